@@ -177,6 +177,9 @@ void session_errors(void *arg, const struct heap *h)
 	s->report.resolve_ctx = s;
 	s->job.report = &s->report;
 	s->check.job = &s->job;
+	if (!s->check.to)
+		emit_init(&s->errors, stderr, false);
+	s->check.to = &s->errors.sink;
 	run_check_found(&s->check, h);
 	/* libraries came or went: who was interrupted goes on with his */
 	if (s->sym_in_use && s->sym != s->sym_in_use) {

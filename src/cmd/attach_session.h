@@ -11,6 +11,7 @@
 #include "src/base/str.h"
 #include "src/track/track_attach.h"
 #include "src/cmd/attach_say.h"
+#include "src/cmd/emit.h"
 #include "src/session/check/check_report.h"
 #include "src/session/check/run_check.h"
 #include "src/symbol/symbol.h"
@@ -51,6 +52,7 @@ struct session {
 	struct check_report_options report;	/* heap errors: how they are told, and which were */
 	struct check_job job;
 	struct run_check check;
+	struct emit errors; /* where those go: stderr */
 	struct watch_site *sites;	/* of the outcome */
 };
 

@@ -24,6 +24,7 @@
 #include "src/store/capture.h"
 #include "src/session/check/check_report.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/emit.h"
 #include "src/cmd/cmd_run.h"
 #include "src/session/check/run_check.h"
 #include "src/ptrace/tracer.h"
@@ -329,6 +330,7 @@ static int read_all(struct exhaustive *x, struct err *e)
 static int tell(struct exhaustive *x, FILE *out, struct err *e)
 {
 	struct check_report_options o = *x->of->check->report;
+	struct emit to;
 	struct check_runs runs = { .run = x->run, .nr = NR_RUNS, .of = x->join.of.v };
 
 	for (unsigned i = 0; i < NR_RUNS; i++) {
@@ -340,8 +342,9 @@ static int tell(struct exhaustive *x, FILE *out, struct err *e)
 	o.view.runs = &runs;
 	o.view.turn = findings_join_turn;
 	o.view.turn_ctx = &x->join;
-	o.view.top = o.json ? o.view.top : 0;
-	return check_report(x->heap[0], &o, out ? out : stderr, e);
+	o.view.top = o.whole ? o.view.top : 0;
+	emit_init(&to, out ? out : stderr, o.whole);
+	return check_report(x->heap[0], &o, &to.sink, e);
 }
 
 /* The program's own: of the first run that failed, but not for want of alignment. */

@@ -14,6 +14,8 @@
 #include "src/session/check/check_uninit.h"
 #include "src/cmd/check_uses.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/emit.h"
+#include "src/cmd/live.h"
 #include "src/cmd/percent.h"
 #include "src/cmd/pid.h"
 #include "src/cmd/report_file.h"
@@ -38,6 +40,7 @@ static const char *const levels[] = { "light", "guard", "sampled", NULL };
 static const char *const reactions[] = { "continue", "abort", "core", NULL };
 
 static struct check_report_options told = CHECK_REPORT_DEFAULT;
+static struct opt_list skipped;
 static struct check_job job = {
 	.check = { .max_guarded = DEFAULT_GUARDED,
 		   .quarantine_bytes = DEFAULT_QUARANTINE,
@@ -113,7 +116,7 @@ static const struct opt check_opts[] = {
 	{ "report", 0, OPT_FILE, "FILE",
 	  "write to FILE instead of standard error (of a capture: standard output)", &report },
 	{ "json", 0, OPT_FLAG, NULL, "write JSON, at the end (schema " CHECK_SCHEMA ")",
-	  &told.json },
+	  &told.whole },
 	{ "top", 0, OPT_UINT, "N",
 	  "errors shown of a capture, or listed of a tree of processes (default 100, as JSON all; "
 	  "0 = all)",
@@ -141,7 +144,7 @@ static const struct opt check_opts[] = {
 	{ "skip-fn", 0, OPT_LIST, "PATTERN",
 	  "step over functions like this where lines are named: wrappers of malloc (may be given "
 	  "again)",
-	  &told.skip },
+	  &skipped },
 	{ "debuginfod", 0, OPT_FLAG, NULL,
 	  "ask the servers of $DEBUGINFOD_URLS for missing debug information", &told.debuginfod },
 	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &told.no_symbols },
@@ -193,7 +196,8 @@ static int read_options(struct err *e)
 	struct pmm_check *c = &job.check;
 	int rc = 0;
 
-	if (told.json && !given_top)
+	told.skip = (struct texts){ skipped.v, skipped.nr };
+	if (told.whole && !given_top)
 		told.view.top = 0;
 	if (left && right)
 		return cmd_refuse(e, "'--left' and '--right' contradict each other",
@@ -235,32 +239,40 @@ static int check_options(bool command, const char *operand, struct err *e)
 
 /* ---- what is looked at ---- */
 
+static int run_uninit(char **argv, FILE *out, struct err *e)
+{
+	const struct check_uninit valgrind = { .report = &told, .no_follow = job.no_follow };
+	struct session_end end;
+	struct emit to;
+	int rc;
+
+	emit_init(&to, out ? out : stderr, told.whole);
+	rc = check_uninit(&valgrind, argv, &to.sink, &end, e);
+	return rc ? rc : emit_exit_code(&end, given_code ? (int)error_code : -1);
+}
+
 static int run_command(char **argv, FILE *out, struct err *e)
 {
-	const struct check_uninit valgrind = {
-		.report = &told,
-		.no_follow = job.no_follow,
-		.found_code = given_code ? (int)error_code : -1,
-	};
 	struct run_job run = { .check = &job,
 			       .output = output,
 			       .report = out,
+			       .json = told.whole,
 			       .found_code = given_code ? (int)error_code : -1,
 			       .fail_errors = failures & FAIL_ERRORS,
 			       .fail_unchecked = failures & FAIL_UNCHECKED };
 
 	if (exhaustive)
 		return check_exhaustive(&run, argv, out, e);
-	return uninit ? check_uninit(&valgrind, argv, out, e) : run_for(&run, argv);
+	return uninit ? run_uninit(argv, out, e) : run_for(&run, argv);
 }
 
-static int report_capture(const char *path, FILE *out, struct err *e)
+static int report_capture(const char *path, const struct session_sink *to, struct err *e)
 {
 	struct heap *h = NULL;
 	int rc = capture_for(path)->read(path, told.memory_bytes, &h, e);
 
 	if (!rc)
-		rc = check_report(h, &told, out, e);
+		rc = check_report(h, &told, to, e);
 	else if (rc == -ENOENT)
 		err_hint(e,
 			 "name a capture or the number of a process; a program is run with '--' "
@@ -272,32 +284,45 @@ static int report_capture(const char *path, FILE *out, struct err *e)
 	return rc;
 }
 
-static int look_at_process(const char *text, FILE *out, struct err *e)
+static int look_again(void *check, struct stop stop, struct err *e)
 {
-	const struct check_live look = { .report = &told,
-					 .scan = scan,
-					 .every_ns = job.scan_every_ns,
-					 .count = count,
-					 .found_code = given_code ? (int)error_code : CMD_FOUND };
-	pid_t pid;
-	int rc = cmd_parse_pid(text, &pid, e);
+	(void)stop; /* the process is never held */
+	return check_live_look(check, e);
+}
 
-	return rc ? rc : check_live(pid, &look, out, e);
+static int look_at_process(const char *text, struct emit *to, struct err *e)
+{
+	const struct check_live_options options = { .report = &told, .scan = scan };
+	struct live live = { .every_ns = job.scan_every_ns,
+			     .count = count,
+			     .found_code = given_code ? (int)error_code : CMD_FOUND,
+			     .look = look_again,
+			     .to = to };
+	int rc = cmd_parse_pid(text, &live.pid, e);
+
+	if (rc)
+		return rc;
+	live.arg = check_live_new(live.pid, &options, &to->sink);
+	rc = live.arg ? live_run(&live, e) : err_set(e, -ENOMEM, "out of memory");
+	check_live_free(live.arg);
+	return rc;
 }
 
 /* 1 = errors were told of, 0 = there are none, or -errno with `e`. */
 static int look_at(int argc, char **argv, FILE *out, struct err *e)
 {
 	bool process = capture_for(argv[0]) == &capture_ledger;
+	struct emit to;
 	int rc;
 
+	emit_init(&to, out, told.whole);
 	if (count && !job.scan_every_ns)
 		return cmd_refuse(e, "'--count' is for sweeps again and again",
 				  "how often: --sweep=TIME");
 	if (argc > 1)
 		return cmd_refuse(e, "one capture or process at a time",
 				  "a program is run with '--' before it: pmm check -- COMMAND");
-	rc = process ? look_at_process(argv[0], out, e) : report_capture(argv[0], out, e);
+	rc = process ? look_at_process(argv[0], &to, e) : report_capture(argv[0], &to.sink, e);
 	return rc > 0 ? CMD_FOUND : rc;
 }
 

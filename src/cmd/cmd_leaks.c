@@ -6,10 +6,12 @@
 
 #include "src/track/source.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/emit.h"
 #include "src/session/leaks/leaks_hold.h"
 #include "src/session/leaks/leaks_live.h"
 #include "src/session/leaks/leaks_report.h"
 #include "src/cmd/leaks_words.h"
+#include "src/cmd/live.h"
 #include "src/cmd/pid.h"
 #include "src/cmd/report_file.h"
 #include "src/cmd/cmd_run.h"
@@ -20,17 +22,17 @@ static const char *const forms[] = { "valgrind", "lsan", NULL };
 
 static struct leaks_job job = { .search = LEAKS_SEARCH_DEFAULT, .report = LEAKS_REPORT_DEFAULT };
 static int format, form;
-static uint64_t nr_threads;
+static uint64_t nr_threads, every_ns, count;
 static const char *show, *fail_on, *heuristics, *tag_bits, *core, *report, *output, *holds;
 static uint64_t error_code;
 static bool as_json, generate, no_default, given_code, given_budget;
-static struct opt_list suppressions;
+static struct opt_list suppressions, skipped;
 
 static const struct opt leaks_opts[] = {
 	{ "every", 0, OPT_DURATION, "TIME",
-	  "search again and again, and report what is new (seconds, or 10ms, 5m, 2h)",
-	  &job.every_ns, .min = 10000000 },
-	{ "count", 0, OPT_UINT, "N", "with --every: end after N searches", &job.count, .min = 1 },
+	  "search again and again, and report what is new (seconds, or 10ms, 5m, 2h)", &every_ns,
+	  .min = 10000000 },
+	{ "count", 0, OPT_UINT, "N", "with --every: end after N searches", &count, .min = 1 },
 	{ "holds", 0, OPT_STRING, "SITE|ADDRESS",
 	  "instead: who holds the blocks of a call site (function, FILE:LINE or number) or the "
 	  "block at an address 0x..., and what each pointer "
@@ -92,7 +94,7 @@ static const struct opt leaks_opts[] = {
 	{ "skip-fn", 0, OPT_LIST, "PATTERN",
 	  "step over functions like this where lines are named: wrappers of malloc (may be given "
 	  "again)",
-	  &job.report.skip },
+	  &skipped },
 	{ "debuginfod", 0, OPT_FLAG, NULL,
 	  "ask the servers of $DEBUGINFOD_URLS for missing debug information",
 	  &job.report.debuginfod },
@@ -107,22 +109,22 @@ static const struct opt leaks_opts[] = {
 
 static int check_options(struct err *e)
 {
-	if (job.every_ns && (format == LEAKS_VALGRIND_XML || generate))
+	if (every_ns && (format == LEAKS_VALGRIND_XML || generate))
 		return cmd_refuse(e, "'--every' prints text and JSON only",
 				  "leave out --format or --gen-suppressions");
-	if (holds && (job.every_ns || generate || format == LEAKS_VALGRIND_XML))
+	if (holds && (every_ns || generate || format == LEAKS_VALGRIND_XML))
 		return cmd_refuse(e, "'--holds' searches once, and prints text or JSON",
 				  "leave out --every, --gen-suppressions or --format");
 	if (holds && !*holds)
 		return cmd_refuse(e, "'--holds' needs a call site or an address",
 				  "such as --holds make_entry, --holds server.c:41 or --holds "
 				  "0x7f00dead0010");
-	if (job.count && !job.every_ns)
+	if (count && !every_ns)
 		return cmd_refuse(e, "'--count' needs '--every'", "such as --every 10s");
 	if (as_json && format != LEAKS_TEXT && format != LEAKS_JSON)
 		return cmd_refuse(e, "'--json' and '--format' contradict each other",
 				  "leave out one of them");
-	if (core && job.every_ns)
+	if (core && every_ns)
 		return cmd_refuse(e, "'--core' and '--every' cannot be used together",
 				  "a core file does not change");
 	return 0;
@@ -134,6 +136,8 @@ static int read_options(struct err *e)
 
 	job.search.reach.nr_threads = (unsigned)nr_threads;
 	job.search.roots = true;
+	job.repeated = every_ns;
+	job.report.skip = (struct texts){ skipped.v, skipped.nr };
 	job.report.format = generate  ? (form ? LEAKS_GEN_LSAN : LEAKS_GEN_VALGRIND)
 			    : as_json ? LEAKS_JSON
 				      : (enum leaks_format)format;
@@ -148,7 +152,8 @@ static int read_options(struct err *e)
 	if (!rc && tag_bits)
 		rc = leaks_parse_tag_bits(tag_bits, &job.search.reach.tag_mask, e);
 	if (!rc)
-		rc = leaks_read_suppressions(&suppressions, no_default, &job.report.suppress, e);
+		rc = leaks_read_suppressions((struct texts){ suppressions.v, suppressions.nr },
+					     no_default, &job.report.suppress, e);
 	return rc;
 }
 
@@ -157,7 +162,7 @@ static int read_options(struct err *e)
 /* The option given that is about the search itself; NULL = none. */
 static const char *search_option(void)
 {
-	return job.every_ns	     ? "every"
+	return every_ns		     ? "every"
 	       : heuristics	     ? "heuristics"
 	       : tag_bits	     ? "tag-bits"
 	       : job.search.contents ? "show-bytes"
@@ -166,7 +171,7 @@ static const char *search_option(void)
 				     : NULL;
 }
 
-static int report_capture(const char *path, FILE *out, struct err *e)
+static int report_capture(const char *path, const struct session_sink *to, struct err *e)
 {
 	struct heap *h = NULL;
 	const char *option = search_option();
@@ -193,40 +198,76 @@ static int report_capture(const char *path, FILE *out, struct err *e)
 	}
 	rc = capture_for(path)->read(path, job.report.memory_bytes, &h, e);
 	if (!rc)
-		rc = leaks_report(h, NULL, &job.report, out, e);
+		rc = leaks_report(h, NULL, &job.report, to, e);
 	else if (rc == -EINVAL && e)
 		err_hint(e, "a program is run with '--' before it: pmm leaks -- %s", path);
 	heap_free(h);
 	return rc;
 }
 
+/*
+ * Answers are kept until all is over: a process may wait at its end while its own is handed over.
+ */
+struct answers {
+	struct leaks_hold hold;
+	struct emit to;
+	FILE *out;
+	char *text;
+	size_t bytes;
+};
+
+static int answers_begin(struct answers *a, FILE *out, struct err *e)
+{
+	*a = (struct answers){ .hold = { .job = &job, .what = holds, .to = &a->to.sink },
+			       .out = out };
+	emit_init(&a->to, open_memstream(&a->text, &a->bytes), job.report.format == LEAKS_JSON);
+	a->to.like = out;
+	return a->to.out ? 0 : err_set(e, -ENOMEM, "out of memory");
+}
+
+/* `rc` of the search: print them unless it failed. */
+static int answers_end(struct answers *a, int rc, struct err *e)
+{
+	if (fclose(a->to.out) && rc >= 0)
+		rc = err_set(e, -ENOMEM, "out of memory");
+	if (rc >= 0)
+		fwrite(a->text, 1, a->bytes, a->out);
+	if (rc >= 0 && fflush(a->out) && errno != EPIPE)
+		rc = err_set(e, -errno, "cannot write who holds what: %s", strerror(errno));
+	free(a->text);
+	return rc;
+}
+
 /* Each process is searched at its end; the report comes when all have ended. */
 static int hold_command(const struct run_job *search, char **argv, FILE *out, struct err *e)
 {
-	struct leaks_hold hold = { .job = &job, .what = holds, .out = out };
-	int code, rc;
+	struct answers a;
+	int code, rc = answers_begin(&a, out, e);
 
+	if (rc)
+		return rc;
 	job.search.look = leaks_hold_at_end;
-	job.search.look_arg = &hold;
+	job.search.look_arg = &a.hold;
 	job.report.silent = true;
 	code = run_for(search, argv);
-	rc = leaks_hold_tell(&hold, e);
-	leaks_hold_fini(&hold);
+	rc = answers_end(&a, leaks_hold_end(&a.hold, e), e);
 	return rc < 0 ? rc : code;
 }
 
 /* The program's own exit code, unless somebody asked for another when there is a find. */
 static int run_command(char **argv, FILE *out, struct err *e)
 {
-	struct run_job search = {
-		.leaks = &job, .output = output, .report = out, .found_code = -1
-	};
+	struct run_job search = { .leaks = &job,
+				  .output = output,
+				  .report = out,
+				  .json = job.report.format == LEAKS_JSON,
+				  .found_code = -1 };
 
 	if (core)
 		return cmd_refuse(
 			e, "'--core' is about a process that was dumped, not about a COMMAND",
 			"leave out one of them");
-	if (job.every_ns)
+	if (every_ns)
 		return cmd_refuse(e,
 				  "'--every' searches a process that runs already, not a COMMAND",
 				  "such as 'pmm leaks --every 10s PID'");
@@ -240,43 +281,73 @@ static int run_command(char **argv, FILE *out, struct err *e)
 	return holds ? hold_command(&search, argv, out ? out : stderr, e) : run_for(&search, argv);
 }
 
+static int look_for_holders(void *hold, struct stop stop, struct err *e)
+{
+	struct leaks_hold *k = hold;
+
+	return leaks_hold_live(k, k->pid, stop, e);
+}
+
 static int hold_process(const char *operand, FILE *out, struct err *e)
 {
-	struct leaks_hold hold = { .job = &job, .what = holds, .out = out };
-	pid_t pid;
-	int rc;
+	struct answers a;
+	struct live live = { .look = look_for_holders, .arg = &a.hold, .to = &a.to };
+	int rc = answers_begin(&a, out, e);
 
+	if (rc)
+		return rc;
 	if (core)
-		rc = leaks_hold_core(&hold, core, operand, e);
-	else if (capture_for(operand) != &capture_ledger)
-		rc = report_capture(operand, out, e);
+		rc = leaks_hold_core(&a.hold, core, operand, e);
 	else
-		rc = cmd_parse_pid(operand, &pid, e) ?: leaks_hold_live(&hold, pid, e);
-	leaks_hold_fini(&hold);
+		rc = cmd_parse_pid(operand, &live.pid, e);
+	if (!rc && !core) {
+		a.hold.pid = live.pid;
+		rc = live_run(&live, e);
+	}
+	return answers_end(&a, rc, e);
+}
+
+static int look_again(void *search, struct stop stop, struct err *e)
+{
+	return leaks_live_look(search, stop, e);
+}
+
+static int search_process(const char *operand, struct emit *to, struct err *e)
+{
+	struct live live = { .every_ns = every_ns,
+			     .count = count,
+			     .found_code = given_code ? (int)error_code : CMD_FOUND,
+			     .look = look_again,
+			     .to = to };
+	int rc = cmd_parse_pid(operand, &live.pid, e);
+
+	if (rc)
+		return rc;
+	live.arg = leaks_live_new(live.pid, &job, &to->sink);
+	rc = live.arg ? live_run(&live, e) : err_set(e, -ENOMEM, "out of memory");
+	leaks_live_free(live.arg);
 	return rc;
 }
 
 /* A capture or a process. 1 = found, 0 = not, or -errno with `e`. */
 static int look_at(int argc, char **argv, FILE *out, struct err *e)
 {
-	pid_t pid;
-	int rc;
+	struct emit to;
 
+	emit_init(&to, out, job.report.format == LEAKS_JSON);
 	if (argc > 1)
 		return cmd_refuse(e, "one capture or process at a time",
 				  "a program is run with '--' before it: pmm leaks -- COMMAND");
 	if (output)
 		return cmd_refuse(e, "'--output' is for a COMMAND",
 				  "'pmm snapshot PID' writes a capture of a running process");
-	if (holds)
+	if (holds && (core || capture_for(argv[0]) == &capture_ledger))
 		return hold_process(argv[0], out, e);
 	if (core)
-		return leaks_core(core, argv[0], &job, out, e);
+		return leaks_core(core, argv[0], &job, &to.sink, e);
 	if (capture_for(argv[0]) != &capture_ledger)
-		return report_capture(argv[0], out, e);
-	job.found_code = given_code ? (int)error_code : CMD_FOUND;
-	rc = cmd_parse_pid(argv[0], &pid, e);
-	return rc ? rc : leaks_live(pid, &job, out, e);
+		return report_capture(argv[0], &to.sink, e);
+	return search_process(argv[0], &to, e);
 }
 
 /* ---- the command ---- */

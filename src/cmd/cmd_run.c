@@ -13,6 +13,7 @@
 #include "src/store/output.h"
 #include "src/ledger/preload.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/emit.h"
 #include "src/session/check/run_check.h"
 #include "src/cmd/run_end.h"
 #include "src/session/leaks/run_leaks.h"
@@ -75,6 +76,7 @@ struct run {
 	struct monitor monitor;
 	struct elf_check program;
 	struct summary summary;
+	struct emit to;
 	struct run_leaks leaks;
 	struct run_check check;
 	struct coverage rest;	/* processes that no heap was delivered of */
@@ -212,9 +214,10 @@ static int prepare(struct run *r, const char *command, char agent[PATH_MAX], str
 		o.check = r->check.job->check;
 	rc = r->check.job ? preload_find_check(agent, e) : preload_find(agent, e);
 	if (!rc && job && job->leaks)
-		rc = run_leaks_init_for(&r->leaks, job->leaks, job->report, e);
+		rc = run_leaks_init_for(&r->leaks, job->leaks, &r->to.sink, e);
 	else if (!rc && leaks && !job)
-		rc = run_leaks_init(&r->leaks, &suppressions, no_default, e);
+		rc = run_leaks_init(&r->leaks, (struct texts){ suppressions.v, suppressions.nr },
+				    no_default, &r->to.sink, e);
 	if (!rc && output)
 		rc = output_check(output, e);
 	if (!rc)
@@ -308,7 +311,7 @@ static void tell(struct run *r, char **argv)
 		coverage_add(&r->check.coverage, &missed);
 	}
 	s->told = run_check_tells_losses(&r->check, r->heap);
-	summary_print(s, quiet);
+	summary_note(s, quiet, &r->to.sink);
 	coverage_add(&r->rest, &missed);
 	coverage_fini(&missed);
 }
@@ -398,9 +401,13 @@ static int run_program(char **argv)
 	r->tree.fd = -1;
 	r->monitor = MONITOR_CLOSED;
 	terminal_guard();
+	emit_init(&r->to, job && job->report ? job->report : stderr, job && job->json);
+	r->check.to = &r->to.sink;
+	r->check.apart = job && job->report;
 	if (job && job->check)
-		r->check = (struct run_check){ .job = job->check, .out = job->report };
+		r->check.job = job->check;
 	rc = prepare(r, argv[0], agent, &e);
+	r->leaks.apart = r->check.apart;
 	if (!rc)
 		rc = launch(r, agent, argv, &e);
 	if (rc) {

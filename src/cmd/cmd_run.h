@@ -30,6 +30,7 @@ struct run_job {
 	const struct check_job *check;
 	const char *output;		/* captures, as `pmm run -o`; NULL = none */
 	FILE *report;			/* for what is told; NULL = stderr */
+	bool json; /* its form */
 	/* of several, which says nothing itself; NULL = there is no other */
 	struct run_shared *one;
 	/* exit code when there was a find; -1 = the program's own */

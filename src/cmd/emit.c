@@ -66,6 +66,17 @@ void emit_init(struct emit *e, FILE *out, bool json)
 	*e = (struct emit){ .sink = { &ops, e }, .out = out, .json = json };
 }
 
+int emit_exit_code(const struct session_end *end, int found_code)
+{
+	if (end->refused)
+		return end->code ? end->code : CMD_FAILED;
+	if (found_code >= 0 && end->found)
+		return found_code;
+	if (end->code || end->failed)
+		return end->code ? end->code : CMD_FAILED;
+	return found_code >= 0 && end->unseen ? CMD_FAILED : CMD_OK;
+}
+
 static const struct session_ops notes_ops = { .note = note, .error = error };
 
 const struct session_sink emit_notes = { .ops = &notes_ops };

@@ -23,6 +23,12 @@ struct emit {
 /* A sink that prints results to `out`; `e` must not be moved afterwards. */
 void emit_init(struct emit *e, FILE *out, bool json);
 
+/*
+ * The exit code of a command that ran a program: its own, or `found_code` (-1 = none was asked for)
+ * when there is a find.
+ */
+int emit_exit_code(const struct session_end *end, int found_code);
+
 /* For what has notes only. */
 extern const struct session_sink emit_notes;
 

@@ -46,6 +46,16 @@ struct session_ops {
 	void (*released)(void *arg, bool found);
 };
 
+/* How a session ended that ran a program. */
+struct session_end {
+	int code; /* the program's own exit code; 128+N = signal N ended it */
+	bool found; /* what is a find, by the session's options */
+	bool failed; /* something found could not be handed over */
+	bool unseen; /* something to be looked at was not: `found` may lack it */
+	/* nothing was run, for an error that was handed over; `code` is that error's */
+	bool refused;
+};
+
 /* Borrowed by a session, as long as it lives. */
 struct session_sink {
 	const struct session_ops *ops;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The summary of `pmm run`: what ran, what it held, who holds it, where the capture is. */
+/* The summary of `pmm run`, as notes. */
 #include "src/session/summary.h"
 
 #include <signal.h>
@@ -12,8 +12,6 @@
 #include "src/base/fmt.h"
 #include "src/base/str.h"
 #include "src/base/utf8.h"
-#include "src/cmd/cmd.h"
-#include "src/cmd/emit.h"
 #include "src/names/naming.h"
 #include "src/session/name_notes.h"
 #include "src/view/coverage_view.h"
@@ -26,9 +24,10 @@
 #define MAX_COMMAND  60 /* characters shown */
 #define MAX_FUNCTION 70
 /* the peak of another process, of the program's, for that process to come first */
-#define LEADS_TIMES  2
+#define LEADS_TIMES 2
 
-static void print_line(const struct frame_name *f, uint64_t bytes, uint64_t all_bytes)
+static void note_line(const struct session_sink *to, const struct frame_name *f, uint64_t bytes,
+		      uint64_t all_bytes)
 {
 	struct str s = STR_INIT;
 
@@ -46,8 +45,10 @@ static void print_line(const struct frame_name *f, uint64_t bytes, uint64_t all_
 		str_addf(&s, " (%s:%u)", str_basename(f->file), f->line);
 	else if (f && f->function && f->module)
 		str_addf(&s, " (%s)", str_basename(f->module));
-	cmd_note("%s",
-		 str_error(&s) ? "WARNING: out of memory: a line is missing here" : str_text(&s));
+	if (str_error(&s))
+		session_warn(to, "out of memory: a line is missing here");
+	else
+		session_note(to, "%s", str_text(&s));
 	str_fini(&s);
 }
 
@@ -55,7 +56,7 @@ static void print_line(const struct frame_name *f, uint64_t bytes, uint64_t all_
  * Who holds the most, or held it at the peak. ELF symbols only: reading the DWARF of a large
  * program takes seconds.
  */
-static void print_top(const struct heap *h)
+static void note_top(const struct session_sink *to, const struct heap *h)
 {
 	enum rank_key key = rank_default(h);
 	struct symbolizer *sym = naming_symbols(h, NULL);
@@ -65,21 +66,21 @@ static void print_top(const struct heap *h)
 	names_init(&names, h, sym ? naming_resolve : NULL, sym);
 	if (!lines_rank(h, NULL, &names, key, TOP_LINES, &top)) {
 		if (top.nr)
-			cmd_note(key == RANK_LIVE ? "live at the end, by who allocated it:"
-						  : "at the peak, by who allocated it:");
+			session_note(to, key == RANK_LIVE ? "live at the end, by who allocated it:"
+							  : "at the peak, by who allocated it:");
 		for (uint32_t i = 0; i < top.nr; i++)
-			print_line(top.line[i].frame, top.line[i].weight.bytes, top.total.bytes);
+			note_line(to, top.line[i].frame, top.line[i].weight.bytes, top.total.bytes);
 		lines_fini(&top);
-		name_notes_failed(&emit_notes, sym, &names);
+		name_notes_failed(to, sym, &names);
 	} else {
-		cmd_note("WARNING: who holds it is not said here: out of memory");
+		session_warn(to, "who holds it is not said here: out of memory");
 	}
 	names_fini(&names);
 	symbolizer_free(sym);
 }
 
 /* The same of what it mapped by mmap. */
-static void print_top_mapped(const struct heap *h)
+static void note_top_mapped(const struct session_sink *to, const struct heap *h)
 {
 	struct symbolizer *sym = naming_symbols(h, NULL);
 	struct ranking top = { 0 };
@@ -87,22 +88,22 @@ static void print_top_mapped(const struct heap *h)
 
 	names_init(&names, h, sym ? naming_resolve : NULL, sym);
 	if (!rank_map_sites(h, TOP_LINES, &top)) {
-		cmd_note("mapped at the end, by who did it:");
+		session_note(to, "mapped at the end, by who did it:");
 		for (uint32_t i = 0; i < top.nr; i++) {
 			const struct heap_site *s = &h->map_sites[top.site[i]];
 
 			if (s->live_bytes > 0)
-				print_line(names_responsible(&names, s->node, NULL),
-					   (uint64_t)s->live_bytes, top.total.bytes);
+				note_line(to, names_responsible(&names, s->node, NULL),
+					  (uint64_t)s->live_bytes, top.total.bytes);
 		}
-		name_notes_failed(&emit_notes, sym, &names);
+		name_notes_failed(to, sym, &names);
 	}
 	ranking_fini(&top);
 	names_fini(&names);
 	symbolizer_free(sym);
 }
 
-static void print_ending(const struct summary *s)
+static void note_ending(const struct session_sink *to, const struct summary *s)
 {
 	struct str command = STR_INIT;
 	const char *text;
@@ -114,18 +115,19 @@ static void print_ending(const struct summary *s)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '?';
 	if (WIFSIGNALED(s->status))
-		cmd_note("'%.*s%s' killed by signal %d (%s%s) after %s", MAX_COMMAND, text,
-			 strlen(text) > MAX_COMMAND ? "..." : "", WTERMSIG(s->status),
-			 strsignal(WTERMSIG(s->status)),
-			 WCOREDUMP(s->status) ? ", core dumped" : "", fmt_duration(s->run_ns).s);
+		session_note(to, "'%.*s%s' killed by signal %d (%s%s) after %s", MAX_COMMAND, text,
+			     strlen(text) > MAX_COMMAND ? "..." : "", WTERMSIG(s->status),
+			     strsignal(WTERMSIG(s->status)),
+			     WCOREDUMP(s->status) ? ", core dumped" : "",
+			     fmt_duration(s->run_ns).s);
 	else
-		cmd_note("'%.*s%s' exited with status %d after %s", MAX_COMMAND, text,
-			 strlen(text) > MAX_COMMAND ? "..." : "", WEXITSTATUS(s->status),
-			 fmt_duration(s->run_ns).s);
+		session_note(to, "'%.*s%s' exited with status %d after %s", MAX_COMMAND, text,
+			     strlen(text) > MAX_COMMAND ? "..." : "", WEXITSTATUS(s->status),
+			     fmt_duration(s->run_ns).s);
 	str_fini(&command);
 }
 
-static void print_resident(const struct heap *h)
+static void note_resident(const struct session_sink *to, const struct heap *h)
 {
 	struct heap_resident r;
 	struct str s = STR_INIT;
@@ -134,53 +136,52 @@ static void print_resident(const struct heap *h)
 		return;
 	resident_text(h, &r, &s);
 	if (!str_error(&s))
-		cmd_note("RSS          %s", str_text(&s));
+		session_note(to, "RSS          %s", str_text(&s));
 	str_fini(&s);
 	s = (struct str)STR_INIT;
 	resident_parts_text(h, &r, &s);
 	if (!str_error(&s))
-		cmd_note("             %s", str_text(&s));
+		session_note(to, "             %s", str_text(&s));
 	str_fini(&s);
 }
 
-static void print_mapped(const struct heap *h)
+static void note_mapped(const struct session_sink *to, const struct heap *h)
 {
 	uint64_t nr, bytes = heap_mapped_bytes(h, &nr);
 
 	if (bytes > h->live_bytes)
-		cmd_note("mapped       %s in %s by mmap, beside the heap",
-			 fmt_bytes(bytes).s, fmt_many(nr, "mapping").s);
+		session_note(to, "mapped       %s in %s by mmap, beside the heap",
+			     fmt_bytes(bytes).s, fmt_many(nr, "mapping").s);
 }
 
-static void print_totals(const struct heap *h)
+static void note_totals(const struct session_sink *to, const struct heap *h)
 {
 	const char *about = h->mode == HEAP_SAMPLED ? "about " : "";
 
-	cmd_note("peak         %s%s", about, report_peak(h).s);
-	cmd_note("live at end  %s%s in %s", about, fmt_bytes(h->live_bytes).s,
-		 fmt_many(h->live_blocks, "block").s);
-	print_mapped(h);
-	print_resident(h);
+	session_note(to, "peak         %s%s", about, report_peak(h).s);
+	session_note(to, "live at end  %s%s in %s", about, fmt_bytes(h->live_bytes).s,
+		     fmt_many(h->live_blocks, "block").s);
+	note_mapped(to, h);
+	note_resident(to, h);
 	if (h->allocs)
-		cmd_note("calls        %s%s of %s, %s; %s temporary", about,
-			 fmt_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s,
-			 fmt_many(h->frees, "free").s,
-			 fmt_percent(h->temporary, h->allocs).s);
+		session_note(to, "calls        %s%s of %s, %s; %s temporary", about,
+			     fmt_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s,
+			     fmt_many(h->frees, "free").s, fmt_percent(h->temporary, h->allocs).s);
 	else
-		cmd_note("calls        %s, %s",
-			 h->mode == HEAP_SAMPLED ? "no allocation was in the sample"
-						 : "no allocations",
-			 fmt_many(h->frees, "free").s);
+		session_note(to, "calls        %s, %s",
+			     h->mode == HEAP_SAMPLED ? "no allocation was in the sample"
+						     : "no allocations",
+			     fmt_many(h->frees, "free").s);
 	if (h->failed)
-		cmd_note("failed       %s answered with NULL",
-			 fmt_many(h->failed, "request").s);
+		session_note(to, "failed       %s answered with NULL",
+			     fmt_many(h->failed, "request").s);
 	if (h->huge)
-		cmd_note("huge         %s of at least %s", fmt_many(h->huge, "request").s,
-			 fmt_bytes(h->warn_size_bytes).s);
+		session_note(to, "huge         %s of at least %s", fmt_many(h->huge, "request").s,
+			     fmt_bytes(h->warn_size_bytes).s);
 	if (h->skipped_allocs)
-		cmd_note("passed over  %s (%s) below %s",
-			 fmt_many(h->skipped_allocs, "block").s, fmt_bytes(h->skipped_bytes).s,
-			 fmt_bytes(h->min_size_bytes).s);
+		session_note(to, "passed over  %s (%s) below %s",
+			     fmt_many(h->skipped_allocs, "block").s, fmt_bytes(h->skipped_bytes).s,
+			     fmt_bytes(h->min_size_bytes).s);
 }
 
 static const char *const off_text[] = {
@@ -202,31 +203,31 @@ static const char *const drop_text[PMM_NR_DROPS] = {
 };
 
 /* Why not all was recorded. */
-static void print_off(const struct heap *h)
+static void note_off(const struct session_sink *to, const struct heap *h)
 {
 	if (h->off_reason == PMM_OFF_OWN_ALLOCATOR) {
-		if (!h->allocs)		/* else its malloc leads to ours after all */
-			cmd_note("WARNING: the program has a malloc of its own, which goes before "
-				 "pmm's: its heap is "
-				 "not seen");
+		if (!h->allocs) /* else its malloc leads to ours after all */
+			session_warn(to, "the program has a malloc of its own, which goes before "
+					 "pmm's: its heap is "
+					 "not seen");
 	} else if (h->off_reason == PMM_OFF_NO_GROWTH) {
-		cmd_note("WARNING: the ledger could not grow any more: the program put itself "
-			 "under seccomp, and its filter does not "
-			 "simply allow mprotect and madvise");
+		session_warn(to, "the ledger could not grow any more: the program put itself "
+				 "under seccomp, and its filter does not "
+				 "simply allow mprotect and madvise");
 	} else if (h->off_reason == PMM_OFF_NO_CHILDREN) {
-		cmd_note("WARNING: " CONFINED_CHILDREN);
+		session_warn(to, CONFINED_CHILDREN);
 	} else if (h->off_reason) {
 		unsigned reason = (unsigned)h->off_reason;
 
-		cmd_note("WARNING: tracking turned itself off: %s",
-			 reason < sizeof(off_text) / sizeof(*off_text) && off_text[reason]
-				 ? off_text[reason]
-				 : "reason unknown");
+		session_warn(to, "tracking turned itself off: %s",
+			     reason < sizeof(off_text) / sizeof(*off_text) && off_text[reason]
+				     ? off_text[reason]
+				     : "reason unknown");
 	}
 }
 
 /* What the figures below leave out. Told even with --quiet: nothing is lost silently. */
-static void print_drops(const struct summary *s)
+static void note_drops(const struct session_sink *to, const struct summary *s)
 {
 	const struct heap *h = s->heap;
 
@@ -234,65 +235,68 @@ static void print_drops(const struct summary *s)
 		struct str text = STR_INIT;
 
 		lost_stacks_text(h, &text);
-		cmd_note("WARNING: %s", str_error(&text) ? "stacks are missing" : str_text(&text));
+		session_warn(to, "%s", str_error(&text) ? "stacks are missing" : str_text(&text));
 		str_fini(&text);
 	}
 	for (unsigned i = 0; i < PMM_NR_DROPS; i++) {
 		bool confined = i == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
 
 		if (h->dropped[i] && drop_text[i])
-			cmd_note("WARNING: %s %s", fmt_count(h->dropped[i]).s,
-				 confined ? "blocks were not recorded for this" : drop_text[i]);
+			session_warn(to, "%s %s", fmt_count(h->dropped[i]).s,
+				     confined ? "blocks were not recorded for this" : drop_text[i]);
 	}
 	if (h->dropped[PMM_DROP_BLOCK_FULL] && h->off_reason != PMM_OFF_NO_GROWTH)
-		cmd_note("hint: raise --ledger-limit (it was %s)",
-			 fmt_bytes(h->ledger_limit_bytes).s);
+		session_hint(to, "raise --ledger-limit (it was %s)",
+			     fmt_bytes(h->ledger_limit_bytes).s);
 }
 
 /* What else is missing, likewise. */
-static void print_losses(const struct summary *s)
+static void note_losses(const struct session_sink *to, const struct summary *s)
 {
 	if (s->heap && !s->told)
-		print_off(s->heap);
+		note_off(to, s->heap);
 	if (s->heap && lost_any(s->heap) && s->shrunk)
-		cmd_note("hint: a resource limit keeps the ledger small: ulimit -v, ulimit -f");
+		session_hint(to, "a resource limit keeps the ledger small: ulimit -v, ulimit -f");
 	if (s->nr_lost)
-		cmd_note("WARNING: %s could not be tracked: no memory or address space "
-			 "for a ledger, or no descriptors to watch %s",
-			 fmt_many(s->nr_lost, "process").s, fmt_agree(s->nr_lost, "it", "them"));
+		session_warn(to,
+			     "%s could not be tracked: no memory or address space "
+			     "for a ledger, or no descriptors to watch %s",
+			     fmt_many(s->nr_lost, "process").s,
+			     fmt_agree(s->nr_lost, "it", "them"));
 }
 
 /* What nothing is known of, and so nothing below is about. */
-static void print_untracked(const struct summary *s)
+static void note_untracked(const struct session_sink *to, const struct summary *s)
 {
 	struct str text = STR_INIT;
 
 	if (s->untracked)
 		coverage_untracked(&text, s->untracked);
 	if (text.len || str_error(&text))
-		cmd_note("WARNING: %s",
-			 str_error(&text) ? "programs were not tracked" : str_text(&text));
+		session_warn(to, "%s",
+			     str_error(&text) ? "programs were not tracked" : str_text(&text));
 	str_fini(&text);
 }
 
-static void print_never_started(const struct summary *s)
+static void note_never_started(const struct session_sink *to, const struct summary *s)
 {
-	cmd_note("WARNING: nothing was seen: the agent never started in this program");
+	session_warn(to, "nothing was seen: the agent never started in this program");
 	if (s->nr_lost)
-		cmd_note("hint: it found no room for the ledger in its address space; see ulimit "
-			 "-v");
+		session_hint(to, "it found no room for the ledger in its address space; see ulimit "
+				 "-v");
 	else if (WIFSIGNALED(s->status) || WEXITSTATUS(s->status) == 127)
-		cmd_note("hint: it may have ended before; 'pmm doctor' says whether tracking works "
-			 "here");
+		session_hint(to,
+			     "it may have ended before; 'pmm doctor' says whether tracking works "
+			     "here");
 	else
-		cmd_note(
-			"hint: does it clear LD_PRELOAD, or start another program by a static one? "
-			"'pmm doctor' says whether tracking works here");
+		session_hint(to,
+			     "does it clear LD_PRELOAD, or start another program by a static one? "
+			     "'pmm doctor' says whether tracking works here");
 }
 
 const char *summary_root_capture(const struct summary *s)
 {
-	vec_each(&s->captures, c)
+	vec_each (&s->captures, c)
 		if (c->is_root)
 			return c->name;
 	return NULL;
@@ -300,7 +304,7 @@ const char *summary_root_capture(const struct summary *s)
 
 void summary_fini(struct summary *s)
 {
-	vec_each(&s->captures, c)
+	vec_each (&s->captures, c)
 		free(c->name);
 	vec_fini(&s->captures);
 }
@@ -316,7 +320,7 @@ static int by_weight(const void *a, const void *b)
 					      : x->pid - y->pid;
 }
 
-static void print_captures(struct summary *s)
+static void note_captures(const struct session_sink *to, struct summary *s)
 {
 	const struct summary_capture *c = s->captures.v, *to_show;
 
@@ -325,68 +329,71 @@ static void print_captures(struct summary *s)
 	vec_sort(&s->captures, by_weight);
 	to_show = s->largest && s->captures.nr > 1 && c->is_root ? c + 1 : c;
 	if (s->captures.nr == 1)
-		cmd_note("capture      %s", c->name);
+		session_note(to, "capture      %s", c->name);
 	else
-		cmd_note(c->is_root ? "captures, the program's own and then by peak:"
-				    : "captures, by peak:");
+		session_note(to, c->is_root ? "captures, the program's own and then by peak:"
+					    : "captures, by peak:");
 	for (size_t i = 0; s->captures.nr > 1 && i < s->captures.nr && i < MAX_CAPTURES; i++) {
-		cmd_note("  %10s  %s", fmt_bytes(c[i].peak_bytes).s, c[i].name);
+		session_note(to, "  %10s  %s", fmt_bytes(c[i].peak_bytes).s, c[i].name);
 	}
 	if (s->captures.nr > MAX_CAPTURES)
-		cmd_note("  and %zu smaller ones", s->captures.nr - MAX_CAPTURES);
-	cmd_note("hint: pmm report %s", to_show->name);
+		session_note(to, "  and %zu smaller ones", s->captures.nr - MAX_CAPTURES);
+	session_hint(to, "pmm report %s", to_show->name);
 }
 
-static void print_living(const struct summary *s)
+static void note_living(const struct session_sink *to, const struct summary *s)
 {
 	if (s->nr_living == 1)
-		cmd_note("1 process goes on (pid %d); its capture is written when it ends; "
-			 "'pmm report %d' shows it now",
-			 (int)s->living, (int)s->living);
+		session_note(to,
+			     "1 process goes on (pid %d); its capture is written when it ends; "
+			     "'pmm report %d' shows it now",
+			     (int)s->living, (int)s->living);
 	else if (s->nr_living)
-		cmd_note("%u processes go on (pid %d and others); their captures are written when "
-			 "they "
-			 "end; 'pmm report %d' shows the first now",
-			 s->nr_living, (int)s->living, (int)s->living);
+		session_note(
+			to,
+			"%u processes go on (pid %d and others); their captures are written when "
+			"they "
+			"end; 'pmm report %d' shows the first now",
+			s->nr_living, (int)s->living, (int)s->living);
 }
 
 /* What one process held, and who holds it. */
-static void print_heap(const struct heap *h)
+static void note_heap(const struct session_sink *to, const struct heap *h)
 {
 	if (h->allocs || h->frees || h->failed || h->skipped_allocs || h->off_reason) {
-		print_totals(h);
-		print_top(h);
+		note_totals(to, h);
+		note_top(to, h);
 		return;
 	}
 	if (h->mode == HEAP_SAMPLED)
-		cmd_note("no allocation of it was sampled (one per %s is, on average)",
-			 fmt_bytes(h->sample_bytes).s);
+		session_note(to, "no allocation of it was sampled (one per %s is, on average)",
+			     fmt_bytes(h->sample_bytes).s);
 	else
-		cmd_note("it never called malloc or its like");
+		session_note(to, "it never called malloc or its like");
 	if (heap_mapped_bytes(h, NULL)) {
-		print_mapped(h);
-		print_resident(h);
-		print_top_mapped(h);
+		note_mapped(to, h);
+		note_resident(to, h);
+		note_top_mapped(to, h);
 	}
 }
 
 /* The program may only have started those that do the work. */
-static void print_heaps(const struct summary *s)
+static void note_heaps(const struct session_sink *to, const struct summary *s)
 {
 	struct str comm = STR_INIT;
 
 	if (!s->largest) {
 		if (s->heap)
-			print_heap(s->heap);
+			note_heap(to, s->heap);
 		return;
 	}
 	utf8_add_clean(&comm, s->largest->comm);
-	cmd_note("most memory  process %u (%s)%s%s", s->largest->pid,
-		 str_error(&comm) ? "?" : str_text(&comm),
-		 s->heap ? "; the program itself had a peak of " : "",
-		 s->heap ? fmt_bytes(s->heap->peak_bytes).s : "");
+	session_note(to, "most memory  process %u (%s)%s%s", s->largest->pid,
+		     str_error(&comm) ? "?" : str_text(&comm),
+		     s->heap ? "; the program itself had a peak of " : "",
+		     s->heap ? fmt_bytes(s->heap->peak_bytes).s : "");
 	str_fini(&comm);
-	print_heap(s->largest);
+	note_heap(to, s->largest);
 }
 
 /*
@@ -400,27 +407,28 @@ static bool another_leads(const struct summary *s)
 	return s->largest && (!s->heap || (peak && peak / LEADS_TIMES >= s->heap->peak_bytes));
 }
 
-void summary_print(struct summary *s, bool brief)
+void summary_note(struct summary *s, bool brief, const struct session_sink *to)
 {
 	if (!another_leads(s))
 		s->largest = NULL;
 	if (!brief)
-		print_ending(s);
-	print_untracked(s);
+		note_ending(to, s);
+	note_untracked(to, s);
 	if (s->heap && !s->told)
-		print_drops(s);
+		note_drops(to, s);
 	if (!brief) {
-		print_heaps(s);
+		note_heaps(to, s);
 		if (s->nr_replaced)
-			cmd_note("exec         %s a program took another's place; the "
-				 "earlier "
-				 "ones have no capture",
-				 fmt_many(s->nr_replaced, "time").s);
-		print_captures(s);
+			session_note(to,
+				     "exec         %s a program took another's place; the "
+				     "earlier "
+				     "ones have no capture",
+				     fmt_many(s->nr_replaced, "time").s);
+		note_captures(to, s);
 	}
 	if (!s->heap)
-		print_never_started(s);
-	print_losses(s);
+		note_never_started(to, s);
+	note_losses(to, s);
 	if (!brief)
-		print_living(s);
+		note_living(to, s);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The few lines that `pmm run` leaves on stderr when the program has ended.
+ * The few lines that `pmm run` leaves when the program has ended: what ran, what it held, who holds
+ * it, where the captures are.
  */
 #ifndef SESSION_SUMMARY_H
 #define SESSION_SUMMARY_H
@@ -11,6 +12,7 @@
 #include "src/analyze/coverage.h"
 #include "src/base/vec.h"
 #include "src/model/heap.h"
+#include "src/session/session.h"
 
 /* A capture written, and whose it is. */
 struct summary_capture {
@@ -41,7 +43,7 @@ const char *summary_root_capture(const struct summary *s);
 
 void summary_fini(struct summary *s);
 
-/* Print it. `brief`: only what the user must know even with --quiet. */
-void summary_print(struct summary *s, bool brief);
+/* Note it, line by line. `brief`: only what the user must know even with --quiet. */
+void summary_note(struct summary *s, bool brief, const struct session_sink *to);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "include/pmm/ledger.h"
+#include "src/cmd/emit.h"
 #include "src/session/summary.h"
 
 static char *argv[] = { "/bin/demo", "arg", NULL };
@@ -27,7 +28,7 @@ static void says(struct summary s, bool brief, const char *wanted)
 	s.argv = argv;
 	fflush(stderr);
 	dup2(fd, 2);
-	summary_print(&s, brief);
+	summary_note(&s, brief, &emit_notes);
 	fflush(stderr);
 	dup2(real, 2);
 	close(real);

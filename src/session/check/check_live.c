@@ -3,22 +3,20 @@
 #include "src/session/check/check_live.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "include/pmm/check.h"
 #include "src/ledger/ledger_heap.h"
 #include "src/ledger/canary_scan.h"
-#include "src/cmd/again.h"
-#include "src/cmd/cmd.h"
 
-struct live {
-	const struct check_live *job;
+struct check_live {
+	const struct check_live_options *options;
+	const struct session_sink *to;
 	pid_t pid;
-	FILE *out;
 	struct canary_scan scan;
 	uint64_t looks;
 	uint64_t nr_noted;		/* findings of its agent that were told */
 	bool found;
-	struct again *again;
 };
 
 /* The ledger of a process that is checked. 0 or -errno with `e`. */
@@ -46,7 +44,7 @@ static int open_ledger(pid_t pid, struct ledger_map **m, struct err *e)
  * The heap with what is new in it; findings from index *from on have not been told. 0 or -errno
  * with `e`.
  */
-static int look(struct live *l, struct heap **out, uint64_t *from, struct err *e)
+static int look(struct check_live *l, struct heap **out, uint64_t *from, struct err *e)
 {
 	const struct ledger_options o = { .running = true, .pid = l->pid };
 	struct ledger_map *m = NULL;
@@ -54,8 +52,8 @@ static int look(struct live *l, struct heap **out, uint64_t *from, struct err *e
 	int rc = open_ledger(l->pid, &m, e);
 
 	if (!rc)
-		m->max_bytes = l->job->report->memory_bytes;
-	if (!rc && l->job->scan) {
+		m->max_bytes = l->options->report->memory_bytes;
+	if (!rc && l->options->scan) {
 		rc = canary_scan_process(&l->scan, l->pid, m,
 					 PMM_MAX_FINDINGS + (uint32_t)l->scan.seen.nr, out, e);
 		swept = rc > 0 ? (uint64_t)rc : 0;
@@ -76,9 +74,9 @@ static bool again_swept(const void *scan, const struct heap_finding *f)
 	return canary_scan_has_found(scan, f);
 }
 
-static int tell(struct live *l, const struct heap *h, uint64_t from, struct err *e)
+static int tell(struct check_live *l, const struct heap *h, uint64_t from, struct err *e)
 {
-	struct check_report_options o = *l->job->report;
+	struct check_report_options o = *l->options->report;
 	uint64_t new = h->nr_findings > from ? h->nr_findings - from : 0;
 	int rc = 0;
 
@@ -86,50 +84,45 @@ static int tell(struct live *l, const struct heap *h, uint64_t from, struct err 
 	o.view.from = from;
 	o.view.again = again_swept;
 	o.view.again_ctx = &l->scan;
-	o.view.no_head = !o.json && l->looks > 1;
+	o.view.no_head = !o.whole && l->looks > 1;
 	for (uint64_t i = from; i < h->nr_findings; i++)
 		l->found |= !canary_scan_has_found(&l->scan, &h->findings[i]);
-	again_free(l->again, l->found ? l->job->found_code : 0);
-	if (l->looks > 1 && new && !o.json)
-		fputc('\n', l->out);
+	session_released(l->to, l->found);
+	o.follows = l->looks > 1;
 	if (l->looks == 1 || new)
-		rc = check_report(h, &o, l->out, e);
+		rc = check_report(h, &o, l->to, e);
 	return rc < 0 ? rc : 0;
 }
 
-static int look_and_tell(struct live *l, struct err *e)
+int check_live_look(struct check_live *l, struct err *e)
 {
 	struct heap *h = NULL;
 	uint64_t from = 0;
 	int rc;
 
 	/* the process is read and never held */
-	again_free(l->again, l->found ? l->job->found_code : 0);
+	session_released(l->to, l->found);
 	rc = look(l, &h, &from, e);
 	l->looks++;
 	if (!rc)
 		rc = tell(l, h, from, e);
 	heap_free(h);
-	again_hold(l->again);
-	return rc;
+	return rc ? rc : l->found;
 }
 
-int check_live(pid_t pid, const struct check_live *job, FILE *out, struct err *e)
+struct check_live *check_live_new(pid_t pid, const struct check_live_options *o,
+				  const struct session_sink *to)
 {
-	struct again again;
-	struct live l = { .job = job, .pid = pid, .out = out, .again = &again };
-	int rc;
+	struct check_live *l = calloc(1, sizeof(*l));
 
-	again_begin(&again, pid, job->every_ns);
-	do {
-		again_due(&again);
-		rc = look_and_tell(&l, e);
-		if (rc && l.looks > 1 && again_ended(&again)) {
-			rc = 0;
-			break;
-		}
-	} while (!rc && l.looks != job->count && again_wait(&again));
-	again_end(&again);
-	canary_scan_fini(&l.scan);
-	return rc ? rc : l.found;
+	if (l)
+		*l = (struct check_live){ .options = o, .to = to, .pid = pid };
+	return l;
+}
+
+void check_live_free(struct check_live *l)
+{
+	if (l)
+		canary_scan_fini(&l->scan);
+	free(l);
 }

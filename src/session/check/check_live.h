@@ -6,21 +6,27 @@
 #define SESSION_CHECK_CHECK_LIVE_H
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "src/session/check/check_report.h"
 
-struct check_live {
+struct check_live_options {
 	const struct check_report_options *report;
-	bool scan;			/* look at the canaries of all live blocks */
-	uint64_t every_ns;		/* again and again, then only what is new; 0 = once */
-	uint64_t count;			/* looks; 0 = any number */
-	/* exit code when there were errors: for a signal that ends it */
-	int found_code;
+	bool scan; /* look at the canaries of all live blocks */
 };
 
-/* The number of errors told (at most INT_MAX), or -errno with `e`: -ENODATA it is not checked. */
-int check_live(pid_t pid, const struct check_live *job, FILE *out, struct err *e);
+struct check_live;
+
+/* Nothing of the process is held, now or later. `o` and `to` are borrowed. NULL: out of memory. */
+struct check_live *check_live_new(pid_t pid, const struct check_live_options *o,
+				  const struct session_sink *to);
+
+/*
+ * Look once, and hand over what is new since the look before. 1 = errors were found so far, 0 =
+ * none, or -errno with `e`: -ENODATA it is not checked.
+ */
+int check_live_look(struct check_live *l, struct err *e);
+
+void check_live_free(struct check_live *l);
 
 #endif

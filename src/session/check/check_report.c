@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Heap errors, told. */
+/* Heap errors as a document. */
 #include "src/session/check/check_report.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 
-#include "src/cmd/emit.h"
 #include "src/names/naming.h"
-#include "src/session/name_notes.h"
-#include "src/cmd/terminal.h"
 #include "src/proc/access.h"
+#include "src/session/name_notes.h"
 
 static struct symbolizer *symbols(const struct heap *h, const struct check_report_options *o)
 {
@@ -30,11 +28,10 @@ static struct symbolizer *symbols(const struct heap *h, const struct check_repor
 
 _Static_assert(ACCESS_NR_REGS == HEAP_NR_REGS, "the same registers");
 
-static int write_doc(const struct heap *h, struct names *n, const struct check_report_options *o,
-		     FILE *out)
+static int hand_over(const struct heap *h, struct names *n, const struct check_report_options *o,
+		     const struct session_sink *to)
 {
 	struct check_view_options options = o->view;
-	struct style style = terminal_style(out);
 	struct check_view view;
 	int rc;
 
@@ -42,14 +39,13 @@ static int write_doc(const struct heap *h, struct names *n, const struct check_r
 	options.odd_address = access_odd_address;
 	rc = check_view_init(&view, h, n, &options);
 	if (!rc)
-		rc = o->json ? doc_print_json(&view.doc, out)
-			     : doc_print_text(&view.doc, &style, out);
+		rc = session_document(to, &view.doc, o->follows);
 	check_view_fini(&view);
 	return rc;
 }
 
-int check_report(const struct heap *h, const struct check_report_options *o, FILE *out,
-		 struct err *e)
+int check_report(const struct heap *h, const struct check_report_options *o,
+		 const struct session_sink *to, struct err *e)
 {
 	struct symbolizer *sym;
 	struct names names;
@@ -67,7 +63,7 @@ int check_report(const struct heap *h, const struct check_report_options *o, FIL
 	else
 		names_init(&names, h, sym ? naming_resolve : NULL, sym);
 	names_skip(&names, o->skip.v, o->skip.nr);
-	rc = write_doc(h, &names, o, out);
+	rc = hand_over(h, &names, o, to);
 	/* a reader that has seen enough (head, less) is no trouble */
 	if (rc && rc != -EPIPE) {
 		err_set(e, rc, "cannot write the report: %s", strerror(-rc));
@@ -78,10 +74,10 @@ int check_report(const struct heap *h, const struct check_report_options *o, FIL
 	}
 	if (rc >= 0 && sym) {
 		symbolizer_save(sym);
-		name_notes_losses(&emit_notes, sym, h, "--memory-limit");
+		name_notes_losses(to, sym, h, "--memory-limit");
 	}
 	if (rc >= 0 && !o->no_symbols && !o->resolve)
-		name_notes_failed(&emit_notes, sym, &names);
+		name_notes_failed(to, sym, &names);
 	names_fini(&names);
 	symbolizer_free(sym);
 	return rc;

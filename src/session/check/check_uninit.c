@@ -21,7 +21,6 @@
 #include "src/base/vec.h"
 #include "src/track/child.h"
 #include "src/store/valgrind.h"
-#include "src/cmd/cmd.h"
 #include "src/proc/elf_check.h"
 #include "src/proc/task.h"
 
@@ -38,9 +37,9 @@ struct writer {
 	bool broken;
 };
 
-struct session {
+struct uninit {
 	const struct check_uninit *job;
-	FILE *out;
+	const struct session_sink *to;
 	struct child child;
 	pid_t pid;			/* of the program, also when it has ended */
 	char *dir;
@@ -76,7 +75,7 @@ static unsigned resolve(void *text, const struct heap *h, uint32_t node, struct 
 	return i;
 }
 
-static void tell(struct session *s, struct writer *w, bool whole)
+static void tell(struct uninit *s, struct writer *w, bool whole)
 {
 	struct check_report_options o = *s->job->report;
 	struct heap *h = valgrind_heap(w->text);
@@ -88,32 +87,29 @@ static void tell(struct session *s, struct writer *w, bool whole)
 	o.view.from = whole ? 0 : w->nr_told;
 	o.view.no_head = !whole;
 	o.view.top = whole ? o.view.top : 0;
-	if (check_report(h, &o, s->out, &e) < 0 && !s->untold) {
+	o.follows = !whole && s->nr_found;
+	if (check_report(h, &o, s->to, &e) < 0 && !s->untold) {
 		s->untold = true;
-		cmd_fail(&e);
+		session_error(s->to, &e);
 	}
-	fflush(s->out);
 }
 
 /* Errors that are new; with JSON there is one document for each process at the end. */
-static void tell_new(struct session *s, struct writer *w)
+static void tell_new(struct uninit *s, struct writer *w)
 {
 	uint64_t nr = valgrind_heap(w->text)->nr_findings;
 
 	if (nr == w->nr_told)
 		return;
-	if (!s->job->report->json) {
-		if (s->nr_found)
-			fputc('\n', s->out);
+	if (!s->job->report->whole)
 		tell(s, w, false);
-	}
 	s->nr_found += nr - w->nr_told;
 	w->nr_told = nr;
 }
 
 /* ---- reading ---- */
 
-static void read_more(struct session *s, struct writer *w)
+static void read_more(struct uninit *s, struct writer *w)
 {
 	struct err e = { .text = "" };
 	char buffer[4096];
@@ -124,12 +120,12 @@ static void read_more(struct session *s, struct writer *w)
 					  now_ns(CLOCK_MONOTONIC) - s->start_ns, &e) != 0;
 	if (w->broken && e.text[0]) {
 		s->unread = true;
-		cmd_fail(&e);
+		session_error(s->to, &e);
 	}
 	tell_new(s, w);
 }
 
-static void add_writer(struct session *s, int dir, const char *name)
+static void add_writer(struct uninit *s, int dir, const char *name)
 {
 	struct writer w = { .name = strdup(name),
 			    .fd = openat(dir, name, O_RDONLY | O_CLOEXEC),
@@ -144,7 +140,7 @@ static void add_writer(struct session *s, int dir, const char *name)
 }
 
 /* Processes that began to write since the last look. */
-static void find_writers(struct session *s)
+static void find_writers(struct uninit *s)
 {
 	DIR *dir = opendir(s->dir);
 	struct dirent *entry;
@@ -161,7 +157,7 @@ static void find_writers(struct session *s)
 		closedir(dir);
 }
 
-static void read_all(struct session *s)
+static void read_all(struct uninit *s)
 {
 	find_writers(s);
 	vec_each(&s->writers, w)
@@ -210,7 +206,7 @@ static int find_command(const char *name, struct err *e)
 	}
 }
 
-static int launch(struct session *s, char **argv, struct err *e)
+static int launch(struct uninit *s, char **argv, struct err *e)
 {
 	char path[PATH_MAX], *xml = NULL;
 	VEC(char *) all = { 0 };
@@ -256,7 +252,7 @@ static int launch(struct session *s, char **argv, struct err *e)
  */
 static bool from_inside(void *arg, pid_t pid)
 {
-	struct session *s = arg;
+	struct uninit *s = arg;
 	uint64_t parent;
 
 	find_writers(s);
@@ -273,7 +269,7 @@ static bool from_inside(void *arg, pid_t pid)
 	return false;
 }
 
-static void run(struct session *s)
+static void run(struct uninit *s)
 {
 	while (!s->child.ended) {
 		struct pollfd fd = { .fd = s->child.signal_fd, .events = POLLIN };
@@ -285,7 +281,7 @@ static void run(struct session *s)
 	read_all(s);
 }
 
-static int make_directory(struct session *s, struct err *e)
+static int make_directory(struct uninit *s, struct err *e)
 {
 	const char *parent = getenv("TMPDIR");
 	struct str path = STR_INIT;
@@ -301,7 +297,7 @@ static int make_directory(struct session *s, struct err *e)
 	return -EIO;
 }
 
-static void release(struct session *s)
+static void release(struct uninit *s)
 {
 	int dir = s->dir ? open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
@@ -320,19 +316,23 @@ static void release(struct session *s)
 	free(s->dir);
 }
 
-static void tell_sum(struct session *s)
+static void tell_sum(struct uninit *s)
 {
 	struct fmt processes = fmt_many(s->writers.nr, "process");
+	struct str text = STR_INIT;
 
 	if (s->nr_found)
-		fprintf(s->out, "\npmm: Valgrind found %s in %s\n",
-			fmt_many(s->nr_found, "error").s, processes.s);
+		str_addf(&text, "\npmm: Valgrind found %s in %s\n",
+			 fmt_many(s->nr_found, "error").s, processes.s);
 	else
-		fprintf(s->out, "pmm: Valgrind found no errors in %s\n", processes.s);
+		str_addf(&text, "pmm: Valgrind found no errors in %s\n", processes.s);
+	/* the errors themselves have been handed over */
+	(void)session_text(s->to, str_text(&text), text.len);
+	str_fini(&text);
 }
 
 /* How a process ended; of those that the program started only whether. */
-static void set_end(const struct session *s, struct writer *w)
+static void set_end(const struct uninit *s, struct writer *w)
 {
 	struct heap *h = valgrind_heap(w->text);
 	int status = s->child.status;
@@ -346,33 +346,33 @@ static void set_end(const struct session *s, struct writer *w)
 	}
 }
 
-static int conclude(struct session *s)
+static void conclude(struct uninit *s, struct session_end *end)
 {
-	int code = child_exit_code(s->child.status);
-
 	vec_each(&s->writers, w) {
 		set_end(s, w);
-		if (s->job->report->json)
+		if (s->job->report->whole)
 			tell(s, w, true);
 	}
-	if (!s->job->report->json)
+	if (!s->job->report->whole)
 		tell_sum(s);
-	if (s->nr_found && s->job->found_code >= 0)
-		return s->job->found_code;
-	if (code || s->untold)
-		return code ? code : CMD_FAILED;
-	return s->job->found_code >= 0 && (s->unread || !s->writers.nr) ? CMD_FAILED : CMD_OK;
+	*end = (struct session_end){
+		.code = child_exit_code(s->child.status),
+		.found = s->nr_found > 0,
+		.failed = s->untold,
+		.unseen = s->unread || !s->writers.nr,
+	};
 }
 
-int check_uninit(const struct check_uninit *job, char **argv, FILE *out, struct err *e)
+int check_uninit(const struct check_uninit *job, char **argv, const struct session_sink *to,
+		 struct session_end *end, struct err *e)
 {
-	struct session *s = calloc(1, sizeof(*s));
+	struct uninit *s = calloc(1, sizeof(*s));
 	int rc = s ? find_command(argv[0], e) : err_set(e, -ENOMEM, "out of memory");
 
 	if (!s)
 		return rc;
 	s->job = job;
-	s->out = out ? out : stderr;
+	s->to = to;
 	s->start_ns = now_ns(CLOCK_MONOTONIC);
 	s->start_realtime_ns = now_ns(CLOCK_REALTIME);
 	if (!rc)
@@ -384,7 +384,7 @@ int check_uninit(const struct check_uninit *job, char **argv, FILE *out, struct 
 	if (!rc) {
 		s->pid = s->child.pid;
 		run(s);
-		rc = conclude(s);
+		conclude(s, end);
 	}
 	release(s);
 	free(s);

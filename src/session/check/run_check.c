@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Heap errors of a program that runs, told. */
+/* Heap errors of a program that runs. */
 #include "src/session/check/run_check.h"
 
 #include <errno.h>
@@ -10,13 +10,7 @@
 #include "src/analyze/findings.h"
 #include "src/base/fmt.h"
 #include "src/session/check/check_report.h"
-#include "src/cmd/cmd.h"
 #include "src/session/untracked.h"
-
-static FILE *out_of(const struct run_check *r)
-{
-	return r->out ? r->out : stderr;
-}
 
 /* What is known of a process; NULL when out of memory. Valid until the next call. */
 static struct run_check_process *process_of(struct run_check *r, uint32_t pid, uint64_t image)
@@ -85,11 +79,9 @@ static void write_new(struct run_check *r, const struct heap *h, uint64_t from,
 	o.view.again_ctx = s;
 	o.view.no_head = true;
 	o.view.top = 0;
-	if (r->nr_written++)
-		fputc('\n', out_of(r));
-	if (check_report(h, &o, out_of(r), &e) < 0)
+	o.follows = r->nr_written++ > 0;
+	if (check_report(h, &o, r->to, &e) < 0)
 		untold(r, h->nr_findings - from, &e);
-	fflush(out_of(r));
 }
 
 /*
@@ -106,7 +98,7 @@ static void tell_from(struct run_check *r, const struct heap *h, uint64_t from,
 		r->nr_found += !again(s, &h->findings[i]);
 		any |= known && !known[i - from];
 	}
-	if (any && !r->job->report->json)
+	if (any && !r->job->report->whole)
 		write_new(r, h, from, s, known);
 	free(known);
 }
@@ -339,12 +331,11 @@ static int tell_whole(struct run_check *r, const struct heap *h, struct err *e)
 {
 	struct check_report_options o = *r->job->report;
 
-	if (!o.json)
+	if (!o.whole)
 		o.view.from = h->nr_findings;
 	o.view.brief = true;
-	if (!o.json && r->nr_found)
-		fputc('\n', out_of(r));
-	return check_report(h, &o, out_of(r), e);
+	o.follows = r->nr_found > 0;
+	return check_report(h, &o, r->to, e);
 }
 
 static int tell_tree(struct run_check *r, const struct heap *root, struct err *e)
@@ -362,9 +353,8 @@ static int tell_tree(struct run_check *r, const struct heap *root, struct err *e
 	o.view.turn = findings_tree_turn;
 	o.view.turn_ctx = &r->tree;
 	o.view.others = r->coverage.covered ? r->coverage.covered - 1 : 0;
-	if (!o.json && r->nr_written)
-		fputc('\n', out_of(r));
-	return check_report(r->tree.merge.heap, &o, out_of(r), e);
+	o.follows = r->nr_written > 0;
+	return check_report(r->tree.merge.heap, &o, r->to, e);
 }
 
 bool run_check_is_tree(const struct run_check *r, const struct heap *root)
@@ -376,12 +366,12 @@ bool run_check_is_tree(const struct run_check *r, const struct heap *root)
 /* Of the program itself its own text says so. */
 static void note_unswept(const struct run_check *r, const struct heap *root)
 {
-	bool told = root && root->check.level && !root->check.scans && !r->job->report->json;
+	bool told = root && root->check.level && !root->check.scans && !r->job->report->whole;
 	unsigned nr = r->nr_unswept > told ? r->nr_unswept - told : 0;
 
 	if (nr)
-		cmd_note("the live blocks of %s could not be looked at when %s ended",
-			 fmt_many(nr, "process").s, fmt_agree(nr, "it", "they"));
+		session_note(r->to, "the live blocks of %s could not be looked at when %s ended",
+			     fmt_many(nr, "process").s, fmt_agree(nr, "it", "they"));
 }
 
 int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
@@ -404,7 +394,7 @@ int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
 
 bool run_check_tells_losses(const struct run_check *r, const struct heap *root)
 {
-	return r->job && !r->out && !r->job->report->json && root && root->check.level &&
+	return r->job && !r->apart && !r->job->report->whole && root && root->check.level &&
 	       !run_check_is_tree(r, root);
 }
 

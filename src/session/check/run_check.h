@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "include/pmm/check.h"
@@ -20,6 +19,7 @@
 #include "src/model/heap.h"
 
 struct check_report_options;
+struct session_sink;
 
 struct check_job {
 	struct pmm_check check;		/* what the agent is to do; the secret is filled in later */
@@ -54,7 +54,8 @@ struct run_check_swept {
 
 struct run_check {
 	const struct check_job *job;	/* borrowed; NULL = nothing is checked */
-	FILE *out;			/* NULL = stderr; borrowed */
+	const struct session_sink *to; /* borrowed */
+	bool apart; /* documents do not go where notes go */
 	VEC(struct run_check_process) processes;
 	VEC(struct run_check_swept) swept;
 	struct canary_scanner canary_scanner;		/* at work for one of them, or at rest */

@@ -9,13 +9,10 @@
 
 #include "src/base/fmt.h"
 #include "src/base/hash.h"
-#include "src/cmd/cmd.h"
 #include "src/session/leaks/leaks_hold_parts.h"
 #include "src/session/leaks/leaks_live.h"
-#include "src/cmd/emit.h"
 #include "src/names/naming.h"
 #include "src/session/name_notes.h"
-#include "src/cmd/terminal.h"
 
 #define MOST_OTHERWISE	3u	/* of them it is looked who else would hold it: a search each */
 /* told of, whatever --top says: each has a chain whose pointers are weighed */
@@ -437,10 +434,9 @@ int leaks_hold_look(struct leaks_hold *k, struct roots *s, const struct reach *r
 	return rc;
 }
 
-static int render(struct leaks_hold *k, const struct hold_answer *a, FILE *to)
+static int give(struct leaks_hold *k, const struct hold_answer *a)
 {
 	struct symbolizer *sym = symbols(k, a->heap);
-	struct style style = terminal_style(k->out);
 	struct names names;
 	struct doc d = { 0 };
 	int rc;
@@ -448,31 +444,22 @@ static int render(struct leaks_hold *k, const struct hold_answer *a, FILE *to)
 	names_init(&names, a->heap, sym ? naming_resolve : NULL, sym);
 	rc = hold_view(&d, a, &names);
 	if (!rc)
-		rc = k->job->report.format == LEAKS_JSON ? doc_print_json(&d, to)
-							 : doc_print_text(&d, &style, to);
+		rc = session_document(k->to, &d, k->nr_answers > 0);
 	if (!rc && sym)
-		name_notes_losses(&emit_notes, sym, a->heap, "--memory-limit");
+		name_notes_losses(k->to, sym, a->heap, "--memory-limit");
 	if (!rc && !k->job->report.no_symbols)
-		name_notes_failed(&emit_notes, sym, &names);
+		name_notes_failed(k->to, sym, &names);
 	doc_fini(&d);
 	names_fini(&names);
 	symbolizer_free(sym);
 	return rc;
 }
 
-int leaks_hold_write(struct leaks_hold *k, const struct hold_answer *a, struct err *e)
+int leaks_hold_give(struct leaks_hold *k, const struct hold_answer *a, struct err *e)
 {
-	char *text = NULL;
-	size_t bytes;
-	FILE *to = open_memstream(&text, &bytes);
-	int rc = to ? render(k, a, to) : -ENOMEM;
+	int rc = give(k, a);
 
-	if (to && fclose(to) && !rc)
-		rc = -ENOMEM;
-	if (!rc)
-		rc = vec_push(&k->texts, text);
-	if (rc)
-		free(text);
+	k->nr_answers += !rc;
 	k->lost |= a->verdict != NULL;
 	return rc ? err_set(e, rc, "cannot tell who holds what: %s", strerror(-rc)) : 0;
 }
@@ -490,7 +477,7 @@ void leaks_hold_at_end(void *arg, struct roots *s, const struct reach *r)
 		a.heap->search = (struct heap_search){ .how = HEAP_SEARCH_EXIT,
 						       .complete = s->complete,
 						       .at_ns = s->heap->taken_ns };
-		rc = leaks_hold_write(k, &a, &e);
+		rc = leaks_hold_give(k, &a, &e);
 		s->heap->search = before;
 		a.heap = NULL;
 	}
@@ -501,28 +488,12 @@ void leaks_hold_at_end(void *arg, struct roots *s, const struct reach *r)
 	}
 }
 
-int leaks_hold_tell(struct leaks_hold *k, struct err *e)
+int leaks_hold_end(const struct leaks_hold *k, struct err *e)
 {
-	if (!k->texts.nr) {
-		if (e && k->code)
-			*e = k->error;
-		return k->code ? k->code
-			       : err_set(e, -ENOENT, "no process was searched for who holds '%s'",
-					 k->what);
-	}
-	vec_each(&k->texts, text) {
-		if (text != k->texts.v && k->job->report.format == LEAKS_TEXT)
-			fputc('\n', k->out);
-		fputs(*text, k->out);
-	}
-	if (fflush(k->out) && errno != EPIPE)
-		return err_set(e, -errno, "cannot write who holds what: %s", strerror(errno));
-	return k->lost;
-}
-
-void leaks_hold_fini(struct leaks_hold *k)
-{
-	vec_each(&k->texts, text)
-		free(*text);
-	vec_fini(&k->texts);
+	if (k->nr_answers)
+		return k->lost;
+	if (e && k->code)
+		*e = k->error;
+	return k->code ? k->code
+		       : err_set(e, -ENOENT, "no process was searched for who holds '%s'", k->what);
 }

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <time.h>
 
-#include "src/cmd/again.h"
 #include "src/session/leaks/leaks_hold.h"
 #include "src/session/leaks/leaks_live.h"
 #include "src/ptrace/snapshot.h"
 #include "src/ptrace/watchdog.h"
+#include "src/session/session.h"
 
 static uint64_t now_ns(void)
 {
@@ -31,8 +31,7 @@ static int reap(pid_t pid, void *unused)
  * Look, and release the scene in any case; the answer is put into words when the process runs
  * again.
  */
-static int look(struct leaks_hold *k, struct roots *s, enum heap_search_how how,
-		struct again *again, struct err *e)
+static int look(struct leaks_hold *k, struct roots *s, enum heap_search_how how, struct err *e)
 {
 	struct heap_search search = {
 		.how = how	    ? how
@@ -51,45 +50,39 @@ static int look(struct leaks_hold *k, struct roots *s, enum heap_search_how how,
 	}
 	search.pause_ns = roots_free(s);
 	search.took_ns = now_ns() - begun_ns;
-	if (again)
-		again_free(again, 0);
+	session_released(k->to, false);
 	if (!rc) {
 		a.heap->search = search;
-		rc = leaks_hold_write(k, &a, e);
+		rc = leaks_hold_give(k, &a, e);
 	}
 	hold_answer_fini(&a);
 	return rc;
 }
 
-static int take(struct leaks_hold *k, struct again *again, struct err *e)
+static int take(struct leaks_hold *k, struct stop stop, struct err *e)
 {
 	struct roots_options o = { .no_copy = k->job->no_copy,
 				   .max_bytes = k->job->report.memory_bytes,
-				   .stop = again_stop(again) };
+				   .stop = stop };
 	struct roots roots = { 0 };
 	int rc = roots_live(k->pid, &o, &roots, e);
 
 	if (rc == -ENOENT)
 		leaks_untracked(k->pid, e);
-	return rc ? rc : look(k, &roots, HEAP_SEARCH_NONE, again, e);
+	return rc ? rc : look(k, &roots, HEAP_SEARCH_NONE, e);
 }
 
-int leaks_hold_live(struct leaks_hold *k, pid_t pid, struct err *e)
+int leaks_hold_live(struct leaks_hold *k, pid_t pid, struct stop stop, struct err *e)
 {
-	struct again again;
 	struct watchdog w;
 	int rc;
 
 	k->pid = pid;
-	again_begin(&again, pid, 0);
 	rc = watchdog_start(&w, pid, reap, NULL, e);
 	if (!rc)
-		rc = take(k, &again, e);
+		rc = take(k, stop, e);
 	watchdog_end(&w, true);
-	if (!rc)
-		rc = leaks_hold_tell(k, e);
-	again_end(&again);
-	return rc;
+	return rc ? rc : leaks_hold_end(k, e);
 }
 
 int leaks_hold_core(struct leaks_hold *k, const char *core, const char *capture, struct err *e)
@@ -98,6 +91,6 @@ int leaks_hold_core(struct leaks_hold *k, const char *core, const char *capture,
 	int rc = roots_core(core, capture, k->job->report.memory_bytes, &roots, e);
 
 	if (!rc)
-		rc = look(k, &roots, HEAP_SEARCH_CORE, NULL, e);
-	return rc ? rc : leaks_hold_tell(k, e);
+		rc = look(k, &roots, HEAP_SEARCH_CORE, e);
+	return rc ? rc : leaks_hold_end(k, e);
 }

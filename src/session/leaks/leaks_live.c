@@ -6,69 +6,58 @@
 #include "src/session/leaks/leaks_live.h"
 
 #include <errno.h>
-#include <string.h>
+#include <stdlib.h>
 
-#include "src/base/fmt.h"
-#include "src/cmd/again.h"
-#include "src/cmd/cmd.h"
-#include "src/names/naming.h"
+#include "src/base/hash.h"
 #include "src/ptrace/snapshot.h"
 #include "src/ptrace/watchdog.h"
 
 /* One search, and what is kept between searches. */
-struct looking {
+struct leaks_live {
 	const struct leaks_job *job;
-	pid_t pid;
-	FILE *out;
+	const struct session_sink *to;
+	pid_t pid; /* 0 = nobody's process: a core file */
 	struct leaks_found found;
 	struct leaks_seen seen;
 	struct growing growing;
 	/* sites of which was told that they grow, by number and verdict */
 	struct hash_map told;
 	uint64_t number;
-	struct again *again;		/* NULL: nobody's process */
 	bool has_found;			/* so far */
 };
 
-/* ---- signals ---- */
-
-static int code_so_far(const struct looking *x)
-{
-	return x->has_found ? x->job->found_code : 0;
-}
-
-/* The scene has been released. */
+/* The process has been released. */
 static void left(void *arg)
 {
-	const struct looking *x = arg;
+	const struct leaks_live *x = arg;
 
-	again_free(x->again, code_so_far(x));
+	session_released(x->to, x->has_found);
 }
 
 static void judged(void *arg, bool found)
 {
-	struct looking *x = arg;
+	struct leaks_live *x = arg;
 
 	x->has_found |= found;
-	again_free(x->again, code_so_far(x));
+	session_released(x->to, x->has_found);
 }
 
 /* ---- one search ---- */
 
 /* Search a scene, which is released. 0 or -errno with `e`. */
-static int search(struct looking *x, struct roots *s, enum heap_search_how how, struct err *e)
+static int search(struct leaks_live *x, struct roots *s, enum heap_search_how how, struct err *e)
 {
 	struct leaks_search_options o = x->job->search;
 	int rc;
 
 	o.how = how;
 	o.seen = &x->seen;
-	if (x->again) {
+	if (x->pid) {
 		o.left = left;
 		o.left_arg = x;
 	}
 	rc = leaks_search(s, &o, &x->found, e);
-	if (!rc && x->job->every_ns && leaks_see(&x->seen, x->found.heap, &x->found.reach))
+	if (!rc && x->job->repeated && leaks_see(&x->seen, x->found.heap, &x->found.reach))
 		rc = err_set(e, -ENOMEM, "not enough memory to tell the next search what is old");
 	return rc;
 }
@@ -91,11 +80,11 @@ void leaks_untracked(pid_t pid, struct err *e)
 		 (int)pid);
 }
 
-static int take(struct looking *x, struct err *e)
+static int take(struct leaks_live *x, struct stop stop, struct err *e)
 {
 	struct roots_options o = { .no_copy = x->job->no_copy,
 				   .max_bytes = x->job->report.memory_bytes,
-				   .stop = again_stop(x->again) };
+				   .stop = stop };
 	struct roots roots = { 0 };
 	int rc = roots_live(x->pid, &o, &roots, e);
 
@@ -104,17 +93,17 @@ static int take(struct looking *x, struct err *e)
 	return rc ? rc : search(x, &roots, HEAP_SEARCH_NONE, e);
 }
 
-static int look(struct looking *x, struct err *e)
+static int look(struct leaks_live *x, struct stop stop, struct err *e)
 {
 	struct watchdog w;
 	const struct heap *h;
 	int rc = watchdog_start(&w, x->pid, reap, NULL, e);
 
 	if (!rc)
-		rc = take(x, e);
+		rc = take(x, stop, e);
 	watchdog_end(&w, true);
 	h = x->found.heap;
-	if (!rc && x->job->every_ns &&
+	if (!rc && x->job->repeated &&
 	    (growing_totals(&x->growing, h->taken_ns, h->live_bytes, h->live_blocks,
 			    h->untracked_frees) ||
 	     growing_look(&x->growing, h)))
@@ -125,7 +114,7 @@ static int look(struct looking *x, struct err *e)
 /* ---- again and again ---- */
 
 /* Lost blocks that are new, sites that began to grow. */
-static bool is_new(struct looking *x, const struct leak_entry *e)
+static bool is_new(struct leaks_live *x, const struct leak_entry *e)
 {
 	uint64_t number = x->found.heap->sites[e->site].number;
 	bool added = true;
@@ -144,7 +133,7 @@ static bool is_new(struct looking *x, const struct leak_entry *e)
 
 static void keep_new(void *arg, struct leaks *l)
 {
-	struct looking *x = arg;
+	struct leaks_live *x = arg;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < l->entries.nr; i++) {
@@ -157,79 +146,70 @@ static void keep_new(void *arg, struct leaks *l)
 	l->entries.nr = kept;
 }
 
-static int report(struct looking *x, struct err *e)
+static int report(struct leaks_live *x, struct err *e)
 {
 	struct leaks_report_options o = x->job->report;
 
-	o.growing = x->job->every_ns ? &x->growing : NULL;
+	o.growing = x->job->repeated ? &x->growing : NULL;
 	o.pid = x->pid;
 	if (x->found.why_stopped.text[0] && !x->job->no_copy)
 		o.view.why_stopped = x->found.why_stopped.text;
-	if (x->again) {
+	if (x->pid) {
 		o.judged = judged;
 		o.judged_arg = x;
 	}
 	o.view.held_bytes = x->found.held_bytes;
 	o.view.late = x->found.late;
 	o.view.slack_blocks = x->found.slack_blocks;
-	if (x->job->every_ns) {
+	if (x->job->repeated) {
 		o.choose = keep_new;
 		o.choose_arg = x;
 		o.quiet_if_none = x->number > 1;
 	}
-	return leaks_report(x->found.heap, &x->found.leaks, &o, x->out, e);
+	return leaks_report(x->found.heap, &x->found.leaks, &o, x->to, e);
 }
 
-static int repeat(struct looking *x, struct again *again, struct err *e)
+struct leaks_live *leaks_live_new(pid_t pid, const struct leaks_job *job,
+				  const struct session_sink *to)
 {
-	int found = 0, rc;
+	struct leaks_live *x = calloc(1, sizeof(*x));
 
-	do {
-		again_due(again);
-		x->number++;
-		rc = look(x, e);
-		if (!rc)
-			rc = report(x, e);
-		leaks_found_fini(&x->found);
-		again_hold(again);
-		if (rc == -EINTR && again->every_ns)
-			break;
-		if (rc < 0 && x->number > 1 && again_ended(again))
-			break;
-		if (rc < 0)
-			return rc;
-		found |= rc;
-	} while (x->number != x->job->count && again_wait(again));
-	return found;
+	if (x)
+		*x = (struct leaks_live){ .job = job, .to = to, .pid = pid };
+	return x;
 }
 
-int leaks_live(pid_t pid, const struct leaks_job *job, FILE *out, struct err *e)
+int leaks_live_look(struct leaks_live *x, struct stop stop, struct err *e)
 {
-	struct again again;
-	struct looking x = { .job = job, .pid = pid, .out = out, .again = &again };
 	int rc;
 
-	again_begin(&again, pid, job->every_ns);
-	rc = repeat(&x, &again, e);
-	again_end(&again);
-	leaks_seen_fini(&x.seen);
-	growing_fini(&x.growing);
-	hash_fini(&x.told);
+	x->number++;
+	rc = look(x, stop, e);
+	if (!rc)
+		rc = report(x, e);
+	leaks_found_fini(&x->found);
 	return rc;
 }
 
-int leaks_core(const char *core, const char *capture, const struct leaks_job *job, FILE *out,
-	       struct err *e)
+void leaks_live_free(struct leaks_live *x)
 {
-	struct looking x = { .job = job, .out = out };
-	struct leaks_job with = *job;
+	if (!x)
+		return;
+	leaks_seen_fini(&x->seen);
+	growing_fini(&x->growing);
+	hash_fini(&x->told);
+	free(x);
+}
+
+int leaks_core(const char *core, const char *capture, const struct leaks_job *job,
+	       const struct session_sink *to, struct err *e)
+{
+	struct leaks_live x = { .job = job, .to = to };
 	struct roots roots = { 0 };
 	int rc = roots_core(core, capture, job->report.memory_bytes, &roots, e);
 
 	if (rc)
 		return rc;
-	with.every_ns = 0;
-	x.job = &with;
 	rc = search(&x, &roots, HEAP_SEARCH_CORE, e);
 	if (!rc)
 		rc = report(&x, e);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The verdict on a searched heap, told. */
+/* The verdict on a searched heap. */
 #include "src/session/leaks/leaks_report.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/session/leaks/leaks_root.h"
-#include "src/cmd/emit.h"
 #include "src/names/naming.h"
+#include "src/session/leaks/leaks_root.h"
 #include "src/session/name_notes.h"
-#include "src/cmd/terminal.h"
 
 #define MAX_FILE	(64u << 20)	/* of suppressions */
 
@@ -50,19 +48,19 @@ static int read_file(const char *path, char **text, size_t *bytes, struct err *e
 	return rc;
 }
 
-int leaks_read_suppressions(const struct opt_list *files, bool no_default, struct suppress **out,
+int leaks_read_suppressions(struct texts files, bool no_default, struct suppress **out,
 			    struct err *e)
 {
 	struct suppress *s = suppress_new();
 	int rc = s ? 0 : err_set(e, -ENOMEM, "out of memory");
 
-	for (unsigned i = 0; !rc && files && i < files->nr; i++) {
+	for (unsigned i = 0; !rc && i < files.nr; i++) {
 		char *text = NULL;
 		size_t bytes = 0;
 
-		rc = read_file(files->v[i], &text, &bytes, e);
+		rc = read_file(files.v[i], &text, &bytes, e);
 		if (!rc)
-			rc = suppress_parse(s, files->v[i], text, bytes, e);
+			rc = suppress_parse(s, files.v[i], text, bytes, e);
 		free(text);
 	}
 	if (!rc && !no_default)
@@ -123,8 +121,8 @@ static int judge(const struct heap *h, struct leaks *l, struct names *n,
 	return rc;
 }
 
-static int write_suppressions(const struct heap *h, struct names *n, const struct leaks *l,
-			      const struct leaks_report_options *o, FILE *out)
+static int give_suppressions(const struct heap *h, struct names *n, const struct leaks *l,
+			     const struct leaks_report_options *o, const struct session_sink *to)
 {
 	const struct leak_entry *const end = l->entries.v + l->entries.nr;
 	enum suppress_form form = o->format == LEAKS_GEN_LSAN ? SUPPRESS_LSAN : SUPPRESS_VALGRIND;
@@ -137,17 +135,32 @@ static int write_suppressions(const struct heap *h, struct names *n, const struc
 			suppress_write(&text, form, n, e->site, kinds[e->site], e->class, NULL);
 	if (!rc)
 		rc = str_error(&text);
-	if (!rc && (fputs(str_text(&text), out) < 0 || fflush(out)))
-		rc = -errno;
+	if (!rc)
+		rc = session_text(to, str_text(&text), text.len);
 	str_fini(&text);
 	free(kinds);
 	return rc;
 }
 
-static int write_doc(const struct heap *h, struct names *n, const struct leaks *l,
-		     const struct leaks_report_options *o, FILE *out)
+static int give_xml(const struct heap *h, struct names *n, const struct leaks *l,
+		    const struct leaks_report_options *o, const struct session_sink *to)
 {
-	struct style style = terminal_style(out);
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *memory = open_memstream(&text, &bytes);
+	int rc = memory ? leaks_print_xml(h, n, l, &o->view, o->suppress, memory) : -ENOMEM;
+
+	if (memory && fclose(memory) && !rc)
+		rc = -ENOMEM;
+	if (!rc)
+		rc = session_text(to, text, bytes);
+	free(text);
+	return rc;
+}
+
+static int give_doc(const struct heap *h, struct names *n, const struct leaks *l,
+		    const struct leaks_report_options *o, const struct session_sink *to)
+{
 	struct leaks_root root = { n->ctx, h };
 	struct leaks_view_options with = o->view;
 	struct leaks_view view;
@@ -156,27 +169,24 @@ static int write_doc(const struct heap *h, struct names *n, const struct leaks *
 	with.root = leaks_root_text;
 	with.root_arg = &root;
 	rc = leaks_view_init(&view, h, n, l, &with);
-
-	if (!rc && o->quiet_if_none && o->format == LEAKS_TEXT)
-		fputc('\n', out);	/* something stands before it */
 	if (!rc)
-		rc = o->format == LEAKS_JSON ? doc_print_json(&view.doc, out)
-					     : doc_print_text(&view.doc, &style, out);
+		rc = session_document(to, &view.doc, o->quiet_if_none);
 	leaks_view_fini(&view);
 	return rc;
 }
 
-static int write_all(const struct heap *h, struct names *n, const struct leaks *l,
-		     const struct leaks_report_options *o, FILE *out, struct err *e)
+static int give_all(const struct heap *h, struct names *n, const struct leaks *l,
+		    const struct leaks_report_options *o, const struct session_sink *to,
+		    struct err *e)
 {
 	int rc;
 
 	if (o->format == LEAKS_VALGRIND_XML)
-		rc = leaks_print_xml(h, n, l, &o->view, o->suppress, out);
+		rc = give_xml(h, n, l, o, to);
 	else if (o->format == LEAKS_GEN_VALGRIND || o->format == LEAKS_GEN_LSAN)
-		rc = write_suppressions(h, n, l, o, out);
+		rc = give_suppressions(h, n, l, o, to);
 	else
-		rc = write_doc(h, n, l, o, out);
+		rc = give_doc(h, n, l, o, to);
 	/* a reader that has seen enough (head, less) is no trouble */
 	return rc && rc != -EPIPE ? err_set(e, rc, "cannot write the verdict: %s", strerror(-rc))
 				  : 0;
@@ -198,9 +208,9 @@ static struct symbolizer *symbols(const struct heap *h, const struct leaks_repor
 	return naming_symbols(h, &options);
 }
 
-/* Judge, choose, write; 1 = found what was asked for, 0 = not, -errno with `e`. */
+/* Judge, choose, hand over; 1 = found what was asked for, 0 = not, -errno with `e`. */
 static int tell(const struct heap *h, struct leaks *l, struct names *n,
-		const struct leaks_report_options *o, FILE *out, struct err *e)
+		const struct leaks_report_options *o, const struct session_sink *to, struct err *e)
 {
 	int rc = judge(h, l, n, o);
 
@@ -211,12 +221,12 @@ static int tell(const struct heap *h, struct leaks *l, struct names *n,
 	if (o->judged)
 		o->judged(o->judged_arg, found(l, o));
 	if (l->entries.nr || !o->quiet_if_none)
-		rc = write_all(h, n, l, o, out, e);
+		rc = give_all(h, n, l, o, to, e);
 	return rc ? rc : found(l, o);
 }
 
 int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_report_options *o,
-		 FILE *out, struct err *e)
+		 const struct session_sink *to, struct err *e)
 {
 	struct leaks own = { 0 };
 	struct symbolizer *sym;
@@ -239,13 +249,13 @@ int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_repor
 	if (rc)
 		err_set(e, rc, "not enough memory for the verdict");
 	else
-		rc = tell(h, l ? l : &own, &names, o, out, e);
+		rc = tell(h, l ? l : &own, &names, o, to, e);
 	if (rc >= 0 && sym) {
 		symbolizer_save(sym);
-		name_notes_losses(&emit_notes, sym, h, "--memory-limit");
+		name_notes_losses(to, sym, h, "--memory-limit");
 	}
 	if (rc >= 0 && !o->no_symbols)
-		name_notes_failed(&emit_notes, sym, &names);
+		name_notes_failed(to, sym, &names);
 	leaks_fini(&own);
 	names_fini(&names);
 	symbolizer_free(sym);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The verdict on a searched heap, told: names, suppressions, growth; text, JSON, Valgrind's XML or
- * suppressions. For `pmm leaks` and for the end of `pmm run --leaks`.
+ * The verdict on a searched heap: names, suppressions, growth; handed over as a document, as
+ * Valgrind's XML or as suppressions. For `pmm leaks` and for the end of `pmm run --leaks`.
  */
 #ifndef SESSION_LEAKS_LEAKS_REPORT_H
 #define SESSION_LEAKS_LEAKS_REPORT_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "src/analyze/leaks.h"
 #include "src/analyze/suppress/suppress.h"
 #include "src/base/err.h"
-#include "src/cmd/opt.h"
+#include "src/base/texts.h"
+#include "src/session/session.h"
 #include "src/view/leaks_view.h"
 
 enum leaks_format {
-	LEAKS_TEXT,
-	LEAKS_JSON,
+	LEAKS_TEXT, /* a document, for a person */
+	LEAKS_JSON, /* a document, for programs: with a head also when empty */
 	LEAKS_VALGRIND_XML,
 	LEAKS_GEN_VALGRIND,
 	LEAKS_GEN_LSAN
@@ -39,7 +39,7 @@ struct leaks_report_options {
 	/* what was watched; NULL = only what the heap tells of its past */
 	const struct growing *growing;
 	struct suppress *suppress;	/* borrowed; NULL = none */
-	struct opt_list skip;		/* --skip-fn */
+	struct texts skip; /* functions that are stepped over where lines are named */
 	bool no_symbols, debuginfod;
 	/* for the debug information of a program; 0 = limits_share() */
 	uint64_t memory_bytes;
@@ -52,13 +52,13 @@ struct leaks_report_options {
 	void (*choose)(void *arg, struct leaks *l);
 	void *choose_arg;
 	/*
-	 * When the verdict is known, before anything is written; `found` is what will be returned.
-	 * NULL = nobody waits for that.
+	 * When the verdict is known, before anything is handed over; `found` is what will be
+	 * returned. NULL = nobody waits for that.
 	 */
 	void (*judged)(void *arg, bool found);
 	void *judged_arg;
-	bool silent;			/* write nothing, find nothing: another report has it */
-	/* write nothing when no entry is left; else an empty line before the text */
+	bool silent; /* hand over nothing, find nothing: another report has it */
+	/* hand over nothing when no entry is left; else as what follows other documents */
 	bool quiet_if_none;
 	unsigned fail_on;		/* enum leaks_fail and classes */
 	uint64_t max_leaked_bytes;	/* more than that of what fail_on names; 0 = any block */
@@ -73,17 +73,17 @@ struct leaks_report_options {
 extern const struct leaks_report_options leaks_report_default;
 
 /*
- * Suppressions of the files named (NULL = none) and pmm's own unless `no_default`; *out is
+ * Suppressions of the files named and pmm's own unless `no_default`; *out is
  * suppress_free()d. 0 or -errno with `e`.
  */
-int leaks_read_suppressions(const struct opt_list *files, bool no_default, struct suppress **out,
+int leaks_read_suppressions(struct texts files, bool no_default, struct suppress **out,
 			    struct err *e);
 
 /*
- * Judge `l` (NULL = the rows of `h`) and write it. 1 = found what fail_on asks for, 0 = not, -errno
- * with `e`: -ENODATA nobody searched.
+ * Judge `l` (NULL = the rows of `h`) and hand it over. 1 = found what fail_on asks for, 0 = not,
+ * -errno with `e`: -ENODATA nobody searched.
  */
 int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_report_options *o,
-		 FILE *out, struct err *e);
+		 const struct session_sink *to, struct err *e);
 
 #endif

@@ -11,18 +11,17 @@
 #include "src/base/fmt.h"
 #include "src/base/str.h"
 #include "src/roots/roots.h"
-#include "src/cmd/cmd.h"
 #include "src/session/leaks/leaks_live.h"
 #include "src/session/leaks/leaks_report.h"
 #include "src/session/untracked.h"
 #include "src/ptrace/tracer.h"
 
-int run_leaks_init(struct run_leaks *r, const struct opt_list *files, bool no_default,
-		   struct err *e)
+int run_leaks_init(struct run_leaks *r, struct texts files, bool no_default,
+		   const struct session_sink *to, struct err *e)
 {
 	const struct leaks_job job = { .search = leaks_search_default,
 				       .report = leaks_report_default };
-	int rc = run_leaks_init_for(r, &job, NULL, e);
+	int rc = run_leaks_init_for(r, &job, to, e);
 
 	if (!rc)
 		rc = leaks_read_suppressions(files, no_default, &r->suppress, e);
@@ -31,11 +30,12 @@ int run_leaks_init(struct run_leaks *r, const struct opt_list *files, bool no_de
 	return rc;
 }
 
-int run_leaks_init_for(struct run_leaks *r, const struct leaks_job *job, FILE *out, struct err *e)
+int run_leaks_init_for(struct run_leaks *r, const struct leaks_job *job,
+		       const struct session_sink *to, struct err *e)
 {
 	*r = (struct run_leaks){ .search = job->search,
 				 .report = malloc(sizeof(*r->report)),
-				 .out = out };
+				 .to = to };
 	if (!r->report)
 		return err_set(e, -ENOMEM, "out of memory");
 	*r->report = job->report;
@@ -218,15 +218,16 @@ static const char *text_of(const struct str *s)
 	return str_error(s) ? "out of memory" : str_text(s);
 }
 
-static void unsearched(const struct heap *root, const char *why, const char *hint)
+static void unsearched(const struct run_leaks *r, const struct heap *root, const char *why,
+		       const char *hint)
 {
-	cmd_note("process %u was not searched for leaks: %s", root->pid, why);
+	session_note(r->to, "process %u was not searched for leaks: %s", root->pid, why);
 	if (hint)
-		cmd_note("hint: %s", hint);
+		session_hint(r->to, "%s", hint);
 }
 
 /* Its end was none that the agent in it could see. */
-static void tell_unseen(const struct heap *root, const char *comm)
+static void tell_unseen(const struct run_leaks *r, const struct heap *root, const char *comm)
 {
 	struct str s = STR_INIT;
 
@@ -235,7 +236,7 @@ static void tell_unseen(const struct heap *root, const char *comm)
 			 "at its end it was '%s', which pmm's agent is not in (static, "
 			 "set-user-ID, or started without LD_PRELOAD)",
 			 comm);
-		unsearched(root, text_of(&s),
+		unsearched(r, root, text_of(&s),
 			   "'pmm attach PID' and then 'pmm leaks PID' search such a program while "
 			   "it runs");
 	} else if (root->end == HEAP_KILLED) {
@@ -243,9 +244,9 @@ static void tell_unseen(const struct heap *root, const char *comm)
 			 "signal %d left no room for a handler (a stack that has run over), or "
 			 "system calls are restricted (seccomp)",
 			 root->end_status);
-		unsearched(root, text_of(&s), NULL);
+		unsearched(r, root, text_of(&s), NULL);
 	} else {
-		unsearched(root,
+		unsearched(r, root,
 			   "it ended by a system call past the C library, which pmm's agent does "
 			   "not see",
 			   "'pmm leaks PID' searches it while it runs");
@@ -259,18 +260,22 @@ static void tell_unsearched(const struct run_leaks *r, const struct heap *root, 
 	if (root->end == HEAP_REPLACED)
 		return;
 	if (r->root_replaced)		/* said already */
-		cmd_note("hint: 'pmm attach PID' and then 'pmm leaks PID' search such a program "
-			 "while it runs");
+		session_hint(r->to,
+			     "'pmm attach PID' and then 'pmm leaks PID' search such a program "
+			     "while it runs");
 	else if (r->why_root)
-		cmd_note("process %u was not searched for leaks %s", root->pid, r->why_root);
+		session_note(r->to, "process %u was not searched for leaks %s", root->pid,
+			     r->why_root);
 	else if (root->end == HEAP_KILLED && root->end_status == SIGKILL)
-		cmd_note("nobody could search process %u for leaks at its end: SIGKILL leaves no "
-			 "time for that",
-			 root->pid);
+		session_note(
+			r->to,
+			"nobody could search process %u for leaks at its end: SIGKILL leaves no "
+			"time for that",
+			root->pid);
 	else if (r->gone == (pid_t)root->pid)
-		unsearched(root, "another of its threads ended it before that", NULL);
+		unsearched(r, root, "another of its threads ended it before that", NULL);
 	else
-		tell_unseen(root, comm);
+		tell_unseen(r, root, comm);
 }
 
 /* Where nothing is certain or likely there is nothing to tell. */
@@ -292,8 +297,8 @@ static void note_missed(struct run_leaks *r, const struct heap *root)
 	if (nr <= (root && root->search.how == HEAP_SEARCH_NONE))
 		return;
 	coverage_names(&s, &r->coverage, false);
-	cmd_note("WARNING: %s %s not searched for leaks: %s", fmt_many(nr, "process").s,
-		 fmt_agree(nr, "was", "were"), text_of(&s));
+	session_warn(r->to, "%s %s not searched for leaks: %s", fmt_many(nr, "process").s,
+		     fmt_agree(nr, "was", "were"), text_of(&s));
 	str_fini(&s);
 }
 
@@ -304,18 +309,17 @@ static void note_missed(struct run_leaks *r, const struct heap *root)
 static int report(struct run_leaks *r, const struct heap *root,
 		  const struct leaks_report_options *o, struct err *e)
 {
-	FILE *out = r->out ? r->out : stderr;
 	struct leaks_report_options options = *o;
 	int rc;
 
 	options.view.coverage = &r->coverage;
 	if (r->tree.nr == 1 && root && root->search.how != HEAP_SEARCH_NONE)
-		return leaks_report(root, NULL, &options, out, e);
+		return leaks_report(root, NULL, &options, r->to, e);
 	rc = leaks_tree_begin(&r->tree, root);
 	if (rc)
 		return err_set(e, rc, "not enough memory for the verdict");
 	options.view.tree = &r->tree;
-	return leaks_report(r->tree.merge.heap, &r->tree.leaks, &options, out, e);
+	return leaks_report(r->tree.merge.heap, &r->tree.leaks, &options, r->to, e);
 }
 
 int run_leaks_tell(struct run_leaks *r, const struct heap *root, const char *comm, bool brief,
@@ -330,7 +334,7 @@ int run_leaks_tell(struct run_leaks *r, const struct heap *root, const char *com
 		note_missed(r, root);
 	options.quiet_if_none = brief;
 	options.choose = brief ? only_losses : NULL;
-	options.view.untracked_told = !r->out && options.format == LEAKS_TEXT;
+	options.view.untracked_told = !r->apart && options.format == LEAKS_TEXT;
 	found = report(r, root, &options, e);
 	if (found >= 0 && options.fail_on & LEAKS_FAIL_UNSEARCHED)
 		found |= r->coverage.gaps.nr > 0;
