@@ -9,12 +9,13 @@
  * doubt the agent turns itself off.
  *
  * Nouns:
- *   context   what one thread (or one level of signal handlers on it) records with; agent/ctx.h
- *   event     one allocation or release, from the hook's first look at the ledger to its last memo
- *   the last stack walked on a context, kept to be confirmed instead of walked again;
- *   agent/unwind/unwind.c piece     four frames at a fixed place of a stack, numbered with one
- *   look-up; agent/piece.h known     a stack that came back, kept as the list of stack slots that
- *   determine it; agent/known.h
+ *     context  what one thread (or one level of signal handlers on it) records with; agent/ctx.h
+ *     event    one allocation or release, from the hook's first look at the ledger to its last
+ *     memo     the last stack walked on a context, kept to be confirmed instead of walked again;
+ *              agent/unwind/unwind.c
+ *     piece    four frames at a fixed place of a stack, numbered with one look-up; agent/piece.h
+ *     known    a stack that came back, kept as the list of stack slots that determine it;
+ *              agent/known.h
  */
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H

@@ -3,9 +3,9 @@
  * What pmm.h costs: ns of CPU a malloc+free pair, native and monitored in turn, the best of many
  * short rounds each.
  *
- *     bench_shim [ROUNDS]    lines "NAME NATIVE MONITORED". hot: one block over and over; random:
- *     one of 256 blocks; threaded: hot, while
- *                            another thread waits; crowded: hot, while another thread does the same
+ *     bench_shim [ROUNDS]  lines "NAME NATIVE MONITORED". hot: one block over and over; random: one
+ *                          of 256 blocks; threaded: hot, while another thread waits; crowded: hot,
+ *                          while another thread does the same
  */
 #include <pmm.h>
 #include <pthread.h>

@@ -2,16 +2,16 @@
 /*
  * Micro-workloads of the benchmark (bench/run), as a program of its own.
  *
- *     bench_micro random|hot THREADS DEPTH PAIRS    threads hold their slots filled, then free and
- *     fill one of them
- *                                                   at random, PAIRS times; slots (65536 or 1000)
- *                                                   and PAIRS are over all threads
- *     bench_micro random|hot THREADS DEPTH PAIRS wait    the same, but first it says "ready" and
- *     waits for a line, to be
- *                                                   attached to; at the end it says how many ns of
- *                                                   CPU the pairs took
- *     bench_micro live BLOCKS STACKS                leaves BLOCKS of 48 bytes live, made by STACKS
- *     different stacks
+ *     bench_micro random|hot THREADS DEPTH PAIRS
+ *                                     threads hold their slots filled, then free and fill one of
+ *                                     them at random, PAIRS times; slots (65536 or 1000) and PAIRS
+ *                                     are over all threads
+ *     bench_micro random|hot THREADS DEPTH PAIRS wait
+ *                                     the same, but first it says "ready" and waits for a line, to
+ *                                     be attached to; at the end it says how many ns of CPU the
+ *                                     pairs took
+ *     bench_micro live BLOCKS STACKS  leaves BLOCKS of 48 bytes live, made by STACKS different
+ *                                     stacks
  *
  * Every block is made at the end of a chain of DEPTH functions without frame pointers, called anew
  * each time. In random and hot the outer ones are always the same and the two innermost vary: 64

@@ -2,8 +2,9 @@
 /*
  * pmm.h: the monitor compiled into the program (doc/shim.md).
  *
- *     #include <pmm.h>          anywhere, before or after <stdlib.h> and <string.h> cc -DPMM ...
- *     without -DPMM all of it is nothing: the same object code as without the header
+ *     #include <pmm.h>  anywhere, before or after <stdlib.h> and <string.h>
+ *     cc -DPMM ...      without -DPMM all of it is nothing: the same object code as without the
+ *                       header
  *
  * With PMM defined, calls of malloc, calloc, realloc, reallocarray, free, strdup, strndup,
  * aligned_alloc, posix_memalign and memalign become calls of pmm_*, which note file, line and
@@ -12,9 +13,9 @@
  * PMM_NO_NAMES leaves all names alone; then call pmm_malloc(PMM_HERE, n) and so on.
  *
  * One interface, two forms that implement it:
- *     static    shim/pmm_static.c compiled into the program with -DPMM_STATIC_SLOTS=N: two fixed
- *     tables, nothing else full      libpmm_shim.a: the agent's ledger, which `pmm report PID` and
- *     all of pmm reads
+ *     static  shim/pmm_static.c compiled into the program with -DPMM_STATIC_SLOTS=N: two fixed
+ *             tables, nothing else
+ *     full    libpmm_shim.a: the agent's ledger, which `pmm report PID` and all of pmm reads
  *
  * All functions may be called from any thread and, where nothing else is said, from signal
  * handlers; none changes errno but those that allocate and fail.

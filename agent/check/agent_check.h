@@ -4,24 +4,26 @@
  * program, other hooks for the allocator's entries. What the hooks do instead of agent/hook.h is
  * here; each level's way of allocating is below it.
  *
- *	check_hooks.c, check_hooks_cxx.c	the allocator's entries          hooks_string.c
- *string and memory functions
- *	agent_check.c			this: which way for which block; refuse.c: requests that
- *fail; resize.c: realloc release.c, pair.c	pairing, damage, what becomes of a block;
- *check_leaving.c: what becomes of it after quarantine
- *	check_plain.c			the same without a context
- *	stray.c, place.c	what is no block
- *	heads.c			blocks of before a fork
- *	canary.c		heads and tails in blocks of the real allocator
- *	quarantine.c		released canaried blocks
- *	recycle.c		... that have left it
- *	guard.c			the pool of guarded blocks
- *	budget.c		what guard pages may cost
- *	finding.c, alike.c	findings into the ledger; which accesses are one
- *	reported.c		blocks that need no second finding
- *	ancestor.c		what a forked process can still learn from the ledgers before its
- *own fault.c			accesses stopped by the pool, stack overflows crash.c, crash_place.c
- *the fault, or abort(), that ends the process
+ *     check_hooks.c, check_hooks_cxx.c  the allocator's entries
+ *     agent/strings/                    string and memory functions
+ *     agent_check.c                     this: which way for which block; refuse.c: requests that
+ *                                       fail; resize.c: realloc
+ *     release.c, pair.c                 pairing, damage, what becomes of a block; check_leaving.c:
+ *                                       what becomes of it after quarantine
+ *     check_plain.c                     the same without a context
+ *     stray.c, place.c                  what is no block
+ *     heads.c                           blocks of before a fork
+ *     canary.c                          heads and tails in blocks of the real allocator
+ *     quarantine.c                      released canaried blocks
+ *     recycle.c                         those that have left it
+ *     guard.c                           the pool of guarded blocks
+ *     budget.c                          what guard pages may cost
+ *     finding.c, alike.c                findings into the ledger; which accesses are one
+ *     reported.c                        blocks that need no second finding
+ *     ancestor.c                        what a forked process can still learn from the ledgers
+ *                                       before its own
+ *     fault.c                           accesses stopped by the pool, stack overflows
+ *     crash.c, crash_place.c            the fault, or abort(), that ends the process
  *
  * All of the agent's rules hold (agent/agent.h). In addition: whatever is not known for sure is no
  * finding, and a block that is not checked passes as if pmm were not there. Memory handed out by

@@ -6,11 +6,12 @@
  * Works in children made by vfork: nothing is allocated or kept, and descriptors are closed again.
  * errno is not touched. In a process that is confined, or not followed, nothing is done.
  *
- *	follow_look(), follow_look_path()	what is it?
- *	follow_plan()				what does its environment need, and how much memory
- *does that take? follow_env()				the environment that it is to get
- *	follow_say()				it will be executed now
- *	follow_failed()				it was not
+ *     follow_look(), follow_look_path()  what is it?
+ *     follow_plan()                      what does its environment need, and how much memory does
+ *                                        that take?
+ *     follow_env()                       the environment that it is to get
+ *     follow_say()                       it will be executed now
+ *     follow_failed()                    it was not
  */
 #ifndef AGENT_PRELOAD_FOLLOW_H
 #define AGENT_PRELOAD_FOLLOW_H

@@ -6,13 +6,16 @@
  *
  *     PID:BOARD:COOKIE:START:UID:SOCKET:ADDRESS
  *
- *     PID      the monitor's pid (decimal, as everything that is not said to be hexadecimal) BOARD
- *     number of its descriptor of the board (struct pmm_tree, include/pmm/ledger.h) COOKIE
- *     hexadecimal, the tree's secret: only who can read the environment or the board knows it START
- *     when the monitor was started, field 22 of /proc/PID/stat UID      its effective user SOCKET
- *     number of its descriptor of a socket in the file system without a name any more (O_PATH):
- *     connect() to /proc/PID/fd/SOCKET; -1 = none ADDRESS  hexadecimal: the abstract socket
- *     "\0pmm-ADDRESS" (16 digits), for who cannot use the other one. Not a secret (/proc/net/unix).
+ *     PID      the monitor's pid (decimal, as everything that is not said to be hexadecimal)
+ *     BOARD    number of its descriptor of the board (struct pmm_tree, include/pmm/ledger.h)
+ *     COOKIE   hexadecimal, the tree's secret: only who can read the environment or the board knows
+ *              it
+ *     START    when the monitor was started, field 22 of /proc/PID/stat
+ *     UID      its effective user
+ *     SOCKET   number of its descriptor of a socket in the file system without a name any more
+ *              (O_PATH): connect() to /proc/PID/fd/SOCKET; -1 = none
+ *     ADDRESS  hexadecimal: the abstract socket "\0pmm-ADDRESS" (16 digits), for who cannot use the
+ *              other one. Not a secret (/proc/net/unix).
  *
  * Before that there may be PMM_ENV_HIDDEN and an enum pmm_env_hidden: the agent of the program that
  * executed this one has put these variables into an environment that was to be without them. They

@@ -5,12 +5,11 @@
  *
  * A checked block is either
  *   canaried   a block of the real allocator, with a head before it and canary bytes behind it:
- *                  real block:  [gap, canary][struct pmm_head][block, size bytes][canary, 16 to 31
- *                  bytes]
+ *                  [gap, canary][struct pmm_head][block, size bytes][canary, 16 to 31 bytes]
  *              PMM_HEAD_BYTES or the block's alignment, whichever is more, lie between the real
  *              block's start and the block's;
  *   guarded    alone on pages of the guard pool, between pages that cannot be accessed; what is
- *   left of its own pages is canary.
+ *              left of its own pages is canary.
  * A released block is kept from reuse: a canaried one full of poison in quarantine, a guarded one
  * inaccessible.
  */

@@ -8,13 +8,14 @@
  * allocator function a slot in memory near it (struct pmm_entry) and overwrites instructions at the
  * function's beginning with a jump there, all threads stopped:
  *
- *     function:  its first instruction      left in place: whoever has set an int3 on it steps over
- *     a copy of it and goes on behind it
- *                jmp slot.stub              (5 bytes)
- *     slot:      struct pmm_entry           data, read by the hook
- *                stub:  take back what the first instruction did; load the entry's address into a
- *                register; jmp *entry.hook moved: the function's first instructions, adjusted; jmp
- *                function + n   (entry.next) pointer: to the stub
+ *     function:  its first instruction, left in place: whoever has set an int3 on it steps over a
+ *                copy of it and goes on behind it
+ *                jmp slot.stub    (5 bytes)
+ *     slot:      struct pmm_entry: data, read by the hook
+ *                stub: take back what the first instruction did; load the entry's address into a
+ *                register; jmp *entry.hook
+ *                moved: the function's first instructions, adjusted; jmp function + n (entry.next)
+ *                pointer: to the stub
  *
  * Of a function that begins with a jump or call only the displacement is overwritten, so that this
  * goes to the stub (by way of the pointer if it is indirect).
@@ -177,17 +178,18 @@ struct pmm_inject_args {
 
 /*
  * Symbols of libpmm_inject.so, looked up by pmm in the file:
- *     long inject_start(struct pmm_inject_args *args);        called once, on a stack of at least
- *     32 KiB; returns args->error long inject_rest(void *);       called before the agent is taken
- *     out, while no thread is in it: no more blocks are guarded, no access is
- *                     stopped any more, signals are the program's. Number of guarded blocks that
- *                     are still to be released: as long as there are any, the agent and the jumps
- *                     of what releases blocks must stay
- *     long inject_leave(void *);      called when the code is the program's again and no thread is
- *  in the agent: unmaps what the agent has
- *                     mapped itself. May be called again. The record is writable from then on
- *	const uint64_t inject_hooks[PMM_NR_ROLES];		addresses of the hooks (relocated),
- *0 = none
+ *     long inject_start(struct pmm_inject_args *args);
+ *                                 called once, on a stack of at least 32 KiB; returns args->error
+ *     long inject_rest(void *);   called before the agent is taken out, while no thread is in it:
+ *                                 no more blocks are guarded, no access is stopped any more,
+ *                                 signals are the program's. Number of guarded blocks that are
+ *                                 still to be released: as long as there are any, the agent and the
+ *                                 jumps of what releases blocks must stay
+ *     long inject_leave(void *);  called when the code is the program's again and no thread is in
+ *                                 the agent: unmaps what the agent has mapped itself. May be called
+ *                                 again. The record is writable from then on
+ *     const uint64_t inject_hooks[PMM_NR_ROLES];
+ *                                 addresses of the hooks (relocated), 0 = none
  */
 
 enum pmm_range_use {

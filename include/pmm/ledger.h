@@ -4,12 +4,11 @@
  *
  * Each traced process has a memory file (memfd) of its own, its ledger file:
  *
- *     +----------+--------------------------------------------------------------------------------+
- *     | pmm_tree | pmm_ledger | fixed tables (see PMM_*_OFF) | arena, bump allocated, .. arena_used
- * |
- *     +----------+--------------------------------------------------------------------------------+
- *     0          slots_off                                                     slots_off +
- * slot_bytes
+ *     +----------+------------+------------------------+-----------------------------+
+ *     | pmm_tree | pmm_ledger | fixed tables           | arena, bump allocated,      |
+ *     |          |            | (see PMM_*_OFF)        | used up to arena_used       |
+ *     +----------+------------+------------------------+-----------------------------+
+ *     0          slots_off                                slots_off + slot_bytes
  *
  * The process makes it, maps it for itself alone (a forked child does not inherit the mapping) and
  * hands it to the monitor (include/pmm/channel.h). Nobody else can open it who could not trace the
@@ -145,11 +144,13 @@ struct pmm_stamp {
 /*
  * Block tables are radix trees over the block's address:
  *     top[addr >> top_shift] -> mid[...] -> leaf[...] (PMM_LEAF_WORDS words: 256 granules, and one
- * more so that the last block can be wide) Mids are chained for readers through `next`, newest
- * first, from pmm_ledger.table[].mids. HEAP  granule 32 bytes: enough for glibc, whose blocks start
- * at least 32 bytes apart DENSE granule  8 bytes: blocks whose HEAP granule is taken by a neighbour
- * (8- and 16-byte classes elsewhere), and blocks of custom allocators (PMM_KIND_OTHER), which lie
- * inside others MAP   granule  2 KiB: mappings made through mmap, all wide
+ *     more so that the last block can be wide)
+ * Mids are chained for readers through `next`, newest first, from pmm_ledger.table[].mids.
+ *     HEAP   granule 32 bytes: enough for glibc, whose blocks start at least 32 bytes apart
+ *     DENSE  granule 8 bytes: blocks whose HEAP granule is taken by a neighbour (8- and 16-byte
+ *            classes elsewhere), and blocks of custom allocators (PMM_KIND_OTHER), which lie inside
+ *            others
+ *     MAP    granule 2 KiB: mappings made through mmap, all wide
  */
 enum pmm_table_id { PMM_TABLE_HEAP, PMM_TABLE_DENSE, PMM_TABLE_MAP, PMM_NR_TABLES };
 #define PMM_LEAF_BITS		8

@@ -7,11 +7,12 @@
  * have one per site and site of the block that they are lost with. Pure: a heap, its classes, what
  * is known of growth, and suppressions in; rows out.
  *
- *	leaks_collect()		entries from classes and the heap's blocks: quick, while the program
- *may stand still leaks_store()		entries into the heap, where a capture keeps them
- *	leaks_load()		entries out of a heap
- *	leaks_judge()		verdicts, suppressions, order, sums; needs names and may take long:
- *when the process runs again
+ *     leaks_collect()  entries from classes and the heap's blocks: quick, while the program may
+ *                      stand still
+ *     leaks_store()    entries into the heap, where a capture keeps them
+ *     leaks_load()     entries out of a heap
+ *     leaks_judge()    verdicts, suppressions, order, sums; needs names and may take long: when the
+ *                      process runs again
  */
 #ifndef ANALYZE_LEAKS_H
 #define ANALYZE_LEAKS_H

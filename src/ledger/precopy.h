@@ -3,14 +3,13 @@
  * The live blocks of a running process exactly as they were at one moment, though reading them
  * takes longer than that moment may last.
  *
- *	precopy_begin(&f, map, &e);	the process runs: copies the block tables, and asks the
- *agent to mark what it changes from then on
- *	... all threads are stopped ...
- *	precopy_now(&f, &e);		copies again what was marked: as much as changed in some
- *milliseconds
- *	... the threads run ...
- *	precopy_heap(&f, &o, &h, &e);	the heap, its blocks as of precopy_now()
- *	precopy_end(&f);
+ *     precopy_begin(&f, map, &e);  the process runs: copies the block tables, and asks the agent to
+ *                                  mark what it changes from then on
+ *     ... all threads are stopped ...
+ *     precopy_now(&f, &e);  copies again what was marked: as much as changed in some milliseconds
+ *     ... the threads run ...
+ *     precopy_heap(&f, &o, &h, &e);  the heap, its blocks as of precopy_now()
+ *     precopy_end(&f);
  *
  * As migration of virtual machines does it (pre-copy). How, and why nothing is missed:
  * doc/ledger.md, "A ledger frozen". The moment is that of the tables: a thread stopped in the

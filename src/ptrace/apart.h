@@ -3,9 +3,10 @@
  * What of a process's memory its copy has not as of the moment of the copy, and where it is to be
  * had.
  *
- *	kept from copies (MADV_DONTFORK: V8's heap, buffers that devices write to)	all of it is
- *read while all threads stand still empty in copies (MADV_WIPEONFORK), shared with them
- *(MAP_SHARED)		so are the first APART_BYTES; the rest is read later
+ *     kept from copies (MADV_DONTFORK: V8's heap, buffers that devices write to)
+ *                           all of it is read while all threads stand still
+ *     empty in copies (MADV_WIPEONFORK), shared with them (MAP_SHARED)
+ *                           so are the first APART_BYTES; the rest is read later
  *
  * Of shared memory also the pages that the process has in no page table just then: reclaim takes
  * them out, other processes write them. Where that is not allowed (pages.h), and of files on disks,

@@ -4,12 +4,13 @@
  *
  * What the copy shares with the process and what not:
  *
- *     descriptors     the table itself, so that what the program closes is closed. The price:
- *  should the program call exec while there is
- *			a copy, what close-on-exec closes stays open as long as that
- *     directories     not (CLONE_FS): a program of which somebody shares them may not enter
- *     namespaces, nor gain rights by exec semaphores    not (CLONE_SYSVSEM): what is to be undone
- *     at the program's end must not wait for ours
+ *     descriptors  the table itself, so that what the program closes is closed. The price: should
+ *                  the program call exec while there is a copy, what close-on-exec closes stays
+ *                  open as long as that
+ *     directories  not (CLONE_FS): a program of which somebody shares them may not enter
+ *                  namespaces, nor gain rights by exec
+ *     semaphores   not (CLONE_SYSVSEM): what is to be undone at the program's end must not wait for
+ *                  ours
  *
  * A zombie can be waited for by its parent only when its tracer has; so the process's own wait
  * comes last, made by a thread of it that is borrowed before.

@@ -4,14 +4,15 @@
  *
  * Stops seen on the way (ptrace(2)):
  *
- *     PTRACE_EVENT_STOP       what PTRACE_INTERRUPT leads to, also in a process that is stopped by
- *  SIGSTOP: done. On its way back to user
- *                 mode, before signals are looked at and before an interrupted system call starts
- *                 again. One of what it has executed itself, a fault, may be pending then: that is
- *                 delivered first, for it tells of where the thread stands
- *	a signal		let it be delivered and interrupt again: it stops at the handler's
- *first instruction PTRACE_EVENT_EXIT	let it end PTRACE_EVENT_EXEC	everything known of the
- *process is void
+ *     PTRACE_EVENT_STOP  what PTRACE_INTERRUPT leads to, also in a process that is stopped by
+ *                        SIGSTOP: done. On its way back to user mode, before signals are looked at
+ *                        and before an interrupted system call starts again. One of what it has
+ *                        executed itself, a fault, may be pending then: that is delivered first,
+ *                        for it tells of where the thread stands
+ *     a signal           let it be delivered and interrupt again: it stops at the handler's first
+ *                        instruction
+ *     PTRACE_EVENT_EXIT  let it end
+ *     PTRACE_EVENT_EXEC  everything known of the process is void
  */
 #include "src/ptrace/seize.h"
 

@@ -2,9 +2,9 @@
 /*
  * A small process beside ours that looks after a process we work on.
  *
- *	we are stopped		(SIGSTOP, a debugger, a frozen control group) while threads of it
- *are held: we are killed, whereupon the kernel lets them go
- *	we have died		what we left is taken away
+ *     we are stopped  (SIGSTOP, a debugger, a frozen control group) while threads of it are held:
+ *                     we are killed, whereupon the kernel lets them go
+ *     we have died    what we left is taken away
  *
  * It is a fork in a session of its own, so that what the terminal sends to us does not reach it; it
  * ignores signals, keeps no descriptor and no directory of ours, and ends with us.

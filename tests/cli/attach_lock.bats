@@ -29,7 +29,7 @@ END
 }
 
 attached_in() { grep -q "^pmm: attached to '" "$T/err.$1"; }
-refused_in() { grep -q -E '^pmm: (process [0-9]+ is watched by process|another pmm has attached to)' "$T/err.$1"; }
+refused_in() { grep -q -E '^pmm: (process [0-9]+ is watched by process|another pmm has attached to|thread [0-9]+ of process [0-9]+ is being traced by process)' "$T/err.$1"; }
 one_each() { { attached_in 1 && refused_in 2; } || { attached_in 2 && refused_in 1; }; }
 
 # two FIRST SECOND: attach by both commands at once. One watches until SIGINT, the other is refused.

@@ -2,15 +2,15 @@
 /*
  * nth: runs a program under ptrace(2) and does something to it at its N-th system call.
  *
- *	nth [-l LOG] [-v VARIANT] ACTION [N] -- COMMAND [ARG...]
+ *     nth [-l LOG] [-v VARIANT] ACTION [N] -- COMMAND [ARG...]
  *
- *	list		nothing; the log names all calls, a line each: "NUMBER NAME FAILURES TID",
- *FAILURES is how many variants `fail` knows
- *	fail N		the call is not made and fails with an error number that is plausible for
- *it; VARIANT (0) chooses among them
- *	short N		a call that reads or writes does half of what it is asked to
- *	kill N		SIGKILL for the whole process when the call has returned
- *	stop N		the same with SIGSTOP
+ *     list     nothing; the log names all calls, a line each: "NUMBER NAME FAILURES TID", FAILURES
+ *              is how many variants `fail` knows
+ *     fail N   the call is not made and fails with an error number that is plausible for it;
+ *              VARIANT (0) chooses among them
+ *     short N  a call that reads or writes does half of what it is asked to
+ *     kill N   SIGKILL for the whole process when the call has returned
+ *     stop N   the same with SIGSTOP
  *
  * Calls count over all threads and forked children of the command, in the order of their
  * beginnings, as long as they run its executable: a child that executes another program is let go.

@@ -3,11 +3,11 @@
  * Who holds a block: the chain of pointers that leads to it from a root, and what would become
  * unreachable if one of them were cleared.
  *
- *	hold_open()		the graph of blocks (reach_graph.h), every pointer in a root, and
- *the
- *shortest chain to each block hold_sources()		the blocks asked for by the root they hang
- *on hold_chain()		the chain of one block, place by place
- *	hold_dominate()		what each of some pointers holds alone
+ *     hold_open()      the graph of blocks (reach_graph.h), every pointer in a root, and the
+ *                      shortest chain to each block
+ *     hold_sources()   the blocks asked for by the root they hang on
+ *     hold_chain()     the chain of one block, place by place
+ *     hold_dominate()  what each of some pointers holds alone
  *
  * All of these read the process's memory; hold_close() ends that. Names of roots and fields are not
  * known here.

@@ -4,10 +4,11 @@
  *
  * In the terms of Valgrind's memcheck. From the roots (src/model/memory.h) pointers are followed
  * through blocks:
- *   reached     over pointers to starts of blocks only (or to what a heuristic knows to be as good)
- *   possible    else, over a chain with at least one pointer into a block's middle indirect    not
- *   reached from a root, but from a lost block definite    the others; of a cycle of lost blocks
- *   that nothing else lost points to, exactly one (the one at the lowest address)
+ *     reached   over pointers to starts of blocks only (or to what a heuristic knows to be as good)
+ *     possible  else, over a chain with at least one pointer into a block's middle
+ *     indirect  not reached from a root, but from a lost block
+ *     definite  the others; of a cycle of lost blocks that nothing else lost points to, exactly one
+ *               (the one at the lowest address)
  *
  * A pointer is an aligned word whose value lies in [start, start + size) of a block, or at the
  * start of a block of size 0. Of blocks that lie in one another (pools) the innermost counts, and

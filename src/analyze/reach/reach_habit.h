@@ -6,11 +6,11 @@
  * While pointers are followed, each one into the middle of a block that is not reached otherwise is
  * noted: the lowest offset, and a set of bits for the offsets that there are. What is noted is the
  * same in whatever order pointers are met. When all are followed,
- *   header   several blocks of one site, or those of several sites, are pointed to at one and the
- *   same small offset each: the program keeps
- *            pointers to what lies behind a header (Python's objects, strings with a length)
- *   pool     a large block is pointed to at several places: its parts are in use (an allocator of
- *   the program's own)
+ *     header  several blocks of one site, or those of several sites, are pointed to at one and the
+ *             same small offset each: the program keeps pointers to what lies behind a header
+ *             (Python's objects, strings with a length)
+ *     pool    a large block is pointed to at several places: its parts are in use (an allocator of
+ *             the program's own)
  * A number that looks like a pointer, or a pointer that was left behind, hits one block at any
  * offset, and is none of it.
  */

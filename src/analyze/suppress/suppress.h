@@ -8,10 +8,12 @@
  * `fun:` is compared with names as the object file has them (C++: mangled), like memcheck does,
  * LeakSanitizer's patterns with readable names, files and modules. doc/leaks.md has both grammars.
  *
- *	s = suppress_new();
- *	suppress_parse(s, "my.supp", text, bytes, e);	any number of them; the first in order of
- *reading that matches counts suppress_add_default(s, e); suppress_begin(s, names);
- *for each search name = suppress_match(s, site, class, blocks, bytes);
+ *     s = suppress_new();
+ *     suppress_parse(s, "my.supp", text, bytes, e);
+ *                           any number of them; the first in order of reading that matches counts
+ *     suppress_add_default(s, e);
+ *     suppress_begin(s, names);  for each search
+ *     name = suppress_match(s, site, class, blocks, bytes);
  *
  * All patterns together are one automaton, made as stacks ask for it (suppress_match.c): a stack
  * costs a look-up for each frame that no other stack had, however many suppressions there are.
