@@ -13,7 +13,7 @@
 #define AGENT_CHECK_QUICK_H
 
 #include "agent/strings/bounds.h"
-#include "arch/x86_64/agent_lanes.h"
+#include "arch/agent_lanes.h"
 
 #define QUICK_BYTES	256u		/* more are not gone through */
 

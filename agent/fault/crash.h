@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "agent/check/agent_check.h"
-#include "arch/x86_64/agent_signal.h"
+#include "arch/agent_signal.h"
 #include "include/pmm/check.h"
 
 /* A handler of the program's is about to run for a fault, with this frame. */

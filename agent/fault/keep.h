@@ -19,7 +19,7 @@
 
 #include "agent/agent.h"
 #include "agent/preload/keeper.h"
-#include "arch/x86_64/agent_signal.h"
+#include "arch/agent_signal.h"
 
 /* Put our handler in place, and an alternate stack for this thread. */
 void keep_start(void);

@@ -16,7 +16,7 @@
 #include "agent/guard/guard.h"
 #include "agent/fault/keep.h"
 #include "agent/sys.h"
-#include "arch/x86_64/agent_signal.h"
+#include "arch/agent_signal.h"
 
 /* more than an instruction can need at once: 16 elements of two pages, twice */
 #define STEP_PAGES	64u

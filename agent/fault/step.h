@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arch/x86_64/agent_signal.h"
+#include "arch/agent_signal.h"
 
 /* Is this thread's instruction under way? */
 bool step_active(void);

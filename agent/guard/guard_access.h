@@ -6,7 +6,7 @@
 #define AGENT_GUARD_GUARD_ACCESS_H
 
 #include "agent/check/agent_check.h"
-#include "arch/x86_64/agent_signal.h"
+#include "arch/agent_signal.h"
 #include "include/pmm/ledger.h"
 
 /*

@@ -6,7 +6,7 @@
 #define AGENT_INJECT_ANY_H
 
 #include "agent/unwind/unwind.h"
-#include "arch/x86_64/inject_arch.h"
+#include "arch/inject_arch.h"
 #include "include/pmm/inject.h"
 
 static inline struct caller any_caller(const struct arch_call *call)

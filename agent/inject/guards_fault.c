@@ -20,7 +20,7 @@
 #include "agent/guard/guarded.h"
 #include "agent/inject/guards.h"
 #include "agent/sys.h"
-#include "arch/x86_64/agent_signal.h"
+#include "arch/agent_signal.h"
 
 #define SIGSEGV		11
 #define SEGV_MAPERR	1

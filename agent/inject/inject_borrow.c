@@ -27,7 +27,7 @@
 #include "agent/unwind/cfi_row.h"
 #include "agent/unwind/module.h"
 #include "agent/sys.h"
-#include "arch/x86_64/inject_arch.h"
+#include "arch/inject_arch.h"
 
 #define FRAME_MAX	2048	/* of the program's stack for each call */
 #define CHUNK		(64u << 10)

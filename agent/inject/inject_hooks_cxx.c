@@ -17,7 +17,7 @@
  */
 #include "agent/inject/agent_inject.h"
 
-#include "arch/x86_64/inject_arch.h"
+#include "arch/inject_arch.h"
 
 #define PLAIN_OFF 40
 

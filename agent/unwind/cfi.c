@@ -10,7 +10,7 @@
 #include "agent/unwind/cfi_expr.h"
 #include "agent/unwind/cfi_fde.h"
 #include "agent/unwind/cfi_row.h"
-#include "arch/x86_64/agent_arch.h"
+#include "arch/agent_arch.h"
 
 /* rbx, rbp, r12 - r15: a callee leaves them as they were (x86-64 psABI, 3.2.1) */
 #define REGS_CALLEE_SAVED (1u << ARCH_DWARF_RBX | 1u << ARCH_DWARF_RBP | 0xfu << ARCH_DWARF_R12)

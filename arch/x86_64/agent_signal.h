@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arch/x86_64/agent_arch.h"
+#include "arch/agent_arch.h"
 
 /*
  * The frame that the kernel makes for a signal handler: return address, this, the signal's siginfo,

@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 
-#include "arch/x86_64/stop_arch.h"
+#include "arch/stop_arch.h"
 
 #define ARCH_NT_XSTATE		0x202
 #define ARCH_NT_SHSTK		0x204

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/procfs.h>
 
-#include "arch/x86_64/stop_arch.h"
+#include "arch/stop_arch.h"
 #include "src/ptrace/register_words.h"
 
 #define MAX_THREADS	4194304		/* PID_MAX_LIMIT */

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "arch/x86_64/remote_arch.h"
+#include "arch/remote_arch.h"
 #include "src/entries/attached.h"
 #include "src/inject/injection.h"
 #include "src/inject/inside.h"

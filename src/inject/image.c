@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "arch/x86_64/remote_arch.h"
+#include "arch/remote_arch.h"
 #include "src/base/io.h"
 
 #define PAGE		4096ull

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
-#include "arch/x86_64/stop_arch.h"
+#include "arch/stop_arch.h"
 #include "src/proc/proc.h"
 #include "src/proc/task.h"
 #include "src/ptrace/tracer.h"

@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "arch/x86_64/stop_arch.h"
+#include "arch/stop_arch.h"
 #include "include/pmm/bpf.h"
 #include "src/base/vec.h"
 #include "src/ptrace/seize.h"

@@ -32,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "arch/x86_64/stop_arch.h"
+#include "arch/stop_arch.h"
 #include "src/base/thread.h"
 #include "src/base/vec.h"
 #include "src/ptrace/confined.h"

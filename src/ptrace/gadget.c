@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/x86_64/remote_arch.h"
+#include "arch/remote_arch.h"
 #include "src/proc/proc.h"
 #include "src/ptrace/stop.h"
 #include "src/proc/task.h"

@@ -19,7 +19,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
-#include "arch/x86_64/remote_arch.h"
+#include "arch/remote_arch.h"
 #include "src/ptrace/borrow.h"
 #include "src/ptrace/gadget.h"
 #include "src/ptrace/leash.h"

@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "arch/x86_64/stop_arch.h"
+#include "arch/stop_arch.h"
 #include "src/base/vec.h"
 #include "src/ptrace/leash.h"
 #include "src/proc/proc.h"

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "arch/x86_64/remote_arch.h"
+#include "arch/remote_arch.h"
 #include "src/base/fmt.h"
 #include "src/ptrace/apart.h"
 #include "src/ptrace/confined.h"

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "arch/x86_64/stop_arch.h"
+#include "arch/stop_arch.h"
 #include "src/base/hash.h"
 #include "src/ptrace/borrow.h"
 #include "src/ptrace/seize.h"

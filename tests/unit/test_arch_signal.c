@@ -7,7 +7,7 @@
 
 #include <signal.h>
 
-#include "arch/x86_64/agent_signal.h"
+#include "arch/agent_signal.h"
 
 static uint64_t top, is, should_be, fp_is, fp_should_be;
 

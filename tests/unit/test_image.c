@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "arch/x86_64/remote_arch.h"
+#include "arch/remote_arch.h"
 #include "src/inject/image.h"
 
 #define PAGE	4096u

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "arch/x86_64/remote_arch.h"
+#include "arch/remote_arch.h"
 #include "src/ptrace/gadget.h"
 #include "src/ptrace/stop.h"
 #include "src/proc/task.h"

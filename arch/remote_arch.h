@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/* remote_arch.h of the processor that is compiled for; each arch/<processor>/ has one, with the same names. */
+#if defined(__x86_64__)
+#include "arch/x86_64/remote_arch.h"
+#else
+#error "no arch/<processor>/remote_arch.h for this processor: doc/HOWTO.md, 'Add an architecture'"
+#endif
