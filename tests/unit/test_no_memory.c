@@ -10,6 +10,7 @@
 
 #include "src/analyze/growing.h"
 #include "src/base/io.h"
+#include "src/base/loop.h"
 #include "src/symbol/symbol.h"
 #include "src/document/doc.h"
 #include "tests/unit/recipe_heap.h"
@@ -324,6 +325,56 @@ static void files_are_transferred_whole(void **state)
 	assert_int_equal(io_pwrite(fd, back, 10, 5), -EBADF);
 }
 
+/* ---- the event loop ---- */
+
+static void on_timer(void *arg, uint64_t now_ns)
+{
+	(void)now_ns;
+	++*(unsigned *)arg;
+}
+
+/* Two timers and a child; 0 or -errno. What was added works. */
+static int use_loop(unsigned *called)
+{
+	struct loop *l;
+	int rc = loop_new(&l), added = 0;
+
+	*called = 0;
+	for (unsigned i = 0; !rc && i < 2; i++) {
+		rc = loop_add_timer(l, i, on_timer, called, NULL);
+		added += !rc;
+	}
+	if (!rc)
+		rc = loop_add_child(l, getpid(), NULL, NULL, NULL);
+	if (l)
+		assert_int_equal(loop_step(l, 0), added);
+	assert_int_equal(*called, added);
+	loop_free(l);
+	return rc;
+}
+
+static void loop_is_whole_or_fails(void **state)
+{
+	int first = dup(0), again;
+	unsigned called, nr;
+
+	(void)state;
+	close(first);
+	fail_at(0);
+	assert_int_equal(use_loop(&called), 0);
+	nr = made;
+	assert_int_equal(nr, 6);	/* the loop, 3 sources, 2 tables of timers */
+	for (unsigned n = 1; n <= nr; n++) {
+		fail_at(n);
+		assert_int_equal(use_loop(&called), -ENOMEM);
+		assert_int_equal(called, n < 5 ? 0 : n - 4);
+		again = dup(0);
+		assert_int_equal(again, first);		/* no descriptor is left open */
+		close(again);
+	}
+	fail_at(0);
+}
+
 /* ---- sentences ---- */
 
 static void error_without_a_sentence_gets_one(void **state)
@@ -348,6 +399,7 @@ int main(void)
 		cmocka_unit_test(names_that_cannot_be_read_are_missed),
 		cmocka_unit_test(growing_goes_on),
 		cmocka_unit_test(files_are_transferred_whole),
+		cmocka_unit_test(loop_is_whole_or_fails),
 		cmocka_unit_test(error_without_a_sentence_gets_one),
 	};
 
