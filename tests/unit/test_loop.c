@@ -510,6 +510,9 @@ static void a_run_ends_after_the_step_that_stops_it(void **state)
 	loop_stop(l);
 	assert_int_equal(loop_run(l), 0);		/* asked before: at once */
 	assert_calls("");
+	loop_set_timer(l, a.self, 1);
+	assert_int_equal(loop_run(l), 0);		/* what was asked is done */
+	assert_calls("a");
 }
 
 static void a_callback_cannot_step_its_own_loop(void **state)
