@@ -21,6 +21,15 @@ def suits(case):
     return case.kind in KINDS and case.flow not in NOT_HERE and 0 < case.size < 30000
 
 
+def await_reading(pid):
+    """Until the program, just started, reads its input: before that its C library may not be mapped yet. proc(5), syscall."""
+    end = time.monotonic() + LIMIT
+    while not open(f"/proc/{pid}/syscall").read().startswith("0 0x0 "):
+        if time.monotonic() > end:
+            raise SystemExit("bugs.py: the program does not read its input")
+        time.sleep(0.005)
+
+
 def attach(pmm, pid, folder):
     out = open(f"{folder}/watch", "w+")
     monitor = subprocess.Popen([pmm, "attach", "--check", "--sample=1", "--budget=all", "-o", f"{folder}/capture.pmm", str(pid)],
@@ -37,6 +46,7 @@ def batch(pmm, path, folder, cases, how):
     """Those of the cases that were begun: (number, findings, status), a status where the process died of it."""
     os.makedirs(folder, exist_ok=True)
     with subprocess.Popen([path, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as victim:
+        await_reading(victim.pid)
         monitor = attach(pmm, victim.pid, folder)
         done, dead = [], False
         for case in cases:
