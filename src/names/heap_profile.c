@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A heap's call sites as a profile.
+ */
+#include "src/names/heap_profile.h"
+
+#include <errno.h>
+
+#include "src/base/vec.h"
+
+static const struct profile_metric metrics[HEAP_PROFILE_NR] = {
+	[HEAP_PROFILE_LIVE_BYTES] = { "live", "bytes" },
+	[HEAP_PROFILE_LIVE_BLOCKS] = { "live", "blocks" },
+	[HEAP_PROFILE_PEAK_BYTES] = { "peak", "bytes" },
+	[HEAP_PROFILE_PEAK_BLOCKS] = { "peak", "blocks" },
+	[HEAP_PROFILE_ALLOCATED_BYTES] = { "allocated", "bytes" },
+	[HEAP_PROFILE_ALLOCATIONS] = { "allocations", "calls" },
+};
+
+struct stack {
+	VEC(uint32_t) frames; /* by number in the profile */
+};
+
+/* The frames of a node, innermost first, behind those that are there. */
+static int push_node(struct stack *st, struct profile *p, struct names *n, uint32_t node)
+{
+	unsigned nr;
+	const struct frame_name *name = names_find(n, node, &nr);
+
+	for (unsigned i = 0; i < nr; i++) {
+		int64_t frame = profile_frame(
+			p, &(struct profile_frame){ name[i].function, name[i].file, name[i].module,
+						    name[i].line });
+
+		if (frame < 0 || vec_push(&st->frames, (uint32_t)frame))
+			return frame < 0 ? (int)frame : -ENOMEM;
+	}
+	return 0;
+}
+
+static void reverse(struct stack *st)
+{
+	for (size_t i = 0, k = st->frames.nr; i + 1 < k; i++) {
+		uint32_t last = st->frames.v[--k];
+
+		st->frames.v[k] = st->frames.v[i];
+		st->frames.v[i] = last;
+	}
+}
+
+static int64_t within(uint64_t n)
+{
+	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+static int add_site(struct profile *p, struct names *n, const struct heap *h,
+		    const struct heap_site *s, struct stack *st)
+{
+	const int64_t value[HEAP_PROFILE_NR] = {
+		[HEAP_PROFILE_LIVE_BYTES] = s->live_bytes,
+		[HEAP_PROFILE_LIVE_BLOCKS] = s->live_blocks,
+		[HEAP_PROFILE_PEAK_BYTES] = s->peak_bytes,
+		[HEAP_PROFILE_PEAK_BLOCKS] = s->peak_blocks,
+		[HEAP_PROFILE_ALLOCATED_BYTES] = within(s->bytes_in),
+		[HEAP_PROFILE_ALLOCATIONS] = within(s->allocs),
+	};
+	int64_t rc = 0;
+
+	st->frames.nr = 0;
+	for (uint32_t node = s->node; node && !rc; node = h->nodes[node].parent)
+		rc = push_node(st, p, n, node);
+	reverse(st);
+	if (!rc)
+		rc = profile_add(p, st->frames.v, st->frames.nr, value);
+	return rc < 0 ? (int)rc : 0;
+}
+
+int heap_profile(const struct heap *h, struct names *n, struct profile **out)
+{
+	struct stack st = { 0 };
+	int rc;
+
+	*out = profile_new(metrics, HEAP_PROFILE_NR);
+	rc = *out ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < h->nr_sites && !rc; i++)
+		rc = add_site(*out, n, h, &h->sites[i], &st);
+	if (!rc)
+		rc = profile_sum(*out);
+	vec_fini(&st.frames);
+	if (rc) {
+		profile_free(*out);
+		*out = NULL;
+	}
+	return rc;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A heap's call sites as a profile (src/model/profile.h): stacks of named frames, inlined ones
+ * among them, with what each site holds, held and did.
+ */
+#ifndef NAMES_HEAP_PROFILE_H
+#define NAMES_HEAP_PROFILE_H
+
+#include "src/model/profile.h"
+#include "src/names/names.h"
+
+/* The metrics of such a profile, in this order. */
+enum heap_profile_metric {
+	HEAP_PROFILE_LIVE_BYTES,
+	HEAP_PROFILE_LIVE_BLOCKS,
+	HEAP_PROFILE_PEAK_BYTES, /* live at the heap's highest point */
+	HEAP_PROFILE_PEAK_BLOCKS,
+	HEAP_PROFILE_ALLOCATED_BYTES,
+	HEAP_PROFILE_ALLOCATIONS,
+	HEAP_PROFILE_NR,
+};
+
+/*
+ * All sites of a heap; those without a stack are at the root. Frames without a name have their
+ * module alone. Totals are made. *out: profile_free(). 0, -ENOMEM, -ENOSPC.
+ */
+int heap_profile(const struct heap *h, struct names *n, struct profile **out);
+
+#endif
