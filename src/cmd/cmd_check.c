@@ -8,7 +8,6 @@
 
 #include "src/base/fmt.h"
 #include "src/track/source.h"
-#include "src/cmd/check_exhaustive.h"
 #include "src/session/check/check_live.h"
 #include "src/session/check/check_report.h"
 #include "src/session/check/check_uninit.h"
@@ -19,8 +18,10 @@
 #include "src/cmd/percent.h"
 #include "src/cmd/pid.h"
 #include "src/cmd/report_file.h"
+#include "src/cmd/runs_signals.h"
 #include "src/cmd/cmd_run.h"
 #include "src/session/check/run_check.h"
+#include "src/session/run_program.h"
 #include "src/cmd/terminal.h"
 #include "src/cmd/opt_words.h"
 
@@ -251,19 +252,36 @@ static int run_uninit(char **argv, FILE *out, struct err *e)
 	return rc ? rc : emit_exit_code(&end, given_code ? (int)error_code : -1);
 }
 
+static int run_all_ways(const struct run_options *o, char **argv, FILE *out, struct err *e)
+{
+	const struct check_exhaustive x = { .run = o, .ops = &runs_signals };
+	struct session_end end;
+	struct emit to;
+	int rc;
+
+	emit_init(&to, out ? out : stderr, told.whole);
+	rc = check_exhaustive(&x, argv, &to.sink, &end, e);
+	return rc ? rc : emit_exit_code(&end, given_code ? (int)error_code : -1);
+}
+
 static int run_command(char **argv, FILE *out, struct err *e)
 {
-	struct run_job run = { .check = &job,
-			       .output = output,
-			       .report = out,
-			       .json = told.whole,
-			       .found_code = given_code ? (int)error_code : -1,
-			       .fail_errors = failures & FAIL_ERRORS,
-			       .fail_unchecked = failures & FAIL_UNCHECKED };
+	struct run_options o = RUN_OPTIONS_DEFAULT;
 
+	if (uninit)
+		return run_uninit(argv, out, e);
+	o.check = &job;
+	o.no_follow = job.no_follow;
+	o.limit_bytes = job.limit_bytes;
+	o.sampled = job.check.level == PMM_CHECK_SAMPLED;
+	o.sample_bytes = job.sample_bytes;
+	o.output = output;
+	o.fail_errors = failures & FAIL_ERRORS;
+	o.fail_unchecked = failures & FAIL_UNCHECKED;
+	o.for_verdict = o.quiet = true;
 	if (exhaustive)
-		return check_exhaustive(&run, argv, out, e);
-	return uninit ? run_uninit(argv, out, e) : run_for(&run, argv);
+		return run_all_ways(&o, argv, out, e);
+	return cmd_run_for(&o, argv, out, told.whole, given_code ? (int)error_code : -1);
 }
 
 static int report_capture(const char *path, const struct session_sink *to, struct err *e)

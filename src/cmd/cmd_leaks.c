@@ -10,6 +10,7 @@
 #include "src/session/leaks/leaks_hold.h"
 #include "src/session/leaks/leaks_live.h"
 #include "src/session/leaks/leaks_report.h"
+#include "src/session/run_program.h"
 #include "src/cmd/leaks_words.h"
 #include "src/cmd/live.h"
 #include "src/cmd/pid.h"
@@ -239,17 +240,18 @@ static int answers_end(struct answers *a, int rc, struct err *e)
 }
 
 /* Each process is searched at its end; the report comes when all have ended. */
-static int hold_command(const struct run_job *search, char **argv, FILE *out, struct err *e)
+static int hold_command(const struct run_options *o, char **argv, FILE *out, int found_code,
+			struct err *e)
 {
 	struct answers a;
-	int code, rc = answers_begin(&a, out, e);
+	int code, rc = answers_begin(&a, out ? out : stderr, e);
 
 	if (rc)
 		return rc;
 	job.search.look = leaks_hold_at_end;
 	job.search.look_arg = &a.hold;
 	job.report.silent = true;
-	code = run_for(search, argv);
+	code = cmd_run_for(o, argv, out, false, found_code);
 	rc = answers_end(&a, leaks_hold_end(&a.hold, e), e);
 	return rc < 0 ? rc : code;
 }
@@ -257,11 +259,9 @@ static int hold_command(const struct run_job *search, char **argv, FILE *out, st
 /* The program's own exit code, unless somebody asked for another when there is a find. */
 static int run_command(char **argv, FILE *out, struct err *e)
 {
-	struct run_job search = { .leaks = &job,
-				  .output = output,
-				  .report = out,
-				  .json = job.report.format == LEAKS_JSON,
-				  .found_code = -1 };
+	const bool json = job.report.format == LEAKS_JSON;
+	struct run_options o = RUN_OPTIONS_DEFAULT;
+	int found_code = -1;
 
 	if (core)
 		return cmd_refuse(
@@ -275,10 +275,14 @@ static int run_command(char **argv, FILE *out, struct err *e)
 		return cmd_refuse(e, "'--show-bytes' is for running processes and core files",
 				  "leave it out, or search the program while it runs");
 	if (given_code)
-		search.found_code = (int)error_code;
+		found_code = (int)error_code;
 	else if (fail_on || given_budget)
-		search.found_code = CMD_FOUND;
-	return holds ? hold_command(&search, argv, out ? out : stderr, e) : run_for(&search, argv);
+		found_code = CMD_FOUND;
+	o.leaks = &job;
+	o.output = output;
+	o.for_verdict = o.quiet = true;
+	return holds ? hold_command(&o, argv, out, found_code, e)
+		     : cmd_run_for(&o, argv, out, json, found_code);
 }
 
 static int look_for_holders(void *hold, struct stop stop, struct err *e)

@@ -3,6 +3,7 @@
 #include "src/cmd/emit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "src/cmd/cmd.h"
@@ -59,7 +60,23 @@ static void released(void *arg, bool found)
 		e->released(e->released_arg, found);
 }
 
-static const struct session_ops ops = { note, error, document, text, released };
+static void background(void *arg)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	(void)arg;
+	if (null >= 0)
+		dup2(null, STDERR_FILENO);
+}
+
+static const struct session_ops ops = {
+	.note = note,
+	.error = error,
+	.document = document,
+	.text = text,
+	.released = released,
+	.background = background,
+};
 
 void emit_init(struct emit *e, FILE *out, bool json)
 {

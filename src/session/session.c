@@ -76,3 +76,9 @@ void session_released(const struct session_sink *s, bool found)
 	if (s->ops->released)
 		s->ops->released(s->arg, found);
 }
+
+void session_background(const struct session_sink *s)
+{
+	if (s->ops->background)
+		s->ops->background(s->arg);
+}

@@ -44,6 +44,11 @@ struct session_ops {
 	 * step. `found`: what was looked for has been found so far.
 	 */
 	void (*released)(void *arg, bool found);
+	/*
+	 * This process is a copy that goes on where the first one ends, without a terminal: notes
+	 * reach nobody any more.
+	 */
+	void (*background)(void *arg);
 };
 
 /* How a session ended that ran a program. */
@@ -75,5 +80,6 @@ void session_error(const struct session_sink *s, const struct err *e);
 int session_document(const struct session_sink *s, const struct doc *d, bool follows);
 int session_text(const struct session_sink *s, const char *text, size_t bytes);
 void session_released(const struct session_sink *s, bool found);
+void session_background(const struct session_sink *s);
 
 #endif

@@ -16,22 +16,8 @@
 #include "src/session/untracked.h"
 #include "src/ptrace/tracer.h"
 
-int run_leaks_init(struct run_leaks *r, struct texts files, bool no_default,
-		   const struct session_sink *to, struct err *e)
-{
-	const struct leaks_job job = { .search = leaks_search_default,
-				       .report = leaks_report_default };
-	int rc = run_leaks_init_for(r, &job, to, e);
-
-	if (!rc)
-		rc = leaks_read_suppressions(files, no_default, &r->suppress, e);
-	if (!rc)
-		r->report->suppress = r->suppress;
-	return rc;
-}
-
-int run_leaks_init_for(struct run_leaks *r, const struct leaks_job *job,
-		       const struct session_sink *to, struct err *e)
+int run_leaks_init(struct run_leaks *r, const struct leaks_job *job, const struct session_sink *to,
+		   struct err *e)
 {
 	*r = (struct run_leaks){ .search = job->search,
 				 .report = malloc(sizeof(*r->report)),
@@ -350,7 +336,6 @@ void run_leaks_fini(struct run_leaks *r)
 	free(r->why_root);
 	leaks_tree_fini(&r->tree);
 	coverage_fini(&r->coverage);
-	suppress_free(r->suppress);
 	free(r->report);
 	vec_fini(&r->searched);
 	vec_fini(&r->failed);

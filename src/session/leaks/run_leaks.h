@@ -12,7 +12,6 @@
 #include "src/analyze/coverage.h"
 #include "src/analyze/leaks_tree.h"
 #include "src/base/err.h"
-#include "src/base/texts.h"
 #include "src/base/vec.h"
 #include "src/track/leaving.h"
 #include "src/session/leaks/leaks_search.h"
@@ -33,7 +32,6 @@ struct run_leaks {
 	struct leaks_report_options *report;
 	const struct session_sink *to; /* borrowed */
 	bool apart; /* documents do not go where notes go */
-	struct suppress *suppress;	/* our own, in use by `report`; NULL = none */
 	VEC(struct heap *) searched;	/* they wait for their process's end */
 	VEC(struct run_leaks_failed) failed;	/* they, too */
 	struct leaks_tree tree;		/* what was found in those that have ended */
@@ -46,16 +44,10 @@ struct run_leaks {
 };
 
 /*
- * Read suppressions: of `files`, and pmm's own unless `no_default`. 0 or -errno with `e`.
- */
-int run_leaks_init(struct run_leaks *r, struct texts files, bool no_default,
-		   const struct session_sink *to, struct err *e);
-
-/*
  * Search and report as `job` says; its suppressions are borrowed. 0 or -ENOMEM.
  */
-int run_leaks_init_for(struct run_leaks *r, const struct leaks_job *job,
-		       const struct session_sink *to, struct err *e);
+int run_leaks_init(struct run_leaks *r, const struct leaks_job *job, const struct session_sink *to,
+		   struct err *e);
 
 /* The process stands still at its end: search it. */
 void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l);

@@ -5,7 +5,7 @@
  * Each run is a process of its own, which does what `pmm check -o` does and tells nothing; its
  * captures, in a directory of ours, are joined.
  */
-#include "src/cmd/check_exhaustive.h"
+#include "src/session/check/check_exhaustive.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,13 +21,13 @@
 #include <unistd.h>
 
 #include "src/analyze/findings_join.h"
-#include "src/store/capture.h"
-#include "src/session/check/check_report.h"
-#include "src/cmd/cmd.h"
-#include "src/cmd/emit.h"
-#include "src/cmd/cmd_run.h"
-#include "src/session/check/run_check.h"
 #include "src/ptrace/tracer.h"
+#include "src/session/check/check_report.h"
+#include "src/session/check/run_check.h"
+#include "src/session/run_program.h"
+#include "src/session/session.h"
+#include "src/store/capture.h"
+#include "src/track/child.h"
 
 #define TIMES_LONGER	10u		/* than the others a run may take that may lack alignment */
 #define LEAST_BOUND_NS	10000000000ull
@@ -45,15 +45,21 @@ static const struct {
 	[RUN_EXACT] = { "exact", "blocks end exactly at the end of a page", PMM_CHECK_EXACT },
 };
 
+/* One run, in memory that is shared with it. */
+struct one {
+	struct run_shared run;
+	struct session_end end;
+};
+
 struct exhaustive {
-	const struct run_job *of;
+	const struct check_exhaustive *of;
+	const struct session_sink *to;
 	char **argv;
 	char *dir;			/* of captures; owned, NULL = none */
 	off_t input;			/* where standard input begins; -1 = it is at no place */
-	struct run_shared *one;		/* of each run, shared with it */
+	struct one *one;
 	uint64_t took_ns[NR_RUNS];
-	bool cut;			/* the last run took too long, and was ended */
-	int code[NR_RUNS];		/* of the process that made it */
+	bool cut; /* the last run took too long, and was ended */
 	struct heap *heap[NR_RUNS];	/* of the program */
 	struct findings_join join;
 	struct check_run run[NR_RUNS];
@@ -70,62 +76,67 @@ static int input_find(struct exhaustive *x, struct err *e)
 	x->input = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	if (x->input >= 0 || errno == EBADF || isatty(STDIN_FILENO))
 		return 0;
-	return cmd_refuse(
-		e,
+	err_set(e, -EINVAL,
 		"standard input can be read only once, and '--exhaustive' runs the program several "
-		"times",
-		"give it a file: pmm check --exhaustive -- COMMAND < FILE (or < /dev/null)");
+		"times");
+	err_hint(e, "give it a file: pmm check --exhaustive -- COMMAND < FILE (or < /dev/null)");
+	e->exit_code = 2;
+	return -EINVAL;
 }
 
-static volatile sig_atomic_t runner;	/* the run under way */
-static volatile sig_atomic_t enough;	/* pmm was asked to end */
+/* A pmm that is asked to end asks the program by these. */
+static const int asking[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 
-static void pass_on(int sig)
+/* What a run notes is the caller's affair; its report is made of all of them. */
+static void pass_note(void *arg, enum session_kind kind, const char *text)
 {
-	enough = sig;
-	if (runner > 0)
-		kill(runner, sig);
+	const struct session_sink *to = arg;
+
+	if (to->ops->note)
+		to->ops->note(to->arg, kind, text);
 }
 
-static const int passed[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
-static struct sigaction before[sizeof(passed) / sizeof(*passed)];
-
-/* A terminal's signals reach the run by themselves. */
-static void signals_take(void)
+static void pass_error(void *arg, const struct err *e)
 {
-	for (unsigned i = 0; i < sizeof(passed) / sizeof(*passed); i++) {
-		struct sigaction a = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
-
-		if (passed[i] == SIGINT || passed[i] == SIGQUIT)
-			a.sa_handler = SIG_IGN;
-		sigaction(passed[i], NULL, &before[i]);
-		if (before[i].sa_handler != SIG_IGN)
-			sigaction(passed[i], &a, NULL);
-	}
-}
-
-static void signals_give(void)
-{
-	for (unsigned i = 0; i < sizeof(passed) / sizeof(*passed); i++)
-		sigaction(passed[i], &before[i], NULL);
+	session_error(arg, e);
 }
 
 /* In the run's own process. */
-static int run_one(struct exhaustive *x, unsigned i)
+static void run_one(struct exhaustive *x, unsigned i)
 {
-	struct check_report_options told = { .no_symbols = true, .view = { .top = 1 } };
-	struct check_job job = *x->of->check;
-	struct run_job run = { .check = &job, .found_code = -1, .one = &x->one[i] };
+	struct session_end *end = &x->one[i].end;
+	static const struct session_ops ops = { .note = pass_note, .error = pass_error };
+	const struct session_sink to = { &ops, (void *)(uintptr_t)x->to };
+	struct check_report_options report = { .no_symbols = true, .view = { .top = 1 } };
+	struct check_job job = *x->of->run->check;
+	struct run_options o = *x->of->run;
+	struct err e = { .text = "" };
+	struct run *r = NULL;
 	char *output;
 
-	signals_give();
+	if (x->of->ops->inside)
+		x->of->ops->inside(x->of->arg);
+	*end = (struct session_end){ .refused = true };
 	if (asprintf(&output, "%s/%s.pmm", x->dir, ways[i].name) < 0)
-		return CMD_FAILED;
+		return;
 	job.check.flags |= ways[i].flags;
-	job.report = &told;
-	run.output = output;
-	run.report = fopen("/dev/null", "we");
-	return run.report ? run_for(&run, x->argv) : CMD_FAILED;
+	job.report = &report;
+	o.check = &job;
+	o.output = output;
+	o.apart = true;
+	o.keep_fd = -1;
+	o.shared = &x->one[i].run;
+	if (run_open(&r, &o, x->argv, &to, &e)) {
+		session_error(x->to, &e);
+		end->code = e.exit_code;
+	} else {
+		run_wait(r);
+		if (x->of->ops->program_ended)
+			x->of->ops->program_ended(x->of->arg, run_child(r));
+		run_finish(r, end);
+	}
+	run_close(r);
+	free(output);
 }
 
 /*
@@ -144,7 +155,7 @@ static uint64_t bound_ns(const struct exhaustive *x, unsigned i)
 }
 
 /* Wait for a run; one that takes too long is asked to end, then made to. */
-static int run_wait(struct exhaustive *x, unsigned i, pid_t pid)
+static int await_run(struct exhaustive *x, unsigned i, pid_t pid)
 {
 	uint64_t start = tracer_now_ns(), bound = bound_ns(x, i);
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;
@@ -153,11 +164,11 @@ static int run_wait(struct exhaustive *x, unsigned i, pid_t pid)
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 
 		poll(&p, 1, POLL_MS);
-		if (tracer_now_ns() - start < bound + asked * GRACE_NS || x->one[i].ended >= 0 ||
-		    !x->one[i].pid)
+		if (tracer_now_ns() - start < bound + asked * GRACE_NS ||
+		    x->one[i].run.ended >= 0 || !x->one[i].run.pid)
 			continue;
 		x->cut = true;
-		kill(x->one[i].pid, asked++ ? SIGKILL : SIGTERM);
+		kill(x->one[i].run.pid, asked++ ? SIGKILL : SIGTERM);
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -174,53 +185,53 @@ static int run_make(struct exhaustive *x, unsigned i, struct err *e)
 
 	if (x->input >= 0)
 		lseek(STDIN_FILENO, x->input, SEEK_SET);
-	if (isatty(STDERR_FILENO))
-		cmd_note("run %u of %u: %s", i + 1, NR_RUNS, ways[i].what);
+	session_progress(x->to, "run %u of %u: %s", i + 1, NR_RUNS, ways[i].what);
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
-		int code = run_one(x, i);
-
+		run_one(x, i);
 		fflush(NULL);
-		_exit(code);
+		_exit(0);
 	}
 	if (pid < 0)
 		return err_set(e, -errno, "cannot make a process: %s", strerror(errno));
-	runner = pid;
-	status = run_wait(x, i, pid);
-	runner = 0;
-	x->code[i] = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	if (x->of->ops->under_way)
+		x->of->ops->under_way(x->of->arg, pid);
+	status = await_run(x, i, pid);
+	if (x->of->ops->under_way)
+		x->of->ops->under_way(x->of->arg, 0);
+	if (status) /* it did not get to its end */
+		x->one[i].end = (struct session_end){ .code = child_exit_code(status) };
 	return 0;
 }
 
 /* Was the program ended from outside, by a signal that asks for an end? */
 static bool is_interrupted(const struct exhaustive *x, unsigned i)
 {
-	int status = x->one[i].ended;
+	int status = x->one[i].run.ended;
 
-	for (unsigned s = 0; s < sizeof(passed) / sizeof(*passed); s++)
-		if (status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) == passed[s])
+	for (unsigned s = 0; s < sizeof(asking) / sizeof(*asking); s++)
+		if (status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) == asking[s])
 			return true;
 	return false;
 }
 
-/*
- * 0, or the exit code when the program could not be run at all, which has been said; -errno with
- * `e`.
- */
+/* 0 or -errno with `e`; when the first run could not be made, others are not. */
 static int run_all(struct exhaustive *x, struct err *e)
 {
+	const struct check_exhaustive_ops *ops = x->of->ops;
 	int rc = 0;
 
-	signals_take();
+	if (ops->begin)
+		ops->begin(x->of->arg);
 	for (unsigned i = 0; !rc && i < NR_RUNS; i++) {
 		rc = run_make(x, i, e);
-		if (!rc && !i && x->one[i].ended < 0)
-			rc = x->code[i] ? x->code[i] : CMD_FAILED;
-		if (!rc && (enough || is_interrupted(x, i)))
+		if (rc || x->one[RUN_RIGHT].run.ended < 0 || is_interrupted(x, i) ||
+		    (ops->enough && ops->enough(x->of->arg)))
 			break;
 	}
-	signals_give();
+	if (ops->end)
+		ops->end(x->of->arg);
 	return rc;
 }
 
@@ -251,7 +262,7 @@ static int read_one(struct exhaustive *x, const char *name, struct heap **h, str
 
 	if (asprintf(&path, "%s/%s", x->dir, name) < 0)
 		return err_set(e, -ENOMEM, "out of memory");
-	rc = capture_file.read(path, x->of->check->report->memory_bytes, h, e);
+	rc = capture_file.read(path, x->of->run->check->report->memory_bytes, h, e);
 	free(path);
 	return rc;
 }
@@ -296,7 +307,7 @@ static int join_all(struct exhaustive *x, struct dirent **names, int nr, struct 
 	int rc = 0;
 
 	for (unsigned i = 0; !rc && i < NR_RUNS; i++) {
-		rc = x->one[i].ended < 0 ? 0 : read_program(x, i, e);
+		rc = x->one[i].run.ended < 0 ? 0 : read_program(x, i, e);
 		if (!rc && !i)
 			rc = findings_join_init(&x->join, x->heap[0])
 				     ? err_set(e, -ENOMEM, "out of memory")
@@ -327,15 +338,14 @@ static int read_all(struct exhaustive *x, struct err *e)
 
 /* ---- the report ---- */
 
-static int tell(struct exhaustive *x, FILE *out, struct err *e)
+static int give_report(struct exhaustive *x, struct err *e)
 {
-	struct check_report_options o = *x->of->check->report;
-	struct emit to;
+	struct check_report_options o = *x->of->run->check->report;
 	struct check_runs runs = { .run = x->run, .nr = NR_RUNS, .of = x->join.of.v };
 
 	for (unsigned i = 0; i < NR_RUNS; i++) {
 		x->run[i].name = ways[i].name;
-		x->run[i].ended = x->one[i].ended;
+		x->run[i].ended = x->one[i].run.ended;
 		x->run[i].exact = i == RUN_EXACT;
 		x->run[i].cut = x->cut && i == RUN_EXACT;
 	}
@@ -343,27 +353,33 @@ static int tell(struct exhaustive *x, FILE *out, struct err *e)
 	o.view.turn = findings_join_turn;
 	o.view.turn_ctx = &x->join;
 	o.view.top = o.whole ? o.view.top : 0;
-	emit_init(&to, out ? out : stderr, o.whole);
-	return check_report(x->heap[0], &o, &to.sink, e);
+	return check_report(x->heap[0], &o, x->to, e);
 }
 
-/* The program's own: of the first run that failed, but not for want of alignment. */
-static int own_code(const struct exhaustive *x)
+static bool is_good(const struct session_end *e)
 {
-	return x->code[RUN_RIGHT] || x->one[RUN_LEFT].ended < 0 ? x->code[RUN_RIGHT]
-								: x->code[RUN_LEFT];
+	return !e->code && !e->failed && !e->refused;
+}
+
+/* The program's own end: of the first run that failed, but not for want of alignment. */
+static struct session_end own_end(const struct exhaustive *x)
+{
+	const struct session_end *first = &x->one[RUN_RIGHT].end;
+
+	return !is_good(first) || x->one[RUN_LEFT].run.ended < 0 ? *first : x->one[RUN_LEFT].end;
 }
 
 static bool is_find(const struct exhaustive *x, bool errors)
 {
+	const struct run_options *o = x->of->run;
 	bool unchecked = false;
 
 	for (unsigned i = 0; i < NR_RUNS; i++)
-		unchecked |= x->one[i].unchecked;
-	return (errors && x->of->fail_errors) || (unchecked && x->of->fail_unchecked);
+		unchecked |= x->one[i].run.unchecked;
+	return (errors && o->fail_errors) || (unchecked && o->fail_unchecked);
 }
 
-/* ---- the command ---- */
+/* ---- all ---- */
 
 static int place_make(struct exhaustive *x, struct err *e)
 {
@@ -386,7 +402,7 @@ static int place_make(struct exhaustive *x, struct err *e)
 	if (x->one == MAP_FAILED)
 		return err_set(e, -ENOMEM, "out of memory");
 	for (unsigned i = 0; i < NR_RUNS; i++)
-		x->one[i].ended = -1;
+		x->one[i].run.ended = -1;
 	return 0;
 }
 
@@ -404,19 +420,24 @@ static void place_remove(char *dir)
 	free(dir);
 }
 
-int check_exhaustive(const struct run_job *of, char **argv, FILE *out, struct err *e)
+int check_exhaustive(const struct check_exhaustive *of, char **argv, const struct session_sink *to,
+		     struct session_end *end, struct err *e)
 {
-	struct exhaustive x = { .of = of, .argv = argv, .one = MAP_FAILED };
+	struct exhaustive x = { .of = of, .to = to, .argv = argv, .one = MAP_FAILED };
 	int rc = input_find(&x, e);
 
 	rc = rc ? rc : place_make(&x, e);
 	rc = rc ? rc : run_all(&x, e);
-	if (!rc) {
+	if (!rc)
+		*end = own_end(&x);
+	if (!rc && x.one[RUN_RIGHT].run.ended < 0) {
+		end->refused = true; /* which has been handed over */
+	} else if (!rc) {
 		rc = read_all(&x, e);
-		rc = rc ? rc : tell(&x, out, e);
-		if (rc >= 0)
-			rc = is_find(&x, rc > 0) && of->found_code >= 0 ? of->found_code
-									: own_code(&x);
+		rc = rc ? rc : give_report(&x, e);
+		end->found = rc >= 0 && is_find(&x, rc > 0);
+		end->unseen = false;
+		rc = rc < 0 ? rc : 0;
 	}
 	findings_join_fini(&x.join);
 	for (unsigned i = 0; i < NR_RUNS; i++)

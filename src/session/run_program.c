@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A program launched and tracked with its children, to its end. */
+#include "src/session/run_program.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/fmt.h"
+#include "src/ledger/preload.h"
+#include "src/proc/elf_check.h"
+#include "src/session/check/run_check.h"
+#include "src/session/leaks/run_leaks.h"
+#include "src/session/session.h"
+#include "src/session/summary.h"
+#include "src/session/untracked.h"
+#include "src/store/output.h"
+#include "src/track/monitor.h"
+
+#define GRACE_NS 200000000ull /* for children that end just after the program */
+
+struct run {
+	const struct run_options *options;
+	const struct session_sink *to;
+	char **argv;
+	struct child child;
+	struct ledger_tree tree;
+	struct monitor monitor;
+	struct elf_check program;
+	struct summary summary;
+	struct run_leaks leaks;
+	struct run_check check;
+	struct coverage rest; /* processes that no heap was delivered of */
+	struct heap *heap; /* of the program itself, kept for the summary */
+	struct heap *largest; /* of another process, with a higher peak than all so far */
+	bool in_background; /* nobody waits for the summary any more */
+};
+
+/* For the summary. */
+static void keep_name(struct run *r, const struct heap *h, const char *name, bool is_root)
+{
+	struct summary_capture c = { .name = strdup(name),
+				     .pid = (pid_t)h->pid,
+				     .peak_bytes = h->peak_bytes,
+				     .is_root = is_root };
+
+	if (!c.name || vec_push(&r->summary.captures, c)) {
+		free(c.name);
+		session_note(r->to, "capture      %s", name);
+	}
+}
+
+/* Is it the largest so far? Then it is kept for the summary, and the one before is not. */
+static bool keep_largest(struct run *r, struct heap *h)
+{
+	if (r->options->quiet || (r->largest && r->largest->peak_bytes >= h->peak_bytes))
+		return false;
+	heap_free(r->largest);
+	r->largest = h;
+	return true;
+}
+
+/* A process has ended: its capture. */
+static void on_ended(void *arg, struct heap *h, bool is_root)
+{
+	struct run *r = arg;
+	struct err e = { .text = "" };
+	char name[PATH_MAX];
+	bool moved, replaced;
+
+	replaced = census_expects(&r->monitor.census, (pid_t)h->pid);
+	run_leaks_ended(&r->leaks, h, is_root, replaced);
+	run_check_ended(&r->check, h, replaced);
+	if (!r->options->output) {
+		/* a search or check needs none */
+	} else if (output_write(h, r->options->output, is_root, name, &moved, &e)) {
+		session_note(r->to, "the capture of process %u is LOST", h->pid);
+		session_error(r->to, &e);
+	} else {
+		if (moved) {
+			session_error(r->to, &e);
+			session_note(r->to, "the capture of process %u is in '%s' instead", h->pid,
+				     name);
+		}
+		keep_name(r, h, name, is_root);
+	}
+	if (is_root && !r->heap)
+		r->heap = h;
+	else if (r->in_background || !keep_largest(r, h))
+		heap_free(h);
+}
+
+/* Nothing to keep; but its heap may have been there unseen. */
+static void on_idle(void *arg, const struct heap *h)
+{
+	struct run *r = arg;
+	const char *why = untracked_why(h);
+
+	if (why)
+		coverage_miss(&r->rest, untracked_name(h), why, true, h->pid);
+}
+
+static void on_leaving(void *arg, pid_t pid, const struct leaving *l)
+{
+	struct run *r = arg;
+
+	if (r->check.job)
+		run_check_leaving(&r->check, pid, l->fd, r->tree.fd);
+	if (r->options->leaks)
+		run_leaks_search(&r->leaks, pid, l);
+}
+
+static void on_found(void *arg, const struct heap *h, bool is_root)
+{
+	struct run *r = arg;
+
+	(void)is_root;
+	run_check_found(&r->check, h);
+}
+
+static void on_alive(void *arg, pid_t pid, uint64_t now_ns)
+{
+	struct run *r = arg;
+
+	run_check_alive(&r->check, pid, now_ns);
+}
+
+static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *e)
+{
+	struct run *r = arg;
+
+	(void)is_root;
+	if (r->in_background)
+		return;
+	coverage_miss(&r->rest, "[unknown]", "its ledger cannot be read", false, (uint32_t)pid);
+	session_note(r->to, "the ledger of process %d cannot be read; no capture", (int)pid);
+	session_error(r->to, e);
+}
+
+static const struct monitor_ops monitor_ops = {
+	.ended = on_ended,
+	.unreadable = on_unreadable,
+	.leaving = on_leaving,
+	.idle = on_idle,
+	.found = on_found,
+	.alive = on_alive,
+};
+
+/* Everything that can be refused before the program runs. 0 or -errno with `e`. */
+static int prepare(struct run *r, char agent[PATH_MAX], struct err *e)
+{
+	const struct run_options *given = r->options;
+	struct ledger_tree_options o = {
+		.mode = given->sampled ? PMM_MODE_SAMPLED : PMM_MODE_EXACT,
+		.follow = !given->no_follow,
+		.leaks = given->leaks || given->check, /* processes wait at their ends */
+		.sample_bytes = given->sample_bytes,
+		.min_size_bytes = given->min_size_bytes,
+		.warn_size_bytes = given->warn_size_bytes,
+		.limit_bytes = given->limit_bytes,
+		.max_frames = given->max_frames,
+	};
+	int rc;
+
+	if (elf_check(r->argv[0], &r->program, e) != ELF_CHECK_OK)
+		return -ENOEXEC;
+	if (r->check.job)
+		o.check = r->check.job->check;
+	rc = r->check.job ? preload_find_check(agent, e) : preload_find(agent, e);
+	if (!rc && given->leaks)
+		rc = run_leaks_init(&r->leaks, given->leaks, r->to, e);
+	r->leaks.apart = given->apart;
+	if (!rc && given->output)
+		rc = output_check(given->output, e);
+	if (!rc)
+		rc = child_prepare(&r->child, e);
+	if (rc)
+		return rc;
+	o.data_raised = child_raise_data(PMM_OWN_DATA_BYTES);
+	if (!o.data_raised)
+		session_note(r->to,
+			     "the limit on data (ulimit -d) cannot be raised; up to %s of it go to "
+			     "the agent",
+			     fmt_bytes(PMM_OWN_DATA_BYTES).s);
+	o.space_bytes = child_limit(&r->child, RLIMIT_AS).rlim_cur;
+	o.file_bytes = child_limit(&r->child, RLIMIT_FSIZE).rlim_max;
+	rc = ledger_tree_init(&r->tree, &o, e);
+	if (rc)
+		return rc;
+	rc = monitor_init(&r->monitor, &r->tree, &r->child, given->interval_ns, &monitor_ops, r, e);
+	if (!rc && r->check.job && r->check.job->scan_every_ns)
+		r->monitor.longest_ns = PMM_TICK_NS;
+	return rc;
+}
+
+static int launch(struct run *r, const char *agent, struct err *e)
+{
+	int keep[MONITOR_NR_FDS + 2] = { r->child.signal_fd, r->options->keep_fd };
+	char value[PRELOAD_VALUE_BYTES], **env;
+	uint64_t began_ns;
+	int rc;
+
+	monitor_value(&r->monitor, value);
+	env = preload_env(environ, agent, value);
+
+	if (!env)
+		return err_set(e, -ENOMEM, "out of memory");
+	began_ns = ledger_tree_now_ns(&r->tree);
+	rc = child_start(&r->child, r->program.path, r->argv, env, e);
+	preload_env_free(env);
+	if (rc)
+		return rc;
+	if (r->options->shared)
+		r->options->shared->pid = r->child.pid;
+	monitor_begin(&r->monitor, began_ns);
+	monitor_fds(&r->monitor, keep + 2);
+	child_drop_fds(keep, sizeof(keep) / sizeof(*keep));
+	return 0;
+}
+
+/* Children outlive the program: a process without terminal goes on for them. */
+static void go_on(struct run *r)
+{
+	pid_t pid;
+
+	run_check_rest(&r->check);
+	pid = monitor_fork(&r->monitor);
+	if (pid)
+		return;
+	r->in_background = true;
+	setsid();
+	session_background(r->to);
+	monitor_until_all(&r->monitor);
+	monitor_fini(&r->monitor);
+	_exit(0);
+}
+
+static void give_summary(struct run *r)
+{
+	struct summary *s = &r->summary;
+	struct coverage missed = { 0 };
+
+	untracked_rest(&r->rest, &r->monitor);
+	s->untracked = &r->rest;
+	s->heap = r->heap;
+	s->largest = r->largest;
+	s->argv = r->argv;
+	s->status = r->child.status;
+	s->run_ns = r->monitor.root_end_ns - r->monitor.root_begin_ns;
+	s->run_ns -= r->monitor.root_held_ns < s->run_ns ? r->monitor.root_held_ns : 0;
+	s->nr_replaced = r->monitor.nr_replaced;
+	s->nr_lost = r->monitor.nr_lost;
+	s->shrunk = r->tree.shrunk;
+	untracked_others(&missed, &r->monitor, s->nr_living, s->living);
+	if (!r->heap) /* the summary says so in its own words */
+		coverage_miss(&missed, r->argv[0], census_why(PMM_EXEC_TRACKED), true,
+			      (uint32_t)r->child.pid);
+	if (r->check.job) {
+		coverage_add(&r->check.coverage, &r->rest);
+		coverage_add(&r->check.coverage, &missed);
+	}
+	s->told = run_check_tells_losses(&r->check, r->heap);
+	summary_note(s, r->options->quiet, r->to);
+	coverage_add(&r->rest, &missed);
+	coverage_fini(&missed);
+}
+
+/* What was looked for and not looked at must not be taken for good. */
+static bool unseen(const struct run *r)
+{
+	const struct run_options *o = r->options;
+
+	if (!r->heap)
+		return true;
+	return (o->leaks && r->heap->search.how == HEAP_SEARCH_NONE) ||
+	       (o->check && (!r->heap->check.level || !r->heap->check.scans));
+}
+
+/* Was there a process, tracked or not, that was not checked? */
+static bool any_unchecked(const struct run *r)
+{
+	const struct coverage *c = &r->check.coverage;
+
+	return r->check.job && (coverage_missed(c, true) || coverage_missed(c, false));
+}
+
+/* Is it what is looked for? `found`: more than 0 = something was. */
+static bool is_find(const struct run *r, int found)
+{
+	bool any = found > 0 || r->check.nr_found;
+
+	if (!r->check.job)
+		return any;
+	return (r->options->fail_errors && any) || (r->options->fail_unchecked && any_unchecked(r));
+}
+
+/* More than 0 = something was found, 0 = not, -errno with `e`. */
+static int give_verdicts(struct run *r, struct err *e)
+{
+	int found = 0, lost = 0;
+
+	if (r->check.job)
+		found = run_check_tell(&r->check, r->heap, e);
+	if (found >= 0 && r->options->leaks) {
+		coverage_add(&r->leaks.coverage, &r->rest);
+		lost = run_leaks_tell(&r->leaks, r->heap, r->child.comm, r->options->only_losses,
+				      e);
+	}
+	return lost ? lost : found;
+}
+
+void run_finish(struct run *r, struct session_end *end)
+{
+	const char *root_capture = summary_root_capture(&r->summary);
+	struct run_shared *shared = r->options->shared;
+	struct err e = { .text = "" };
+	int found;
+
+	give_summary(r);
+	found = give_verdicts(r, &e);
+	if (found < 0)
+		session_error(r->to, &e);
+	if (found > 0 && r->check.job && root_capture && !shared && r->heap && r->heap->nr_findings)
+		session_note(r->to, "'pmm check %s' shows it again", root_capture);
+	if (shared)
+		shared->unchecked = any_unchecked(r);
+	*end = (struct session_end){
+		.code = child_exit_code(r->child.status),
+		.found = is_find(r, found),
+		.failed = found < 0 && r->check.job,
+		.unseen = r->options->for_verdict && (unseen(r) || found < 0),
+	};
+}
+
+const struct child *run_child(const struct run *r)
+{
+	return &r->child;
+}
+
+void run_close(struct run *r)
+{
+	if (!r)
+		return;
+	summary_fini(&r->summary);
+	heap_free(r->heap);
+	heap_free(r->largest);
+	run_leaks_fini(&r->leaks);
+	run_check_fini(&r->check);
+	coverage_fini(&r->rest);
+	monitor_fini(&r->monitor);
+	ledger_tree_fini(&r->tree);
+	free(r);
+}
+
+int run_open(struct run **out, const struct run_options *o, char **argv,
+	     const struct session_sink *to, struct err *e)
+{
+	struct run *r = calloc(1, sizeof(*r));
+	char agent[PATH_MAX];
+	int rc;
+
+	*out = NULL;
+	if (!r)
+		return err_set(e, -ENOMEM, "out of memory");
+	r->options = o;
+	r->to = to;
+	r->argv = argv;
+	r->tree.fd = -1;
+	r->monitor = MONITOR_CLOSED;
+	r->check.to = to;
+	r->check.apart = o->apart;
+	r->check.job = o->check;
+	rc = prepare(r, agent, e);
+	if (!rc)
+		rc = launch(r, agent, e);
+	if (rc)
+		run_close(r);
+	else
+		*out = r;
+	return rc;
+}
+
+void run_wait(struct run *r)
+{
+	monitor_until_root(&r->monitor);
+	if (r->options->shared)
+		r->options->shared->ended = r->child.status;
+	r->summary.nr_living = monitor_settle(&r->monitor, GRACE_NS, &r->summary.living);
+	if (r->summary.nr_living && r->options->output && !r->options->shared)
+		go_on(r);
+}
