@@ -67,7 +67,7 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 		 $PROG/check_cases after
 		 blocks the only block had canaries and guard pages
 		 process check_cases, pid N, ran TIME, exited with status 5
-		 found 1 error: 1 use after free; 1 sweep of all live blocks
+		 found 1 error: 1 use after free; 1 canary scan of all live blocks
 	EOF
 	)
 	[ "$(cat "$T/out")" = "done" ]
@@ -80,7 +80,7 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 	checked 5 -- behind after twice
 	[ "$(grep -c '^pmm: ' "$T/err")" -eq 3 ]
 	[ "$(grep -c '^$' "$T/err")" -eq 3 ]
-	[[ "$(plain "$T/err")" == *" found 3 errors: 1 heap overrun, 1 use after free, 1 double free; 1 sweep of all live blocks "* ]]
+	[[ "$(plain "$T/err")" == *" found 3 errors: 1 heap overrun, 1 use after free, 1 double free; 1 canary scan of all live blocks "* ]]
 }
 
 @test "check: exit codes" {
@@ -370,7 +370,7 @@ overruns() { [ "$(grep -c 'heap overrun, of a block from' "$T/err")" -ge "$1" ];
 	await -p "$CHECKER" overruns 1
 	printf 'x\n' >&8
 	await -p "$CHECKER" overruns 2
-	told 'between the sweeps'
+	told 'between the canary scans'
 	finish 5
 	"$PMM" check --json "$T/c.pmm" >"$T/c.json" || [ $? -eq 1 ]
 	json_is '[["overrun","sweep"],["overrun","sweep"]]' '[.findings[] | [.type, .by]]' <"$T/c.json"
@@ -384,7 +384,7 @@ overruns() { [ "$(grep -c 'heap overrun, of a block from' "$T/err")" -ge "$1" ];
 	await -p "$CHECKER" overruns 1
 	printf 'x\n' >&8
 	await -p "$CHECKER" told 'heap overrun, found again in drop'
-	told 'free of a block of 33 bytes at ADDRESS, whose damage a sweep has told'
+	told 'free of a block of 33 bytes at ADDRESS, whose damage a canary scan has reported'
 	finish 5
 	told 'found 1 error: 1 heap overrun;'
 	"$PMM" check --json "$T/c.pmm" >"$T/c.json" || [ $? -eq 1 ]

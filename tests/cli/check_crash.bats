@@ -163,7 +163,7 @@ said() {
 @test "the summary counts it, a capture tells it again, --error-exitcode knows it" {
 	run within "$PMM" check -o c.pmm --report told --error-exitcode 9 -- "$PROG/check_crash" constant
 	[ "$status" -eq 9 ]
-	grep -q "^  found    1 error: 1 crash; 1 sweep of all live blocks$" told
+	grep -q "^  found    1 error: 1 crash; 1 canary scan of all live blocks$" told
 	run within "$PMM" check c.pmm
 	[ "$status" -eq 1 ]
 	grep -q "^  crash (SIGSEGV) in at, check_crash.c:" <<<"$output"

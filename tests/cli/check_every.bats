@@ -115,7 +115,7 @@ cpu() {
 	every --budget=all -- large
 	[ "$(jq -c '.check | [.blocks, .canaried_blocks, .unguarded_for_size, .unkept_for_size]' found.json)" = "[40,40,40,40]" ]
 	[ "$(jq -r .check.coverage found.json)" = \
-		"all 40 blocks had canaries, none guard pages; no guard pages: 40 for their size; not kept after release: 40 too large (--quarantine)" ]
+		"all 40 blocks had canaries, none guard pages; canaries only: 40 for their size; not quarantined after release: 40 too large (--quarantine)" ]
 }
 
 @test "coverage is the first line" {
@@ -123,7 +123,7 @@ cpu() {
 	[ "$(sed 's/pid [0-9]*/pid N/' err)" = "pmm: check_every, pid N: all 1,335 blocks had canaries; no heap errors" ]
 	within "$PMM" check --budget=0 -- "$PROG/check_every" none >out 2>err
 	[ "$(sed 's/pid [0-9]*/pid N/' err | tr '\n' ' ')" = \
-		"pmm: check_every, pid N: all 1,335 blocks had canaries, none guard pages; no heap errors; no guard pages: 1,335 for their cost (--budget) " ]
+		"pmm: check_every, pid N: all 1,335 blocks had canaries, none guard pages; no heap errors; canaries only: 1,335 for their cost (--budget) " ]
 	within "$PMM" check --budget=all -o all.pmm -- "$PROG/check_every" twice >out 2>err
 	[ "$(grep -A1 "^$PROG/check_every" err | tail -1)" = "  blocks   all 1,335 blocks had canaries and guard pages" ]
 	[ "$("$PMM" check all.pmm | sed -n 2p)" = "  blocks   all 1,335 blocks had canaries and guard pages" ]

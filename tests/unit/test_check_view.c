@@ -93,10 +93,10 @@ static void all_three_places_are_told(void **state)
 		       "free=main>drop free-at=2995ms free-thread=worker\n",
 	       (struct check_view_options){ .depth = 8 },
 	       "demo\n"
-	       "  blocks   all 11 blocks had canaries, 81 % guard pages; no guard pages: 2 for\n"
-	       "           their cost (--budget)\n"
+	       "  blocks   all 11 blocks had canaries, 9 of them guard pages too; canaries\n"
+	       "           only: 2 for their cost (--budget)\n"
 	       "  process  demo, pid 42, ran 10.0 s, still running\n"
-	       "  found    1 error: 1 use after free; 3 times in all\n"
+	       "  found    1 error: 1 use after free; met 3 times\n"
 	       "\n"
 	       "  use after free in parse, parse.c:7\n"
 	       "    read of 4 bytes, 8 bytes into a block of 24 bytes that was freed\n"
@@ -151,12 +151,12 @@ static void every_kind_of_error_has_its_words(void **state)
 		  "alloc=main>b first=2s",
 		  "heap overrun, of a block from b, b.c:7",
 		  "write right behind the end of a block of 24 bytes, between its allocation\n  "
-		  "and the sweep 2.00 s after the start" },
+		  "and the canary scan 2.00 s after the start" },
 		{ "type=underrun by=sweep access=write address=ff0 block=1000 block-size=24 "
 		  "alloc=main>b first=2s since=1500ms",
 		  "heap underrun, of a block from b, b.c:7",
-		  "write 16 bytes before the start of a block of 24 bytes, between the sweeps\n  "
-		  "1.50 s and 2.00 s after the start" },
+		  "write 16 bytes before the start of a block of 24 bytes, between the canary\n  "
+		  "scans 1.50 s and 2.00 s after the start" },
 		{ "type=double-free by=release release=delete[] address=1000 block=1000 "
 		  "block-size=24 site=main>a free=main>c",
 		  "double free in a, a.c:7",
@@ -260,7 +260,7 @@ static void damage_is_told_once(void **state)
 	       (struct check_view_options){ .no_head = true },
 	       "pmm: heap overrun, of a block from a, a.c:7\n"
 	       "  write right behind the end of a block of 24 bytes, between its allocation\n"
-	       "  and the sweep 2.00 s after the start\n"
+	       "  and the canary scan 2.00 s after the start\n"
 	       "  demo, pid 42\n"
 	       "  the block at 0x1000 was allocated, 2.00 s before:\n"
 	       "    a  a.c:7\n"
@@ -274,7 +274,7 @@ static void damage_is_told_once(void **state)
 	       (struct check_view_options){ .no_head = true },
 	       "pmm: heap overrun, of a block from a, a.c:7\n"
 	       "  write right behind the end of a block of 24 bytes, between its allocation\n"
-	       "  and the sweep 2.00 s after the start\n"
+	       "  and the canary scan 2.00 s after the start\n"
 	       "  demo, pid 42\n"
 	       "  the block at 0x1000 was allocated, 2.00 s before:\n"
 	       "    a  a.c:7\n"
@@ -287,7 +287,8 @@ static void damage_is_told_once(void **state)
 		       "block-size=24 alloc=main>a first=2s release=free site=main>b\n",
 	       opt,
 	       "pmm: heap overrun, found again in b, b.c:7\n"
-	       "  free of a block of 24 bytes at 0x1000, whose damage a sweep has told\n"
+	       "  free of a block of 24 bytes at 0x1000, whose damage a canary scan has\n"
+	       "  reported\n"
 	       "  demo, pid 42, 2.00 s after the start:\n"
 	       "    b  b.c:7\n"
 	       "    main  main.c:7\n");
@@ -298,15 +299,46 @@ static void a_run_without_errors_is_one_line(void **state)
 	(void)state;
 	expect(PROCESS "check guard guarded=9 canaried=2 large=2\n",
 	       (struct check_view_options){ .brief = true },
-	       "pmm: demo, pid 42: all 11 blocks had canaries, 81 % guard pages; no heap\nerrors; "
-	       "no guard pages: 2 for their size\n");
+	       "pmm: demo, pid 42: all 11 blocks had canaries, 9 of them guard pages too; no\n"
+	       "heap errors; canaries only: 2 for their size\n");
 	expect(PROCESS "check light canaried=1\n", (struct check_view_options){ .brief = true },
 	       "pmm: demo, pid 42: the only block had canaries; no heap errors\n");
 	expect(PROCESS "check sampled guarded=3 sweeps=2\n", (struct check_view_options){ 0 },
 	       "demo\n"
 	       "  blocks   3 blocks had guard pages, a random sample\n"
 	       "  process  demo, pid 42, ran 10.0 s, still running\n"
-	       "  found    no heap errors; 2 sweeps of all live blocks\n");
+	       "  found    no heap errors; 2 canary scans of all live blocks\n");
+}
+
+static void expect_coverage(const char *check, const char *line)
+{
+	char recipe[300], text[400];
+
+	snprintf(recipe, sizeof(recipe), PROCESS "check %s\n", check);
+	snprintf(text, sizeof(text), "pmm: demo, pid 42: %s\n", line);
+	expect(recipe, (struct check_view_options){ .brief = true }, text);
+}
+
+/* guarded + canaries only + not checked = all; the reasons of each part add up to it. */
+static void the_numbers_of_blocks_add_up(void **state)
+{
+	(void)state;
+	/* a capture whose unchecked blocks (THRIFT) are among those of the budget */
+	expect_coverage("guard guarded=5735 canaried=22815 passed=11450 flags=32 budget=34265",
+			"28,550 of 40,000 blocks had canaries, 5,735 of them guard\npages too; no "
+			"heap errors; canaries only: 22,815 for their cost (--budget);\nnot checked: "
+			"11,450 for their cost (--budget)");
+	/* resized in place: guard pages were not asked for */
+	expect_coverage("guard guarded=9 canaried=5 large=2",
+			"all 14 blocks had canaries, 9 of them guard pages too; no\nheap errors; "
+			"canaries only: 2 for their size, 3 resized in place");
+	/* an event that was being recorded */
+	expect_coverage("guard guarded=9 canaried=3 limit=4",
+			"all 12 blocks had canaries, 9 of them guard pages too; no\nheap errors; "
+			"canaries only: 3 above the limit (--max-guarded)");
+	expect_coverage("sampled guarded=3 budget=2 large=1",
+			"3 of 6 blocks in a random sample had guard pages; no heap\nerrors; not "
+			"guarded: 2 for their cost (--budget), 1 for their size");
 }
 
 /* What could not be kept or looked at belongs to the head also when all seems well. */
@@ -318,11 +350,11 @@ static void what_was_not_looked_at_is_told(void **state)
 	       "unkept-busy=9 failed=6 lost=7\nfinding type=size by=function kind=malloc\n",
 	       (struct check_view_options){ .from = 1, .brief = true },
 	       "demo\n"
-	       "  blocks   5 of 10 blocks had canaries, 10 % guard pages; no guard pages: 3\n"
-	       "           above the limit (--max-guarded), 1 as the kernel refused; not\n"
-	       "           checked: 2 from before pmm was ready, 3 where they could not be\n"
-	       "           tracked; not kept after release: 8 too large (--quarantine), 9 as\n"
-	       "           the quarantine was in use\n"
+	       "  blocks   5 of 10 blocks had canaries, 1 of them guard pages too; canaries\n"
+	       "           only: 3 above the limit (--max-guarded), 1 as the kernel refused;\n"
+	       "           not checked: 2 from before pmm was ready, 3 where they could not be\n"
+	       "           tracked; not quarantined after release: 8 too large (--quarantine),\n"
+	       "           9 as the quarantine was in use\n"
 	       "  process  demo, pid 42, ran 10.0 s, still running\n"
 	       "  failed   6 requests made to fail\n"
 	       "  found    1 error: 1 bad size\n"
@@ -340,7 +372,7 @@ static void damaged_blocks_are_counted(void **state)
 	       (struct check_view_options){ .no_head = true },
 	       "pmm: heap overrun, of a block from a, a.c:7\n"
 	       "  write right behind the end of a block of 24 bytes, between its allocation\n"
-	       "  and the sweep 2.00 s after the start\n"
+	       "  and the canary scan 2.00 s after the start\n"
 	       "  demo, pid 42; 1,200 such blocks\n"
 	       "  the block at 0x1000 was allocated, 2.00 s before:\n"
 	       "    a  a.c:7\n"
@@ -357,7 +389,7 @@ static void times_count_from_the_attach(void **state)
 	       "demo\n"
 	       "  blocks   1 block had guard pages, a random sample\n"
 	       "  process  demo, pid 42, watched for 10.0 s, still running\n"
-	       "  found    1 error: 1 wild access; 1 sweep of all live blocks\n"
+	       "  found    1 error: 1 wild access; 1 canary scan of all live blocks\n"
 	       "\n"
 	       "  wild access in a, a.c:7\n"
 	       "    read where no block is\n"
@@ -475,8 +507,8 @@ static void who_was_killed_is_not_said_to_be_well(void **state)
 	       "demo\n"
 	       "  blocks   the only block had canaries\n"
 	       "  process  demo, pid 42, ran 10.0 s, still running\n"
-	       "  found    nothing until SIGSEGV, which it sent itself, ended it; 1 sweep of\n     "
-	       "      all live blocks\n");
+	       "  found    nothing until SIGSEGV, which it sent itself, ended it; 1 canary scan\n"
+	       "           of all live blocks\n");
 }
 
 static void errors_stand_apart_and_top_limits_them(void **state)
@@ -560,8 +592,8 @@ static void json_has_every_figure(void **state)
 		"    \"unchecked_before_start\": 0,\n"
 		"    \"unkept_for_size\": 0,\n"
 		"    \"unkept_in_use\": 0,\n"
-		"    \"coverage\": \"all 11 blocks had canaries, 81 % guard pages; no guard pages: "
-		"2 for their cost (--budget)\"\n"
+		"    \"coverage\": \"all 11 blocks had canaries, 9 of them guard pages too; "
+		"canaries only: 2 for their cost (--budget)\"\n"
 		"  },\n"
 		"  \"warnings\": [],\n"
 		"  \"findings\": [\n"
@@ -610,6 +642,7 @@ int main(void)
 		cmocka_unit_test(every_kind_of_error_has_its_words),
 		cmocka_unit_test(damage_is_told_once),
 		cmocka_unit_test(a_run_without_errors_is_one_line),
+		cmocka_unit_test(the_numbers_of_blocks_add_up),
 		cmocka_unit_test(what_was_not_looked_at_is_told),
 		cmocka_unit_test(damaged_blocks_are_counted),
 		cmocka_unit_test(times_count_from_the_attach),

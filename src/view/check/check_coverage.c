@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was looked at in a check for heap errors, in words.
+ * What was checked for heap errors, as a sentence whose numbers add up.
  */
 #include "src/view/check/check_coverage.h"
 
@@ -33,16 +33,12 @@ uint64_t check_blocks(const struct heap_check *c)
 
 static void add_share(struct str *to, uint64_t part, uint64_t all)
 {
-	unsigned percent = (unsigned)((double)part * 100 / (double)all);
-
 	if (!part)
 		str_add(to, ", none guard pages");
 	else if (part == all)
 		str_add(to, " and guard pages");
-	else if (!percent)
-		str_add(to, ", less than 1 % guard pages");
 	else
-		str_addf(to, ", %u %% guard pages", percent < 100 ? percent : 99);
+		str_addf(to, ", %s of them guard pages too", fmt_count(part).s);
 }
 
 static void add_canaries(struct str *to, const struct heap_check *c)
@@ -59,21 +55,51 @@ static void add_canaries(struct str *to, const struct heap_check *c)
 		str_addf(to, all == 1 ? "the only block" : "all %s", fmt_many(all, "block").s);
 	str_add(to, " had canaries");
 	if (c->level == PMM_CHECK_GUARD)
-		add_share(to, c->guarded, all);
+		add_share(to, c->guarded, checked);
 }
 
-static void add_unguarded(struct str *to, const struct heap_check *c)
+static uint64_t unguarded(const struct heap_check *c)
 {
-	struct reasons r = { .to = to,
-			     .what = c->level == PMM_CHECK_SAMPLED ? "not guarded"
-								   : "no guard pages" };
+	return c->unguarded_budget + c->unguarded_limit + c->unguarded_large + c->unguarded_refused;
+}
 
-	reason(&r, c->unguarded_budget, "for their cost (--budget)");
-	reason(&r, c->unguarded_limit, "above the limit (--max-guarded)");
-	reason(&r, c->unguarded_large, "for their size");
-	reason(&r, c->unguarded_refused,
-	       c->flags & PMM_CHECK_OPENED ? "as the program had put itself under seccomp"
-					   : "as the kernel refused");
+/* Take as much of *excess as there is in *reason. */
+static void trim(uint64_t *reason, uint64_t *excess)
+{
+	uint64_t by = *excess < *reason ? *excess : *reason;
+
+	*reason -= by;
+	*excess -= by;
+}
+
+/*
+ * Why blocks have no guard pages. At the level `guard` the reasons add up to the canaried blocks:
+ *
+ *	canaried = budget + limit + large + refused + resized
+ *
+ * Where a block is resized in place nobody asks for guard pages. There are more reasons than
+ * blocks in captures with PMM_CHECK_THRIFT, whose unchecked blocks are among those of the budget,
+ * and by an event that is being recorded while it is read.
+ */
+static void add_unguarded(struct str *to, const struct heap_check *all)
+{
+	bool sampled = all->level == PMM_CHECK_SAMPLED;
+	struct reasons r = { .to = to, .what = sampled ? "not guarded" : "canaries only" };
+	uint64_t blocks = sampled ? unguarded(all) : all->canaried, nr = unguarded(all);
+	uint64_t excess = nr > blocks ? nr - blocks : 0;
+	struct heap_check c = *all;
+
+	trim(&c.unguarded_budget, &excess);
+	trim(&c.unguarded_refused, &excess);
+	trim(&c.unguarded_limit, &excess);
+	trim(&c.unguarded_large, &excess);
+	reason(&r, c.unguarded_budget, "for their cost (--budget)");
+	reason(&r, c.unguarded_limit, "above the limit (--max-guarded)");
+	reason(&r, c.unguarded_large, "for their size");
+	reason(&r, c.unguarded_refused,
+	       c.flags & PMM_CHECK_OPENED ? "as the program had put itself under seccomp"
+					  : "as the kernel refused");
+	reason(&r, nr < blocks ? blocks - nr : 0, "resized in place");
 }
 
 static void add_unchecked(struct str *to, const struct heap_check *c)
@@ -89,7 +115,7 @@ static void add_unchecked(struct str *to, const struct heap_check *c)
 
 static void add_unkept(struct str *to, const struct heap_check *c)
 {
-	struct reasons r = { .to = to, .what = "not kept after release" };
+	struct reasons r = { .to = to, .what = "not quarantined after release" };
 
 	reason(&r, c->unkept_large, "too large (--quarantine)");
 	reason(&r, c->unkept_busy, "as the quarantine was in use");
@@ -105,6 +131,10 @@ void check_coverage(struct str *to, const struct heap_check *c)
 	if (check_covers_none(c))
 		str_add(to, "no block was in the random sample that has guard pages, so no heap "
 			    "error could be found (--sample=BYTES takes more)");
+	else if (c->level == PMM_CHECK_SAMPLED && unguarded(c))
+		str_addf(to, "%s of %s in a random sample had guard pages",
+			 fmt_count(c->guarded).s,
+			 fmt_many(c->guarded + unguarded(c), "block").s);
 	else if (c->level == PMM_CHECK_SAMPLED)
 		str_addf(to, "%s had guard pages, a random sample",
 			 fmt_many(c->guarded, "block").s);

@@ -17,14 +17,17 @@
  */
 uint64_t check_blocks(const struct heap_check *c);
 
-/* "all 595,806 blocks had canaries, 17 % guard pages": how many had which protection. */
+/*
+ * "all 595,806 blocks had canaries, 101,288 of them guard pages too": how many had which
+ * protection.
+ */
 void check_coverage(struct str *to, const struct heap_check *c);
 
 /* Was none of them looked at? Then check_coverage() says that nothing could be found. */
 bool check_covers_none(const struct heap_check *c);
 
 /*
- * "; no guard pages: 494,000 for their cost (--budget)": what was left out for which reason;
+ * "; canaries only: 494,518 for their cost (--budget)": what was left out for which reason;
  * nothing where nothing was.
  */
 void check_left_out(struct str *to, const struct heap_check *c);

@@ -131,9 +131,9 @@ static void found_text(struct str *s, const struct heap *h)
 	if (!h->nr_findings)
 		check_death(s, h);
 	if (times > h->nr_findings)
-		str_addf(s, "; %s times in all", fmt_count(times).s);
+		str_addf(s, "; met %s times", fmt_count(times).s);
 	if (h->check.scans)
-		str_addf(s, "; %s of all live blocks", fmt_many(h->check.scans, "sweep").s);
+		str_addf(s, "; %s of all live blocks", fmt_many(h->check.scans, "canary scan").s);
 }
 
 static void add_head(struct check_view *v)

@@ -43,7 +43,7 @@ static void add_found(struct table *t, const struct check_view *v)
 
 	check_counts(&s, h);
 	if (v->opt.tree->times > h->nr_findings)
-		str_addf(&s, "; %s times in all", fmt_count(v->opt.tree->times).s);
+		str_addf(&s, "; met %s times", fmt_count(v->opt.tree->times).s);
 	if (v->opt.tree->nr_more)
 		str_addf(&s, "; there was no room to keep %s more apart",
 			 fmt_count(v->opt.tree->nr_more).s);

@@ -131,10 +131,10 @@ static void add_overwritten(struct str *s, const struct heap *h, const struct he
 		break;
 	default:
 		if (f->since_ns)
-			str_addf(s, ", between the sweeps %s and ",
+			str_addf(s, ", between the canary scans %s and ",
 				 report_duration(h, report_time(h, f->since_ns)).s);
 		else
-			str_add(s, ", between its allocation and the sweep ");
+			str_add(s, ", between its allocation and the canary scan ");
 		check_when(s, h, f->first_ns);
 	}
 }
@@ -277,7 +277,7 @@ void check_headline_again(struct str *s, const struct heap_finding *f)
 {
 	str_addf(s, "%s of ", check_release_text(f->release));
 	add_block(s, f);
-	str_addf(s, " at 0x%llx, whose damage a sweep has told", (unsigned long long)f->block);
+	str_addf(s, " at 0x%llx, whose damage a canary scan has reported", (unsigned long long)f->block);
 }
 
 void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f,

@@ -8,15 +8,15 @@ $ cat >words <<'END'
 $ cp $SOURCE/tests/cli/golden/*.recipe .
 $ pmm check fake:check.recipe
   demo --serve
-    blocks   1,020 of 1,021 blocks had canaries, 97 % guard pages; no guard
-             pages: 11 for their cost (--budget), 4 above the limit
+    blocks   1,020 of 1,021 blocks had canaries, 1,000 of them guard pages too;
+             canaries only: 11 for their cost (--budget), 4 above the limit
              (--max-guarded), 3 for their size, 2 as the kernel refused; not
              checked: 1 where they could not be tracked
     process  demo, pid N, ran TIME, exited with status 0
     failed   5 requests made to fail
     found    7 errors: 1 heap overrun, 1 use after free, 1 double free, 1 bad
              free, 1 mismatched free, 1 overlapping copy, 1 uninitialised memory;
-             9 times in all; 7 sweeps of all live blocks
+             met 9 times; 7 canary scans of all live blocks
   
     !  6 errors more met, but not listed: there is room for 1,024 different
        ones a process
@@ -36,8 +36,8 @@ $ pmm check fake:check.recipe
         main+0x10
   
     heap overrun, of a block from make+0x10
-      write right behind the end of a block of 24 bytes, between the sweeps TIME
-      and TIME after the start
+      write right behind the end of a block of 24 bytes, between the canary scans
+      TIME and TIME after the start
       the block at 0x2000 was allocated with new[], TIME before:
         make+0x10
         main+0x10
@@ -114,7 +114,7 @@ $ pmm check --json --show-bytes fake:check.recipe
       "unchecked_before_start": 0,
       "unkept_for_size": 0,
       "unkept_in_use": 0,
-      "coverage": "1,020 of 1,021 blocks had canaries, 97 % guard pages; no guard pages: 11 for their cost (--budget), 4 above the limit (--max-guarded), 3 for their size, 2 as the kernel refused; not checked: 1 where they could not be tracked"
+      "coverage": "1,020 of 1,021 blocks had canaries, 1,000 of them guard pages too; canaries only: 11 for their cost (--budget), 4 above the limit (--max-guarded), 3 for their size, 2 as the kernel refused; not checked: 1 where they could not be tracked"
     },
     "warnings": [],
     "findings": [
@@ -153,7 +153,7 @@ $ pmm check --json --show-bytes fake:check.recipe
         "type": "overrun",
         "by": "sweep",
         "access": "write",
-        "what": "write right behind the end of a block of 24 bytes, between the sweeps TIME and TIME after the start",
+        "what": "write right behind the end of a block of 24 bytes, between the canary scans TIME and TIME after the start",
         "count": 1,
         "first_ns": 9000000000,
         "last_ns": 9000000000,
@@ -263,15 +263,15 @@ $ pmm check --json --show-bytes fake:check.recipe
 [1]
 $ pmm check --show-bytes --top 2 fake:check.recipe
   demo --serve
-    blocks   1,020 of 1,021 blocks had canaries, 97 % guard pages; no guard
-             pages: 11 for their cost (--budget), 4 above the limit
+    blocks   1,020 of 1,021 blocks had canaries, 1,000 of them guard pages too;
+             canaries only: 11 for their cost (--budget), 4 above the limit
              (--max-guarded), 3 for their size, 2 as the kernel refused; not
              checked: 1 where they could not be tracked
     process  demo, pid N, ran TIME, exited with status 0
     failed   5 requests made to fail
     found    7 errors: 1 heap overrun, 1 use after free, 1 double free, 1 bad
              free, 1 mismatched free, 1 overlapping copy, 1 uninitialised memory;
-             9 times in all; 7 sweeps of all live blocks
+             met 9 times; 7 canary scans of all live blocks
   
     !  6 errors more met, but not listed: there is room for 1,024 different
        ones a process
@@ -291,8 +291,8 @@ $ pmm check --show-bytes --top 2 fake:check.recipe
         main+0x10
   
     heap overrun, of a block from make+0x10
-      write right behind the end of a block of 24 bytes, between the sweeps TIME
-      and TIME after the start
+      write right behind the end of a block of 24 bytes, between the canary scans
+      TIME and TIME after the start
       now at 0x2018: 01020304
       the block at 0x2000 was allocated with new[], TIME before:
         make+0x10
@@ -301,15 +301,15 @@ $ pmm check --show-bytes --top 2 fake:check.recipe
 [1]
 $ pmm check --top 1 --no-symbols fake:check.recipe
   demo --serve
-    blocks   1,020 of 1,021 blocks had canaries, 97 % guard pages; no guard
-             pages: 11 for their cost (--budget), 4 above the limit
+    blocks   1,020 of 1,021 blocks had canaries, 1,000 of them guard pages too;
+             canaries only: 11 for their cost (--budget), 4 above the limit
              (--max-guarded), 3 for their size, 2 as the kernel refused; not
              checked: 1 where they could not be tracked
     process  demo, pid N, ran TIME, exited with status 0
     failed   5 requests made to fail
     found    7 errors: 1 heap overrun, 1 use after free, 1 double free, 1 bad
              free, 1 mismatched free, 1 overlapping copy, 1 uninitialised memory;
-             9 times in all; 7 sweeps of all live blocks
+             met 9 times; 7 canary scans of all live blocks
   
     !  6 errors more met, but not listed: there is room for 1,024 different
        ones a process
@@ -333,7 +333,7 @@ $ pmm check --error-exitcode 7 fake:check.recipe >/dev/null
 [7]
 $ pmm check --report out fake:check.recipe; head -2 out
   demo --serve
-    blocks   1,020 of 1,021 blocks had canaries, 97 % guard pages; no guard
+    blocks   1,020 of 1,021 blocks had canaries, 1,000 of them guard pages too;
 $ pmm check --report /dev/full fake:check.recipe
   pmm: cannot write the report: No space left on device
   pmm: hint: --report FILE writes it elsewhere

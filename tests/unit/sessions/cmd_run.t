@@ -220,7 +220,7 @@ $ pmm check -o k.pmm -- $PROG/check_cases after
   BUILD/tests/prog/check_cases after
     blocks   the only block had canaries and guard pages
     process  check_cases, pid N, ran TIME, exited with status 5
-    found    1 error: 1 use after free; 1 sweep of all live blocks
+    found    1 error: 1 use after free; 1 canary scan of all live blocks
   pmm: 'pmm check k.pmm' shows it again
 [5]
 $ pmm check -q -- $PROG/check_cases after
@@ -270,9 +270,10 @@ $ pmm check --level=light --error-exitcode 9 -- $PROG/check_cases behind twice
   BUILD/tests/prog/check_cases behind twice
     blocks   all 2 blocks had canaries
     process  check_cases, pid N, ran TIME, exited with status 5
-    found    2 errors: 1 heap overrun, 1 double free; 1 sweep of all live blocks
+    found    2 errors: 1 heap overrun, 1 double free; 1 canary scan of all live
+             blocks
 [9]
-$ pmm check --sweep=20ms --level=light -o k.pmm -- $PROG/check_cases slack 2>&1 | grep -v sweep
+$ pmm check --sweep=20ms --level=light -o k.pmm -- $PROG/check_cases slack 2>&1 | grep -v 'canary scan'
   done
   pmm: heap overrun, of a block from make, check_cases.c:22
     write right behind the end of a block of 33 bytes, between its allocation
