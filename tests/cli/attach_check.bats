@@ -430,8 +430,8 @@ data_kib() { awk '/^VmData:/ { print $2 }' "/proc/$PID/status"; }
 # refused_well: what pmm said of its own accord is that an earlier one has left something that is in use.
 refused_well() { grep -q -E 'is still inside the agent|guarded blocks of [0-9]+ earlier' "$T/watch.err" || { cat "$T/watch.err"; return 1; }; }
 
-@test "60 s of attaching and detaching at bad moments" {
-	local end=$((SECONDS + ${PMM_ATTACH_CHECK_SECONDS:-60})) rounds=0 status
+@test "attaching and detaching at bad moments, for a while" {
+	local end=$((SECONDS + ${PMM_ATTACH_CHECK_SECONDS:-15})) rounds=0 status
 	start nice -n 10 "$PROG/attach_check"
 	tell s storming
 	while [ $SECONDS -lt $end ]; do

@@ -113,7 +113,7 @@ space() { prlimit --pid "$PID" --as --noheadings --output SOFT | tr -d ' '; }
 # attack MODE: whatever a process says of itself in its record, pmm ends in time, and says what is wrong if anything is. If that is the record, it has
 # changed nothing in the process, which goes on. Its parent is as it was in any case.
 attack() {
-	local end=$((SECONDS + 10)) rounds=0 found=0 command status top
+	local end=$((SECONDS + ${PMM_HEIRS_SECONDS:-4})) rounds=0 found=0 command status top
 	start heir $NOBODY "$1"
 	top=$PID
 	picture first loose

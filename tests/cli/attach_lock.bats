@@ -105,7 +105,7 @@ crowd() {
 	start attach_steady
 	picture first steady
 	for _ in 1 2 3; do
-		crowd "${PMM_CROWD_SECONDS:-15}" &
+		crowd "${PMM_CROWD_SECONDS:-6}" &
 		pids+=($!)
 	done
 	wait "${pids[@]}"

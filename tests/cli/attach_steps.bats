@@ -8,7 +8,7 @@
 load attach
 
 STEP=${PMM_STEP_TOOL:-$(dirname "$PMM")/tests/tool/step}
-SECONDS_EACH=${PMM_STEP_SECONDS:-20}
+SECONDS_EACH=${PMM_STEP_SECONDS:-5}
 GUARDS=(--check --sample=1 --budget=all)
 
 # begin ARG...: the victim, and what pmm is called with. COUNT: how many steps that takes.

@@ -5,7 +5,7 @@
 load leaks
 
 # How often; the long run takes 100.
-SEARCHES=${LEAK_SEARCHES:-20}
+SEARCHES=${LEAK_SEARCHES:-8}
 
 # never_lost: no block of the victim is said to be lost, search after search.
 never_lost() {

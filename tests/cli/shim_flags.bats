@@ -12,17 +12,15 @@ OF_CXX="-Wold-style-cast -Wzero-as-null-pointer-constant -Wextra-semi"
 EVERYTHING="-Weverything -Wno-padded -Wno-reserved-macro-identifier -Wno-reserved-identifier -Wno-disabled-macro-expansion"
 EVERYTHING_CXX="-Wno-c++98-compat -Wno-c++98-compat-pedantic"
 
-# strict STANDARDS COMPILER FLAGS...: strict.c, the header first and last, with PMM and without it, at two levels.
+# strict STANDARDS COMPILER FLAGS...: strict.c, the header first and last, with PMM at two levels, and without it.
 strict() {
-	local stds=$1 std order pmm level
+	local stds=$1 std order pmm
 	shift
 	need "$1"
 	for std in $stds; do
 		for order in FIRST LAST; do
-			for pmm in -DPMM -UPMM; do
-				for level in -O0 -O2; do
-					timeout 60 "$@" -std="$std" -D_GNU_SOURCE $level $pmm -DHEADER_$order -I"$TOP/include" -c strict.c -o "$T/strict.o"
-				done
+			for pmm in "-DPMM -O0" "-DPMM -O2" "-UPMM -O2"; do
+				timeout 60 "$@" -std="$std" -D_GNU_SOURCE $pmm -DHEADER_$order -I"$TOP/include" -c strict.c -o "$T/strict.o"
 			done
 		done
 	done

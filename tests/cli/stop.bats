@@ -38,9 +38,9 @@ stays_stopped() {
 
 @test "stop: threads that fault all the time are told of each fault once, where it was, borrowed or not" {
 	victim stop_faults
-	drive all "$VICTIM" 100 | grep '^threads=6 '
-	drive each "$VICTIM" 100 "$FIRST"
-	drive one "$VICTIM" 100 "$FIRST"
+	drive all "$VICTIM" 50 | grep '^threads=6 '
+	drive each "$VICTIM" 50 "$FIRST"
+	drive one "$VICTIM" 50 "$FIRST"
 	ends_well
 }
 
@@ -71,7 +71,7 @@ stays_stopped() {
 @test "stop: the tracer killed with threads borrowed that have not come to restart their timed call since the last stop" {
 	local found
 	victim stop_victim killed
-	found=$(drive restart "$VICTIM" 20)
+	found=$(drive restart "$VICTIM" 6)
 	ends_well
 	[ "$found" != found=0 ] || skip "no thread was met in that state"
 }

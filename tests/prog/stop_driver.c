@@ -29,7 +29,7 @@
 #include "tests/prog/requests.h"
 
 #define WAIT_S		60	/* for threads to stop: a machine may stall */
-#define RESTART_S	30
+#define RESTART_S	10
 #define STACK_BYTES	65536u
 
 static struct err e;
