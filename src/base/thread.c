@@ -6,7 +6,8 @@
 #include "src/base/thread.h"
 
 #include <signal.h>
-#include <time.h>
+
+#include "src/base/nanotime.h"
 
 /*
  * The C library puts thread-local variables, of which it does not tell the size, on the stack; only
@@ -34,8 +35,5 @@ int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *arg),
 
 uint64_t thread_cpu_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+	return nanotime_of(CLOCK_THREAD_CPUTIME_ID);
 }

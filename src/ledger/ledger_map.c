@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/nanotime.h"
 #include "src/ledger/ledger_find.h"
 
 #define REF_REACH	(1ull << (32 + PMM_REF_SHIFT))	/* bytes a pmm_ref can name */
@@ -414,13 +415,10 @@ bool ledger_map_ticked(struct ledger_map *m)
 
 uint32_t ledger_map_tick(struct ledger_map *m)
 {
-	uint64_t start = m->tree.start_monotonic_ns, now_ns, ticks;
+	uint64_t start = m->tree.start_monotonic_ns, now_ns = nanotime();
 	uint32_t tick = ledger_map_clock(m);
-	struct timespec now;
+	uint64_t ticks = now_ns > start ? (now_ns - start) / PMM_TICK_NS : 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-	ticks = now_ns > start ? (now_ns - start) / PMM_TICK_NS : 0;
 	return ticks > tick && ticks <= UINT32_MAX ? (uint32_t)ticks : tick;
 }
 

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/nanotime.h"
 #include "src/proc/limits.h"
 #include "src/proc/proc.h"
 
@@ -33,14 +34,6 @@
 static uint64_t round_up(uint64_t n, uint64_t to)
 {
 	return (n + to - 1) / to * to;
-}
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
 }
 
 static size_t head_bytes(void)
@@ -97,7 +90,7 @@ static uint64_t random_word(void)
 
 	return getrandom(&n, sizeof(n), GRND_NONBLOCK) == sizeof(n)
 		       ? n
-		       : now_ns(CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15ull;
+		       : nanotime() * 0x9e3779b97f4a7c15ull;
 }
 
 static bool check_is_sane(const struct pmm_check *c)
@@ -150,8 +143,8 @@ static void write_head(struct ledger_tree *t, const struct ledger_tree_options *
 	write_monitor(h);
 	h->cookie = t->cookie = random_word();
 	write_check(&h->check, &o->check, o->attached);
-	h->start_realtime_ns = now_ns(CLOCK_REALTIME);
-	h->start_monotonic_ns = t->start_monotonic_ns = now_ns(CLOCK_MONOTONIC);
+	h->start_realtime_ns = nanotime_of(CLOCK_REALTIME);
+	h->start_monotonic_ns = t->start_monotonic_ns = nanotime();
 	t->shrunk = want > most;
 	t->follow = o->follow;
 	__atomic_store_n(&h->magic, PMM_TREE_MAGIC, __ATOMIC_RELEASE);
@@ -278,7 +271,7 @@ int ledger_tree_file(const struct ledger_tree *t)
 
 uint64_t ledger_tree_now_ns(const struct ledger_tree *t)
 {
-	return now_ns(CLOCK_MONOTONIC) - t->start_monotonic_ns;
+	return nanotime() - t->start_monotonic_ns;
 }
 
 uint64_t ledger_tree_tick(struct ledger_tree *t)

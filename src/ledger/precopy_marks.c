@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/nanotime.h"
 #include "src/ledger/precopy_parts.h"
 
 /* a cache line: blocks freed at random are copied at the least cost */
@@ -26,14 +27,6 @@
 static void wait_ns(long ns)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 static uint64_t page_up(uint64_t n)
@@ -193,7 +186,7 @@ static int raise_word(struct precopy *f, struct err *e)
 		return precopy_no_memory(e, strerror(ENOMEM));
 	if (rc)
 		return err_set(e, rc, "the ledger cannot be read");
-	for (end = now_ns() + EVENT_WAIT_NS; s->open.nr && now_ns() < end; precopy_events_look(f))
+	for (end = nanotime() + EVENT_WAIT_NS; s->open.nr && nanotime() < end; precopy_events_look(f))
 		wait_ns(POLL_NS);
 	return 0;
 }

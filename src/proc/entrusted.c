@@ -9,21 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "src/base/nanotime.h"
 #include "src/base/str.h"
 
 #define PAUSE_NS	1000000u	/* that reading epolls may add to the pause */
 #define EPOLL_LINK	"anon_inode:[eventpoll]"
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
@@ -117,10 +109,10 @@ int entrusted_before(struct entrusted *x, pid_t pid)
 
 	for (size_t i = 0; !rc && i < x->epolls.nr; i++) {
 		size_t before = x->words.nr;
-		uint64_t begin_ns = now_ns(), ns;
+		uint64_t begin_ns = nanotime(), ns;
 
 		rc = read_epoll(x, pid, x->epolls.v[i].fd);
-		ns = now_ns() - begin_ns;
+		ns = nanotime() - begin_ns;
 		x->epolls.v[i].slow = ns > left_ns;
 		if (x->epolls.v[i].slow)
 			continue;

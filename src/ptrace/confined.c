@@ -23,6 +23,7 @@
 
 #include "arch/stop_arch.h"
 #include "include/pmm/bpf.h"
+#include "src/base/nanotime.h"
 #include "src/base/vec.h"
 #include "src/ptrace/seize.h"
 #include "src/ptrace/stop.h"
@@ -279,7 +280,7 @@ static int run_reading(void *arg)
 	struct reading *r = arg;
 	int rc = 0;
 
-	tracer_deadline(r->s.tracer, tracer_now_ns() + ALL_NS);
+	tracer_deadline(r->s.tracer, nanotime() + ALL_NS);
 	for (size_t i = 0; !rc && i < r->tasks.tids.nr; i++) {
 		uint64_t mode = 0;
 

@@ -33,6 +33,7 @@
 #include <unistd.h>
 
 #include "arch/stop_arch.h"
+#include "src/base/nanotime.h"
 #include "src/base/thread.h"
 #include "src/base/vec.h"
 #include "src/ptrace/confined.h"
@@ -125,7 +126,7 @@ static int run_catch(void *arg)
 	struct copy *c = arg;
 	int status;
 
-	tracer_deadline(c->tracer, tracer_now_ns() + BIRTH_NS);
+	tracer_deadline(c->tracer, nanotime() + BIRTH_NS);
 	status = tracer_wait(c->tracer, c->child.pid);
 	if (status < 0)
 		return status;
@@ -253,10 +254,10 @@ static int reap_inside(pid_t pid, const struct gadget *gadget, const struct remo
 static void reap_soon(pid_t pid, const struct gadget *gadget, const struct remote_child *v,
 		      size_t nr)
 {
-	const uint64_t deadline_ns = tracer_now_ns() + REAP_NS;
+	const uint64_t deadline_ns = nanotime() + REAP_NS;
 	int rc = reap_inside(pid, gadget, v, nr);
 
-	while (rc && rc != -ESRCH && tracer_now_ns() < deadline_ns) {
+	while (rc && rc != -ESRCH && nanotime() < deadline_ns) {
 		nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
 		rc = reap_inside(pid, gadget, v, nr);
 	}

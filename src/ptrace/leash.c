@@ -8,6 +8,8 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
+#include "src/base/nanotime.h"
+
 /* for a thread that has taken too long to stop, and for the last bit of its way */
 #define REGAIN_NS	1000000000u
 
@@ -136,7 +138,7 @@ static int regain(struct leash *l)
 {
 	int status = leash_request(l, PTRACE_INTERRUPT, 0, 0);
 
-	tracer_deadline(l->t, tracer_now_ns() + REGAIN_NS);
+	tracer_deadline(l->t, nanotime() + REGAIN_NS);
 	if (!status)
 		status = next_stop(l);
 	if (status == -ETIMEDOUT)
@@ -150,7 +152,7 @@ int leash_back(struct leash *l, struct user_regs_struct *regs, int rc)
 
 	if (rc == -ETIMEDOUT)
 		back = regain(l);
-	tracer_deadline(l->t, tracer_now_ns() + REGAIN_NS);
+	tracer_deadline(l->t, nanotime() + REGAIN_NS);
 	if (back >= 0)
 		back = settle(l, regs, back);
 	if (back == -ETIMEDOUT)

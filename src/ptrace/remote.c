@@ -20,6 +20,7 @@
 #include <sys/uio.h>
 
 #include "arch/remote_arch.h"
+#include "src/base/nanotime.h"
 #include "src/ptrace/borrow.h"
 #include "src/ptrace/gadget.h"
 #include "src/ptrace/leash.h"
@@ -288,7 +289,7 @@ static int run_syscall(void *arg)
 	struct user_regs_struct regs = r->thread->regs;
 	int rc;
 
-	tracer_deadline(r->s->tracer, tracer_now_ns() + WAIT_NS);
+	tracer_deadline(r->s->tracer, nanotime() + WAIT_NS);
 	arch_regs_syscall(&regs, r->gadget.syscall_ret, &r->frame, job->nr, job->args);
 	rc = leash_set_regs(&r->leash, &regs);
 	if (!rc)
@@ -434,7 +435,7 @@ static int run_call(void *arg)
 	r->vectors_changed = true;
 	if (!rc)
 		rc = set_vectors(r, &r->fresh);
-	tracer_deadline(r->s->tracer, tracer_now_ns() + job->timeout_ns);
+	tracer_deadline(r->s->tracer, nanotime() + job->timeout_ns);
 	arch_regs_call(&regs, r->code, context, job->function, job->arg);
 	if (!rc)
 		rc = leash_set_regs(&r->leash, &regs);

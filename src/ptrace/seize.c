@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "arch/stop_arch.h"
+#include "src/base/nanotime.h"
 #include "src/base/vec.h"
 #include "src/ptrace/leash.h"
 #include "src/proc/proc.h"
@@ -161,7 +162,7 @@ static bool fault_pending(pid_t pid, pid_t tid)
  */
 static bool is_on_its_way(struct seizing *sz, pid_t tid)
 {
-	const uint64_t now_ns = tracer_now_ns();
+	const uint64_t now_ns = nanotime();
 	char where[64];
 
 	if (now_ns >= sz->latest_ns || task_sleeps_in(sz->s->pid, tid, where, sizeof(where)) == 'D')
@@ -240,7 +241,7 @@ static bool let_go(struct stop_thread *thread)
  */
 void seize_let_go(struct seizing *sz)
 {
-	const uint64_t begin_ns = tracer_now_ns();
+	const uint64_t begin_ns = nanotime();
 	struct stopped *s = sz->s;
 	uint64_t wait_ns;
 	char where[64];
@@ -261,6 +262,6 @@ void seize_let_go(struct seizing *sz)
 		}
 		if (wait_ns)
 			nanosleep(&(struct timespec){ .tv_nsec = POLL_NS }, NULL);
-	} while (tracer_now_ns() - begin_ns < wait_ns);
+	} while (nanotime() - begin_ns < wait_ns);
 	s->nr = 0;
 }

@@ -17,6 +17,7 @@
 
 #include "arch/stop_arch.h"
 #include "src/base/hash.h"
+#include "src/base/nanotime.h"
 #include "src/ptrace/borrow.h"
 #include "src/ptrace/seize.h"
 #include "src/proc/task.h"
@@ -83,10 +84,10 @@ static int run_stop_all(void *arg)
 	int new;
 
 	tracer_deadline(st->s->tracer, st->deadline_ns);
-	st->s->begin_ns = tracer_now_ns();
+	st->s->begin_ns = nanotime();
 	do {
 		/* a pass that took long, on a busy machine, may yet have been the last one */
-		late = tracer_now_ns() > st->deadline_ns;
+		late = nanotime() > st->deadline_ns;
 		new = stop_pass(st);
 		if (new > 0 && late)
 			new = err_set(st->e, -ETIMEDOUT,
@@ -158,7 +159,7 @@ uint64_t stop_resume_traced(struct stopped *s, struct tracer **tracer)
 
 	if (s->tracer) {
 		tracer_do(s->tracer, run_resume, s);
-		ns = tracer_now_ns() - s->begin_ns;
+		ns = nanotime() - s->begin_ns;
 		tracer_forget(s->tracer);
 	}
 	stop_calm_down(s);
@@ -190,7 +191,7 @@ static int stop_some(pid_t pid, pid_t tid, uint64_t timeout_ns, struct stopped *
 			       .s = s,
 			       .e = e,
 			       .tid = tid,
-			       .deadline_ns = tracer_now_ns() + timeout_ns };
+			       .deadline_ns = nanotime() + timeout_ns };
 	int rc;
 
 	*s = (struct stopped){ .pid = pid };
@@ -198,7 +199,7 @@ static int stop_some(pid_t pid, pid_t tid, uint64_t timeout_ns, struct stopped *
 	if (s->tracer) {
 		s->hurry = tracer_take_hurry(s->tracer);
 		st.sz.latest_ns = st.deadline_ns;
-		st.deadline_ns = tracer_now_ns() + least(timeout_ns, ALL_WAIT_NS);
+		st.deadline_ns = nanotime() + least(timeout_ns, ALL_WAIT_NS);
 	}
 	if (!s->hurry.on)
 		hurry_begin(&s->hurry);
@@ -309,7 +310,7 @@ static int run_stop_this(void *arg)
 	int rc;
 
 	tracer_deadline(st->s->tracer, st->deadline_ns);
-	st->s->begin_ns = tracer_now_ns();
+	st->s->begin_ns = nanotime();
 	rc = seize(&st->sz, st->tid);
 	if (rc > 0)
 		rc = seize_wait(&st->sz, &st->s->v[0]);
@@ -349,10 +350,10 @@ int stop_one(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e)
 		if (nr < 0)
 			return err_set(e, -ESRCH, "process %d has ended", (int)pid);
 		for (int i = 0; i < nr; i++) {
-			const uint64_t begin_ns = tracer_now_ns();
+			const uint64_t begin_ns = nanotime();
 
 			rc = stop_some(pid, choice[i].tid, wait_ns, s, run_stop_this, e);
-			left_ns -= least(left_ns, least(wait_ns, tracer_now_ns() - begin_ns));
+			left_ns -= least(left_ns, least(wait_ns, nanotime() - begin_ns));
 			if (!rc || !try_on(pid, rc) || !left_ns)
 				return rc;
 		}

@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/nanotime.h"
 #include "src/base/thread.h"
 #include "src/base/vec.h"
 #include "src/ptrace/hurry.h"
@@ -55,14 +56,6 @@ struct tracer {
 };
 
 static _Thread_local struct tracer *self;
-
-uint64_t tracer_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /*
  * Look first: of a traced thread a wait reports, and uses up, stops as well, even when not asked
@@ -324,7 +317,7 @@ int tracer_wait(struct tracer *t, pid_t tid)
 
 		if (status != -EINTR)
 			return status;
-		if (tracer_now_ns() < t->deadline_ns)
+		if (nanotime() < t->deadline_ns)
 			continue;
 		/* it may have stopped while we waited for a processor */
 		status = tracer_peek(tid);

@@ -48,10 +48,7 @@ struct hurry tracer_take_hurry(struct tracer *t);
  */
 int tracer_do(struct tracer *t, int (*function)(void *arg), void *arg);
 
-/* CLOCK_MONOTONIC now. */
-uint64_t tracer_now_ns(void);
-
-/* The rest is for functions that run on it. Until when the waits below wait, CLOCK_MONOTONIC. */
+/* The rest is for functions that run on it. Until when the waits below wait, nanotime(). */
 void tracer_deadline(struct tracer *t, uint64_t ns);
 
 /* A ptrace request: its result, or -errno. Reading a word (PEEK) is not served. */

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "src/base/hash.h"
+#include "src/base/nanotime.h"
 #include "src/base/str.h"
 #include "src/store/file_format.h"
 #include "src/store/file_pack.h"
@@ -260,12 +260,10 @@ static int temporary_open(const char *path, struct str *name)
 	int fd = -1;
 
 	for (unsigned i = 0; fd < 0 && i < 1000; i++) {
-		struct timespec now;
-
-		clock_gettime(CLOCK_MONOTONIC, &now);
 		str_clear(name);
 		str_addn(name, path, slash ? (size_t)(slash + 1 - path) : 0);
-		str_addf(name, ".pmm-%d-%lx%u.tmp", (int)getpid(), now.tv_nsec, i);
+		str_addf(name, ".pmm-%d-%lx%u.tmp", (int)getpid(),
+			 (unsigned long)(nanotime() % 1000000000), i);
 		if (str_error(name))
 			return -ENOMEM;
 		fd = open(str_text(name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "src/base/nanotime.h"
 #include "src/base/str.h"
 
 #define DEPTH_MAX	128
@@ -30,23 +31,15 @@ struct walk {
 	bool deep;
 };
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 void dwarf_budget_begin(struct dwarf_budget *b, uint64_t more_ns)
 {
 	b->limit_ns += more_ns;
-	b->start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	b->start_ns = nanotime_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void dwarf_budget_end(struct dwarf_budget *b)
 {
-	b->used_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - b->start_ns;
+	b->used_ns += nanotime_of(CLOCK_THREAD_CPUTIME_ID) - b->start_ns;
 	if (b->used_ns > b->limit_ns)
 		b->spent = true;
 }
@@ -57,12 +50,12 @@ void dwarf_budget_end(struct dwarf_budget *b)
  */
 bool dwarf_budget_step(struct dwarf_budget *b)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC_COARSE);
+	uint64_t now_ns = nanotime_of(CLOCK_MONOTONIC_COARSE);
 
 	if (now_ns < b->next_ns)
 		return !b->spent;
 	b->next_ns = now_ns + LOOK_NS;
-	if (b->used_ns + (clock_ns(CLOCK_THREAD_CPUTIME_ID) - b->start_ns) > b->limit_ns ||
+	if (b->used_ns + (nanotime_of(CLOCK_THREAD_CPUTIME_ID) - b->start_ns) > b->limit_ns ||
 	    stop_asked(&b->stop))
 		b->spent = true;
 	return !b->spent;

@@ -12,8 +12,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "src/base/nanotime.h"
 
 #define TRIES 4
 
@@ -35,15 +36,11 @@ static int new_socket(void)
 /* Told to everybody (/proc/net/unix), so it has nothing to do with the cookie. */
 static uint64_t new_address(void)
 {
-	struct timespec now;
 	uint64_t n;
 
 	if (getrandom(&n, sizeof(n), GRND_NONBLOCK) == sizeof(n))
 		return n;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return ((uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec) *
-		       0x9e3779b97f4a7c15ull +
-	       (uint64_t)getpid();
+	return nanotime() * 0x9e3779b97f4a7c15ull + (uint64_t)getpid();
 }
 
 static int bind_public(struct serve *s, int fd)

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/base/nanotime.h"
 #include "src/proc/task.h"
 #include "src/ptrace/tracer.h"
 
@@ -52,7 +53,7 @@ static pid_t fork_victim(struct victim *v)
 static int end_when_seized(void *arg)
 {
 	struct victim *v = arg;
-	const uint64_t begin_ns = tracer_now_ns();
+	const uint64_t begin_ns = nanotime();
 	uint64_t ended_ns;
 
 	assert_int_equal(tracer_ptrace(PTRACE_SEIZE, v->pid, 0, 0), 0);
@@ -61,11 +62,11 @@ static int end_when_seized(void *arg)
 		close(v->go);
 	else
 		kill(v->pid, SIGKILL);
-	while (!task_ended(v->pid, v->pid) && tracer_now_ns() - begin_ns < WAIT_NS)
+	while (!task_ended(v->pid, v->pid) && nanotime() - begin_ns < WAIT_NS)
 		usleep(1000);
-	for (ended_ns = tracer_now_ns(); tracer_now_ns() - ended_ns < TICKS_NS;)
+	for (ended_ns = nanotime(); nanotime() - ended_ns < TICKS_NS;)
 		usleep(1000);
-	tracer_deadline(v->tracer, tracer_now_ns() + WAIT_NS);
+	tracer_deadline(v->tracer, nanotime() + WAIT_NS);
 	return tracer_wait(v->tracer, v->pid);
 }
 

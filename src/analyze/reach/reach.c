@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "src/analyze/reach/reach_mark.h"
 #include "src/analyze/reach/reach_tune.h"
+#include "src/base/nanotime.h"
 
 #define MAX_THREADS	64
 /* of edges for each block: with the index, classes, parents and stacks 40 in all */
@@ -23,14 +23,6 @@ struct run {
 	struct reach_index index;
 	struct reach_graph graph;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static unsigned threads_for(const struct reach_options *o, const struct heap *h,
 			    const struct memory *m)
@@ -63,7 +55,7 @@ static int classify(struct run *run, const struct heap *h, const struct memory *
 {
 	unsigned nr_threads = threads_for(o, h, m);
 	struct reach_plan plan = { m, o->tag_mask, nr_threads, tune->max_edges };
-	uint64_t start = now_ns(), built;
+	uint64_t start = nanotime(), built;
 	int rc;
 
 	if (!plan.max_edges)
@@ -76,12 +68,12 @@ static int classify(struct run *run, const struct heap *h, const struct memory *
 	r->stats.read_bytes = run->graph.read_bytes;
 	r->stats.unread_bytes = run->graph.unread_bytes;
 	r->stats.pointers = run->graph.pointers;
-	built = now_ns();
+	built = nanotime();
 	rc = reach_mark(&run->graph, m, o, nr_threads, r);
 	if (!rc)
 		rc = reach_lose(&run->graph, m, o->tag_mask, r);
 	r->stats.build_ns = built - start;
-	r->stats.mark_ns = now_ns() - built;
+	r->stats.mark_ns = nanotime() - built;
 	return rc;
 }
 

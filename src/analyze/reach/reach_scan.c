@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <time.h>
 
+#include "src/base/nanotime.h"
+
 #define PAGE 4096
 #define STOP_NS 10000000ull	/* between two questions whether to stop */
 #define STEP 64	/* words looked at before those found get on */
@@ -39,13 +41,11 @@ void reach_scanner_fini(struct reach_scanner *s)
 
 bool reach_stopped(struct reach_scanner *s)
 {
-	struct timespec t;
 	uint64_t now_ns;
 
 	if (s->stopped || !s->memory->stop.asked)
 		return s->stopped;
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	now_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	now_ns = nanotime_of(CLOCK_MONOTONIC_COARSE);
 	if (now_ns < s->next_ns)
 		return false;
 	s->next_ns = now_ns + STOP_NS;

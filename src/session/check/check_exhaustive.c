@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "src/analyze/findings_join.h"
+#include "src/base/nanotime.h"
 #include "src/ptrace/tracer.h"
 #include "src/session/check/check_report.h"
 #include "src/session/check/run_check.h"
@@ -157,14 +158,14 @@ static uint64_t bound_ns(const struct exhaustive *x, unsigned i)
 /* Wait for a run; one that takes too long is asked to end, then made to. */
 static int await_run(struct exhaustive *x, unsigned i, pid_t pid)
 {
-	uint64_t start = tracer_now_ns(), bound = bound_ns(x, i);
+	uint64_t start = nanotime(), bound = bound_ns(x, i);
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;
 
 	for (unsigned asked = 0; bound && fd >= 0 && waitpid(pid, &status, WNOHANG) == 0;) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 
 		poll(&p, 1, POLL_MS);
-		if (tracer_now_ns() - start < bound + asked * GRACE_NS ||
+		if (nanotime() - start < bound + asked * GRACE_NS ||
 		    x->one[i].run.ended >= 0 || !x->one[i].run.pid)
 			continue;
 		x->cut = true;
@@ -174,7 +175,7 @@ static int await_run(struct exhaustive *x, unsigned i, pid_t pid)
 		;
 	if (fd >= 0)
 		close(fd);
-	x->took_ns[i] = tracer_now_ns() - start;
+	x->took_ns[i] = nanotime() - start;
 	return status;
 }
 

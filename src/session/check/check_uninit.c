@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "src/base/fmt.h"
+#include "src/base/nanotime.h"
 #include "src/base/str.h"
 #include "src/base/vec.h"
 #include "src/track/child.h"
@@ -47,14 +48,6 @@ struct uninit {
 	uint64_t start_ns, start_realtime_ns, nr_found;
 	bool unread, untold;		/* something could not be, which was said */
 };
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* ---- telling ---- */
 
@@ -117,7 +110,7 @@ static void read_more(struct uninit *s, struct writer *w)
 
 	while (!w->broken && (n = read(w->fd, buffer, sizeof(buffer))) > 0)
 		w->broken = valgrind_feed(w->text, buffer, (size_t)n,
-					  now_ns(CLOCK_MONOTONIC) - s->start_ns, &e) != 0;
+					  nanotime() - s->start_ns, &e) != 0;
 	if (w->broken && e.text[0]) {
 		s->unread = true;
 		session_error(s->to, &e);
@@ -373,8 +366,8 @@ int check_uninit(const struct check_uninit *job, char **argv, const struct sessi
 		return rc;
 	s->job = job;
 	s->to = to;
-	s->start_ns = now_ns(CLOCK_MONOTONIC);
-	s->start_realtime_ns = now_ns(CLOCK_REALTIME);
+	s->start_ns = nanotime();
+	s->start_realtime_ns = nanotime_of(CLOCK_REALTIME);
 	if (!rc)
 		rc = make_directory(s, e);
 	if (!rc)

@@ -3,21 +3,13 @@
  * Who holds blocks of a running process, and of a core file: the scene, and who waits for its end.
  */
 #include <errno.h>
-#include <time.h>
 
+#include "src/base/nanotime.h"
 #include "src/session/leaks/leaks_hold.h"
 #include "src/session/leaks/leaks_live.h"
 #include "src/ptrace/snapshot.h"
 #include "src/ptrace/watchdog.h"
 #include "src/session/session.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* In the watchdog: we have died. */
 static int reap(pid_t pid, void *unused)
@@ -40,7 +32,7 @@ static int look(struct leaks_hold *k, struct roots *s, enum heap_search_how how,
 		.complete = s->complete,
 		.at_ns = s->heap->taken_ns,
 	};
-	const uint64_t begun_ns = now_ns();
+	const uint64_t begun_ns = nanotime();
 	struct hold_answer a;
 	int rc = leaks_hold_look(k, s, NULL, &a, e);
 
@@ -49,7 +41,7 @@ static int look(struct leaks_hold *k, struct roots *s, enum heap_search_how how,
 		s->heap = NULL;
 	}
 	search.pause_ns = roots_free(s);
-	search.took_ns = now_ns() - begun_ns;
+	search.took_ns = nanotime() - begun_ns;
 	session_released(k->to, false);
 	if (!rc) {
 		a.heap->search = search;

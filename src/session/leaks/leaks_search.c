@@ -4,19 +4,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "src/base/nanotime.h"
 
 #define MOST_ROOT_BYTES	(16ull << 20)	/* read in a few milliseconds */
 
 const struct leaks_search_options leaks_search_default = LEAKS_SEARCH_DEFAULT;
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* The first bytes of an example of each entry, while the memory is there. */
 static void keep_contents(const struct roots *s, struct leaks *l)
@@ -134,7 +127,7 @@ int leaks_search(struct roots *s, const struct leaks_search_options *o, struct l
 		 struct err *e)
 {
 	struct reach_options options = o->reach;
-	uint64_t begun_ns = now_ns();
+	uint64_t begun_ns = nanotime();
 	int64_t slack = 0;
 	struct hold_first *first = NULL;
 	int rc;
@@ -167,7 +160,7 @@ int leaks_search(struct roots *s, const struct leaks_search_options *o, struct l
 	free(first);
 	if (!rc)
 		rc = leaks_store(&out->leaks, out->heap);
-	out->heap->search.took_ns = now_ns() - begun_ns;
+	out->heap->search.took_ns = nanotime() - begun_ns;
 	return rc ? err_set(e, rc, "not enough memory to sum up what was found") : 0;
 }
 

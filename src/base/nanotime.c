@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a clock of this machine shows, in nanoseconds. */
+#include "src/base/nanotime.h"
+
+#define SECOND_NS 1000000000ull
+
+uint64_t nanotime_of(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+uint64_t nanotime(void)
+{
+	return nanotime_of(CLOCK_MONOTONIC);
+}
+
+struct timespec nanotime_timespec(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / SECOND_NS),
+				  .tv_nsec = (long)(ns % SECOND_NS) };
+}
