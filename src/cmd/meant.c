@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/base/fmt.h"
 #include "src/track/source.h"
 #include "src/proc/elf_check.h"
 #include "src/proc/proc.h"
@@ -19,9 +18,8 @@
 const struct cmd *meant_command(const char *word)
 {
 	struct stat st;
-	uint64_t n;
 
-	if (!fmt_parse_uint(word, &n, NULL) && n && n <= INT32_MAX)
+	if (proc_parse_pid(word))
 		return &cmd_report;
 	return !stat(word, &st) && S_ISREG(st.st_mode) && !(st.st_mode & 0111) ? &cmd_report : NULL;
 }
@@ -101,14 +99,10 @@ pid_t meant_process(pid_t pid)
 
 char *meant_operand(char *text, char room[MEANT_BYTES])
 {
-	uint64_t n;
-	pid_t pid;
+	const pid_t n = capture_for(text) == &capture_ledger ? proc_parse_pid(text) : 0;
+	const pid_t pid = n ? meant_process(n) : 0;
 
-	if (capture_for(text) != &capture_ledger || fmt_parse_uint(text, &n, NULL) || !n ||
-	    n > INT32_MAX)
-		return text;
-	pid = meant_process((pid_t)n);
-	if (pid == (pid_t)n)
+	if (pid == n)
 		return text;
 	snprintf(room, MEANT_BYTES, "%d", (int)pid);
 	return room;

@@ -5,13 +5,12 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "src/base/fmt.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/meant.h"
+#include "src/proc/proc.h"
 
 /* Could it be meant as a program's name? */
 static bool is_name(const char *text)
@@ -23,10 +22,10 @@ static bool is_name(const char *text)
 
 int cmd_parse_pid(const char *text, pid_t *pid, struct err *e)
 {
-	uint64_t n = 0;
+	const pid_t n = proc_parse_pid(text);
 
-	if (!fmt_parse_uint(text, &n, NULL) && n && n <= INT32_MAX) {
-		*pid = meant_process((pid_t)n);
+	if (n) {
+		*pid = meant_process(n);
 		return 0;
 	}
 	err_set(e, -EINVAL, "'%s' is not a process number", text);

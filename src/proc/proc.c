@@ -2,7 +2,6 @@
 /* A process seen from outside, through /proc. */
 #include "src/proc/proc.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -115,6 +114,17 @@ int proc_exe(pid_t pid, char **path)
 	target[n] = '\0';
 	*path = strdup(target);
 	return *path ? 0 : -ENOMEM;
+}
+
+pid_t proc_parse_pid(const char *text)
+{
+	pid_t pid = 0;
+
+	for (; *text >= '0' && *text <= '9'; text++)
+		if (__builtin_mul_overflow(pid, 10, &pid) ||
+		    __builtin_add_overflow(pid, *text - '0', &pid))
+			return 0;
+	return *text ? 0 : pid;
 }
 
 bool proc_alive(pid_t pid)
@@ -299,6 +309,7 @@ ssize_t proc_threads(pid_t pid, struct proc_thread **threads)
 	struct dirent *entry;
 	char path[64];
 	int rc = 0;
+	pid_t tid;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
@@ -306,8 +317,8 @@ ssize_t proc_threads(pid_t pid, struct proc_thread **threads)
 	if (!dir)
 		return gone(errno);
 	while (!rc && v.nr < MAX_THREADS && (entry = readdir(dir)))
-		if (isdigit((unsigned char)entry->d_name[0]))
-			rc = vec_push(&v, thread_read(pid, atoi(entry->d_name)));
+		if ((tid = proc_parse_pid(entry->d_name)))
+			rc = vec_push(&v, thread_read(pid, tid));
 	closedir(dir);
 	if (rc) {
 		vec_fini(&v);

@@ -45,6 +45,9 @@ struct proc_thread {
 	char comm[PROC_COMM_BYTES];
 };
 
+/* The number of a process or thread, decimal digits and nothing else; 0: the text is none. */
+pid_t proc_parse_pid(const char *text);
+
 /* Does it exist and run? A zombie does not; a process whose first thread alone has ended does. */
 bool proc_alive(pid_t pid);
 

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/proc/proc.h"
+
 #define STATUS_BYTES	6144	/* it takes 1.5 KiB, and more on machines of hundreds of nodes */
 #define LIVE_TRIES	20
 
@@ -33,10 +35,10 @@ int task_list(pid_t pid, struct task_list *list)
 	if (!dir)
 		return gone(errno);
 	while (!rc && (errno = 0, entry = readdir(dir))) {
-		long tid = strtol(entry->d_name, NULL, 10);
+		const pid_t tid = proc_parse_pid(entry->d_name);
 
-		if (tid > 0)
-			rc = vec_push(&list->tids, (pid_t)tid);
+		if (tid)
+			rc = vec_push(&list->tids, tid);
 	}
 	if (!rc && errno)
 		rc = gone(errno);

@@ -11,29 +11,19 @@
 
 #include "include/pmm/ledger.h"
 #include "src/ledger/ledger_heap.h"
+#include "src/proc/proc.h"
 #include "src/roots/glibc/figures.h"
-
-static int parse_pid(const char *what, pid_t *pid, struct err *e)
-{
-	uint64_t n = 0;
-
-	for (const char *p = what; *p && n <= INT32_MAX; p++)
-		n = *p >= '0' && *p <= '9' ? n * 10 + (uint64_t)(*p - '0') : UINT64_MAX - 1;
-	if (!n || n > INT32_MAX)
-		return err_set(e, -EINVAL, "'%.64s' is not a process number", what);
-	*pid = (pid_t)n;
-	return 0;
-}
 
 static int capture_ledger_read(const char *what, uint64_t max_bytes, struct heap **out,
 			       struct err *e)
 {
-	struct ledger_options o = { .running = true };
+	struct ledger_options o = { .running = true, .pid = proc_parse_pid(what) };
 	struct ledger_map *m;
-	int rc = parse_pid(what, &o.pid, e);
+	int rc;
 
-	if (!rc)
-		rc = ledger_map_open_pid(o.pid, &m, e);
+	if (!o.pid)
+		return err_set(e, -EINVAL, "'%.64s' is not a process number", what);
+	rc = ledger_map_open_pid(o.pid, &m, e);
 	if (rc)
 		return rc;
 	m->max_bytes = max_bytes;

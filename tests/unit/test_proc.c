@@ -17,6 +17,20 @@
 
 #define NOBODY 0x7ffffff0
 
+static void process_numbers_are_digits_alone(void **state)
+{
+	static const char *const none[] = { "",	   "0",	   "00",   "-1",   "+1",  " 1", "1 ", "1.0",
+					    "1.5", "0x1",  "1e3",  "self", "12a", "1,000",
+					    "2147483648",  "4294967297", "18446744073709551617" };
+
+	(void)state;
+	for (size_t i = 0; i < NR(none); i++)
+		assert_int_equal(proc_parse_pid(none[i]), 0);
+	assert_int_equal(proc_parse_pid("1"), 1);
+	assert_int_equal(proc_parse_pid("0042"), 42);
+	assert_int_equal(proc_parse_pid("2147483647"), 2147483647);
+}
+
 static void names_are_read(void **state)
 {
 	char comm[PROC_COMM_BYTES], *exe = NULL, *args = NULL, self[4096];
@@ -212,6 +226,7 @@ static void resident_memory_is_in_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(process_numbers_are_digits_alone),
 		cmocka_unit_test(names_are_read),
 		cmocka_unit_test(who_is_not_there_is_said),
 		cmocka_unit_test(a_zombie_is_not_alive),
