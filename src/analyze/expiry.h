@@ -25,6 +25,7 @@ enum expiry_what {
 	EXPIRY_AGAIN,	/* more blocks expired */
 	EXPIRY_FREED,	/* expired blocks were freed; the site falls silent */
 };
+#define EXPIRY_NR (EXPIRY_FREED + 1)
 
 /* In sampled mode numbers of blocks and bytes are estimates. */
 struct expiry_count {

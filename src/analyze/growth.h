@@ -46,6 +46,7 @@ enum growth_verdict {
 	GROWTH_NONE,
 	GROWTH_STEADY,
 };
+#define GROWTH_NR_VERDICTS (GROWTH_STEADY + 1)
 
 /* Why it is no steady growth. */
 enum growth_reason {
@@ -57,6 +58,7 @@ enum growth_reason {
 	/* may be: blocks that nobody knew were freed meanwhile (growing.h) */
 	GROWTH_TURNOVER,
 };
+#define GROWTH_NR_REASONS (GROWTH_TURNOVER + 1)
 
 struct growth {
 	enum growth_verdict verdict;

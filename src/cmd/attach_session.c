@@ -426,7 +426,7 @@ int session_finish(struct session *s, struct outcome *o, struct err *e)
 	if (attach_info(s->a)->execed || attach_info(s->a)->ended)
 		s->event = attach_info(s->a)->ended ? ATTACH_ENDED : ATTACH_EXECED;
 	o->end = end_of(s, rc);
-	o->seen_ns = now_ns > s->say.start_ns ? now_ns - s->say.start_ns : 0;
+	o->seen_ns = now_ns > s->say.scope.start_ns ? now_ns - s->say.scope.start_ns : 0;
 	o->detach_pause_ns = attach_info(s->a)->detach_pause_ns;
 	attach_close(s->a);	/* Ctrl-C means what it always does from here on */
 	s->a = NULL;

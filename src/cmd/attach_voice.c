@@ -68,6 +68,7 @@ void voice_end(struct session *s)
 		str_addn(&s->unsaid, s->words, s->nr_words);
 	if (s->say.out)
 		free(s->words);
+	s->out_of_memory |= s->say.failed;
 	s->say.out = NULL;
 	if (s->unsaid.len)
 		drain(s);

@@ -233,9 +233,9 @@ static int watch(struct session *s, pid_t pid, struct attach *a, const char *com
 	s->a = a;
 	s->say = (struct say){ .json = as_json,
 			       .style = terminal_style(stdout),
-			       .pid = pid,
-			       .start_ns = attach_now_ns(a),
-			       .expire_ns = expire_ns };
+			       .scope = { .pid = pid,
+					  .start_ns = attach_now_ns(a),
+					  .expire_ns = expire_ns } };
 	s->expiry.expire_ns = expire_ns;
 	s->interval_ns = interval_ns;
 	s->end_ns = timed ? attach_now_ns(a) + duration_ns : UINT64_MAX;

@@ -21,6 +21,7 @@ enum frame_role {
 	FRAME_ALLOCATOR, /* malloc itself and wrappers that only hand memory on */
 	FRAME_MARK,	 /* no frame: says why the stack ends here */
 };
+#define FRAME_NR_ROLES (FRAME_MARK + 1)
 
 struct frame_name {
 	const char *function; /* demangled, NULL: not known */

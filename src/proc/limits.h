@@ -18,6 +18,7 @@ enum limit_kind {
 	LIMIT_MACHINE,		/* memory without swap space */
 	LIMIT_PROCESSES,	/* pids.max of its group or one above; counts, not bytes */
 };
+#define LIMIT_NR_KINDS (LIMIT_PROCESSES + 1)
 
 struct limit {
 	enum limit_kind kind;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/cmd/attach_say.c: what `pmm attach' says of growth while it watches, and that lines are
+ * src/cmd/attach_say.c and src/session/attach_events.c: what `pmm attach' says of growth while it watches, and that lines are
  * whole.
  */
 #include "tests/unit/unit.h"
@@ -15,8 +15,7 @@ static size_t size;
 static struct say begin(void)
 {
 	return (struct say){ .out = open_memstream(&got, &size),
-			     .start_ns = 100 * SECOND,
-			     .expire_ns = 30 * SECOND,
+			     .scope = { .start_ns = 100 * SECOND, .expire_ns = 30 * SECOND },
 			     .style = { .width = 80 } };
 }
 

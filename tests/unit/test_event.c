@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Unit tests of src/document/event.c and src/render/render_event.c. */
+#include "src/document/event.h"
+
+#include "tests/unit/unit.h"
+
+static const struct style narrow = { .width = 30 };
+
+static void expect(const struct event *e, const struct style *style, const char *wanted)
+{
+	size_t size;
+	char *got;
+	FILE *out = open_memstream(&got, &size);
+
+	assert_int_equal(style ? event_print_text(e, style, out) : event_print_json(e, out), 0);
+	fclose(out);
+	assert_string_equal(got, wanted);
+	free(got);
+}
+
+static void fields_have_their_types(void **state)
+{
+	char name[] = "copied";
+	struct event e = { 0 };
+
+	(void)state;
+	event_text(&e, "name", name);
+	name[0] = '?';
+	event_text(&e, "unknown", NULL);
+	event_u64(&e, "blocks", UNIT_COUNT, 12345);
+	event_u64(&e, "size_bytes", UNIT_BYTES, UINT64_MAX);
+	event_u64(&e, "offset", UNIT_ADDRESS, 0x1f0);
+	event_u64(&e, "silent", UNIT_BOOL, 7);
+	event_u64(&e, "loud", UNIT_BOOL, 0);
+	event_float(&e, "pace", 0.5);
+	expect(&e, NULL,
+	       "{\"name\": \"copied\", \"unknown\": null, \"blocks\": 12345, \"size_bytes\": "
+	       "18446744073709551615, \"offset\": \"0x1f0\", \"silent\": true, \"loud\": false, "
+	       "\"pace\": 0.5}\n");
+	expect(&e, &narrow, "");
+	event_fini(&e);
+}
+
+static void fill(struct event *e, const void *arg)
+{
+	for (unsigned i = 0; i < *(const unsigned *)arg; i++) {
+		event_object(e, NULL);
+		event_u64(e, "i", UNIT_COUNT, i);
+		event_end(e);
+	}
+}
+
+static void objects_and_lists_nest(void **state)
+{
+	static const unsigned two = 2, none;
+	struct event e = { 0 };
+
+	(void)state;
+	event_object(&e, "range");
+	event_u64(&e, "from", UNIT_COUNT, 1);
+	event_end(&e);
+	event_list(&e, "some");
+	event_u64(&e, NULL, UNIT_COUNT, 5);
+	event_text(&e, NULL, "x");
+	event_end(&e);
+	event_filled_list(&e, "filled", fill, &two);
+	event_filled_list(&e, "empty", fill, &none);
+	event_u64(&e, "last", UNIT_COUNT, 9);
+	expect(&e, NULL,
+	       "{\"range\": {\"from\": 1}, \"some\": [5, \"x\"], \"filled\": [{\"i\": 0}, "
+	       "{\"i\": 1}], \"empty\": [], \"last\": 9}\n");
+	event_fini(&e);
+}
+
+static struct table *table(const void *arg)
+{
+	static const struct column column = TEXT_COLUMN("title", UNIT_TEXT);
+	struct table *t = table_new(TABLE_ROWS, NULL, NULL, &column, 1);
+
+	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+	table_set_text(t, 0, arg);
+	return t;
+}
+
+static void text_is_broken_and_a_table_stands_below(void **state)
+{
+	struct event e = { 0 };
+
+	(void)state;
+	str_add(&e.text, "  1 s  one line that is too long for it\n\nlast\n");
+	expect(&e, NULL, "");
+	e.below = table;
+	e.below_arg = "row";
+	expect(&e, &narrow,
+	       "  1 s  one line that is too\n"
+	       "       long for it\n"
+	       "\n"
+	       "last\n"
+	       "  title\n"
+	       "  row\n");
+	event_fini(&e);
+}
+
+/* Nothing is left out silently: neither form takes an event for whole that is not. */
+static void trouble_is_not_hidden(void **state)
+{
+	struct event e = { 0 }, text = { 0 };
+	size_t size;
+	char *got;
+	FILE *out = open_memstream(&got, &size);
+
+	(void)state;
+	event_u64(&e, "n", UNIT_COUNT, 1);
+	e.failed = true;
+	assert_int_equal(event_error(&e), -ENOMEM);
+	assert_int_equal(event_print_json(&e, out), -ENOMEM);
+	str_add(&text.text, "half of a li");
+	text.text.failed = true;
+	assert_int_equal(event_error(&text), -ENOMEM);
+	assert_int_equal(event_print_text(&text, &narrow, out), -ENOMEM);
+	fclose(out);
+	assert_string_equal(got, "out of memory: a line is missing here\n");
+	free(got);
+	event_fini(&e);
+	event_fini(&text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fields_have_their_types),
+		cmocka_unit_test(objects_and_lists_nest),
+		cmocka_unit_test(text_is_broken_and_a_table_stands_below),
+		cmocka_unit_test(trouble_is_not_hidden),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
