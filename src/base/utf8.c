@@ -54,6 +54,17 @@ size_t utf8_harmless_length(const char *s, size_t n)
 	return length && utf8_harmless(c) ? length : 0;
 }
 
+void utf8_mask(char *s, size_t n, char mask)
+{
+	for (size_t i = 0, length; i < n; i += length) {
+		length = utf8_harmless_length(s + i, n - i);
+		if (length)
+			continue;
+		s[i] = mask;
+		length = 1;
+	}
+}
+
 void utf8_add_clean(struct str *s, const char *text)
 {
 	size_t n = strlen(text), length;

@@ -5,8 +5,9 @@
  * U+0080-009F on some), turn the order of what follows (U+202A-202E, U+2066-2069), or end a line
  * and begin one that looks like ours.
  *
- * Reports, messages and lines of text pass it through utf8_add_clean() or utf8_clean(); JSON
- * (src/base/json.h) escapes it, which can be undone.
+ * One rule says what is harmless, utf8_harmless(). Reports, messages and lines of text pass what is
+ * from outside through utf8_add_clean() or utf8_clean(); what is stored loses it by utf8_mask();
+ * JSON (src/base/json.h) escapes it, which can be undone.
  */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
@@ -31,6 +32,15 @@ bool utf8_harmless(uint32_t c);
 
 /* The same of the character at s: its length, 0 = no. */
 size_t utf8_harmless_length(const char *s, size_t n);
+
+/* Does a character begin with this byte? The others continue one, or are malformed. */
+static inline bool utf8_begins(char c)
+{
+	return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+/* In place: each of the n bytes that is not of a harmless character becomes `mask`. */
+void utf8_mask(char *s, size_t n, char mask);
 
 /*
  * Append text; each byte of what is not harmless becomes \xNN. Text that was cleaned stays as it

@@ -6,13 +6,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "src/base/utf8.h"
+
 #define MOST_HANG	24	/* further right there is no room left */
 #define LONGEST_UNIT	3	/* letters: "MiB" */
-
-static bool begins_character(char c)
-{
-	return (c & 0xc0) != 0x80;
-}
 
 /* May a line end at this space? Not between a number and its unit. */
 static bool may_break(const char *text, size_t n)
@@ -33,7 +30,7 @@ size_t wrap_line(const char *text, unsigned width)
 
 	/* `fits`: the byte behind the last character that has room */
 	for (unsigned columns = 0; text[fits]; fits++)
-		if (begins_character(text[fits]) && columns++ == width)
+		if (utf8_begins(text[fits]) && columns++ == width)
 			break;
 	if (!text[fits])
 		return fits;

@@ -214,17 +214,15 @@ bool ledger_reader_entry(const pmm_ref *dir, uint32_t nr, uint32_t shift, pmm_re
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
-/*
- * In place: line ends and tabs become blanks, whatever else is not harmless becomes '?'. NULs stay.
- */
+/* In place: line ends and tabs become blanks, what is not harmless becomes '?'. NULs stay. */
 static void clean(char *s, size_t n)
 {
-	for (size_t i = 0, len; i < n; i += len) {
-		len = s[i] ? utf8_harmless_length(s + i, n - i) : 1;
-		if (!len) {
-			s[i] = s[i] == '\n' || s[i] == '\t' ? ' ' : '?';
-			len = 1;
-		}
+	for (size_t i = 0, len; i < n; i += len + 1) {
+		len = strnlen(s + i, n - i);
+		for (size_t k = i; k < i + len; k++)
+			if (s[k] == '\n' || s[k] == '\t')
+				s[k] = ' ';
+		utf8_mask(s + i, len, '?');
 	}
 }
 

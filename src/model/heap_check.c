@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/utf8.h"
+
 #define FRAME_MARK_MAX 4095 /* PMM_FRAME_MARK_MAX, include/pmm/ledger.h */
 
 /* Where the first violation goes. */
@@ -33,42 +35,16 @@ static int violated(const struct complaint *c, const char *fmt, ...)
 	return -EBADMSG;
 }
 
-/* Bytes of the UTF-8 sequence that begins here, 0 = none does. Unicode 15, table 3-7. */
-static size_t utf8_length(const unsigned char *s)
-{
-	static const struct {
-		unsigned char first, last, low, high, length;
-	} row[] = {
-		{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-		{0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
-		{0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-		{0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-	};
-
-	if (s[0] < 0x80)
-		return 1;
-	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
-		if (s[0] < row[i].first || s[0] > row[i].last)
-			continue;
-		if (s[1] < row[i].low || s[1] > row[i].high)
-			return 0;
-		for (size_t k = 2; k < row[i].length; k++)
-			if ((s[k] & 0xc0) != 0x80)
-				return 0;
-		return row[i].length;
-	}
-	return 0;
-}
-
 static int check_text(const char *text, const char *what, const struct complaint *c)
 {
-	size_t n;
+	size_t n = text ? strlen(text) : 0, length;
+	uint32_t character;
 
 	if (!text)
 		return violated(c, "%s is missing", what);
-	for (; *text; text += n) {
-		n = utf8_length((const unsigned char *)text);
-		if (!n)
+	for (; n; text += length, n -= length) {
+		length = utf8_decode(text, n, &character);
+		if (!length)
 			return violated(c, "%s is not UTF-8", what);
 	}
 	return 0;

@@ -16,15 +16,15 @@ unsigned plain_width(const char *text)
 	unsigned n = 0;
 
 	for (; *text; text++)
-		n += (*text & 0xc0) != 0x80;
+		n += utf8_begins(*text);
 	return n;
 }
 
 /* The text after its first n characters. */
 static const char *skip(const char *text, unsigned n)
 {
-	for (; *text && (n || (*text & 0xc0) == 0x80); text++)
-		if ((text[1] & 0xc0) != 0x80)
+	for (; *text && (n || !utf8_begins(*text)); text++)
+		if (utf8_begins(text[1]))
 			n -= n > 0;
 	return text;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "include/pmm/ledger.h"
-#include "src/base/utf8.h"
 
 #define IS_BOOL(x) _Generic((x), bool: true, default: false)
 #define FIELD(type, field)                                                                         \
@@ -287,34 +286,4 @@ uint32_t file_crc(uint32_t crc, const void *bytes, size_t n)
 	for (crc = ~crc; n; n--)
 		crc = table[(crc ^ *p++) & 0xff] ^ crc >> 8;
 	return ~crc;
-}
-
-/*
- * Bytes of the printable UTF-8 character at s (n bytes long), 0 = there is none. The format says
- * which these are.
- */
-static size_t printable(const char *s, size_t n)
-{
-	uint32_t c;
-	size_t length = utf8_decode(s, n, &c);
-
-	if (!length || c < 0x20 || (c >= 0x7f && c < 0xa0))
-		return 0;
-	/* line and paragraph separators, directional embeddings, overrides and isolates */
-	if ((c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069))
-		return 0;
-	return length;
-}
-
-void file_clean_text(char *text, size_t n)
-{
-	size_t length;
-
-	for (size_t i = 0; i < n; i += length) {
-		length = printable(text + i, n - i);
-		if (!length) {
-			text[i] = '?';
-			length = 1;
-		}
-	}
 }

@@ -146,12 +146,6 @@ uint64_t file_budget(uint64_t file_bytes);
 uint32_t file_crc(uint32_t crc, const void *bytes, size_t n);
 
 /*
- * Make n bytes from outside harmless in place: what is not UTF-8, controls and bidirectional
- * overrides become '?'.
- */
-void file_clean_text(char *text, size_t n);
-
-/*
  * Write a heap to a file open for writing from its start; read one from a file open for reading
  * (memory, see fmemopen(), will do) of `file_bytes` with at most `max_bytes` of memory, and as much
  * as such a file can fill. `name` is for messages.

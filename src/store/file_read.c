@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/utf8.h"
 #include "src/store/file_format.h"
 #include "src/store/file_unpack.h"
 #include "src/proc/limits.h"
@@ -101,7 +102,7 @@ static void read_name(struct reading *r, char *name, size_t size)
 		return;
 	}
 	unpack_bytes(r->u, name, n);
-	file_clean_text(name, n);
+	utf8_mask(name, n, '?');
 }
 
 static void read_thread_names(struct reading *r)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/utf8.h"
+
 /* A number that may run past the end of `out`. */
 static uint64_t number_slow(struct unpack *u)
 {
@@ -87,7 +89,7 @@ char *unpack_text(struct unpack *u)
 		free(text);
 		return NULL;
 	}
-	file_clean_text(text, n);
+	utf8_mask(text, n, '?');
 	return text;
 }
 

@@ -49,30 +49,16 @@ static void extreme_numbers_read_back_the_same(void **state)
 
 static void texts_are_made_harmless(void **state)
 {
-	static const char from[] =
-		"a\x1b[2J\xc3\xa4\n\xff\xc2\x9b\xe2\x80\xae\xe2\x82\xac\x7f\xe2\x82";
-	static const char to[] = "a?[2J\xc3\xa4?"
-				 "?"
-				 "??"
-				 "???"
-				 "\xe2\x82\xac"
-				 "?"
-				 "??";
-	char text[sizeof(from)];
-	struct heap *h = recipe_heap("process comm=abcd\n"), *back;
+	struct heap *h = recipe_heap("process comm=abcdefghi\n"), *back;
 	struct image m;
 	struct err e;
 
 	(void)state;
-	memcpy(text, from, sizeof(from));
-	file_clean_text(text, sizeof(from) - 1);
-	assert_string_equal(text, to);
-
-	h->comm[1] = '\x1b';
+	memcpy(h->comm + 1, "\x1b\xe2\x80\x8b\xc2\x9b", 6);	/* ESC, of no width, a C1 control */
 	strcpy(h->threads[0].name, "\x1b[m");
 	m = write_image(h);
 	assert_int_equal(read_image(m.bytes, m.n, &back, &e), 0);
-	assert_string_equal(back->comm, "a?cd");
+	assert_string_equal(back->comm, "a??????hi");
 	assert_string_equal(back->threads[0].name, "?[m");
 	heap_free(h);
 	heap_free(back);

@@ -81,6 +81,69 @@ static void all_characters(void **state)
 	assert_true(shown > 900000);
 }
 
+/* What each class of them is called, and what each form makes of one. */
+static void each_class_is_replaced_visibly(void **state)
+{
+	static const struct {
+		const char *text, *masked, *escaped;
+	} class[] = {
+		{ "a\x1bz", "a?z", "a\\x1bz" },				/* C0 control */
+		{ "a\x7fz", "a?z", "a\\x7fz" },				/* delete */
+		{ "a\xc2\x80z", "a??z", "a\\xc2\\x80z" },			/* first C1 control */
+		{ "a\xc2\x9fz", "a??z", "a\\xc2\\x9fz" },			/* last C1 control */
+		{ "a\xc2\xa1z", "a\xc2\xa1z", "a\xc2\xa1z" },		/* none any more */
+		{ "a\xe2\x80\xaaz", "a???z", "a\\xe2\\x80\\xaaz" },	/* U+202A embedding */
+		{ "a\xe2\x80\xaez", "a???z", "a\\xe2\\x80\\xaez" },	/* U+202E override */
+		{ "a\xe2\x81\xa6z", "a???z", "a\\xe2\\x81\\xa6z" },	/* U+2066 isolate */
+		{ "a\xe2\x81\xa9z", "a???z", "a\\xe2\\x81\\xa9z" },	/* U+2069 its end */
+		{ "a\xe2\x80\x8bz", "a???z", "a\\xe2\\x80\\x8bz" },	/* no width */
+		{ "a\xe2\x80\xa8z", "a???z", "a\\xe2\\x80\\xa8z" },	/* line separator */
+		{ "a\xee\x80\x80z", "a???z", "a\\xee\\x80\\x80z" },	/* private use */
+		{ "a\xc0\xafz", "a??z", "a\\xc0\\xafz" },			/* overlong, of 2 */
+		{ "a\xe0\x80\xafz", "a???z", "a\\xe0\\x80\\xafz" },	/* overlong, of 3 */
+		{ "a\xf0\x80\x80\xafz", "a????z", "a\\xf0\\x80\\x80\\xafz" }, /* of 4 */
+		{ "a\xed\xa0\x80z", "a???z", "a\\xed\\xa0\\x80z" },	/* first surrogate */
+		{ "a\xed\xbf\xbfz", "a???z", "a\\xed\\xbf\\xbfz" },	/* last surrogate */
+		{ "a\xf4\x90\x80\x80z", "a????z", "a\\xf4\\x90\\x80\\x80z" }, /* too large */
+		{ "a\x80z", "a?z", "a\\x80z" },				/* begins nowhere */
+		{ "a\xe2\x82z", "a??z", "a\\xe2\\x82z" },			/* cut short */
+		{ "a\xe2\x82", "a??", "a\\xe2\\x82" },			/* by the end */
+		{ "a\xe2\x82\xacz", "a\xe2\x82\xacz", "a\xe2\x82\xacz" },	/* a euro */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(class); i++) {
+		char text[16];
+
+		strcpy(text, class[i].text);
+		utf8_mask(text, strlen(text), '?');
+		assert_string_equal(text, class[i].masked);
+		clean(class[i].text, class[i].escaped);
+	}
+}
+
+static void a_mask_keeps_to_its_bytes(void **state)
+{
+	char text[] = "\x1b\0\x1b\x1b";
+
+	(void)state;
+	utf8_mask(text, 3, '_');
+	assert_memory_equal(text, "___\x1b", 5);
+	utf8_mask(text, 0, '!');
+	assert_memory_equal(text, "___\x1b", 5);
+}
+
+static void characters_begin_where_they_do(void **state)
+{
+	(void)state;
+	assert_true(utf8_begins('a'));
+	assert_true(utf8_begins('\0'));
+	assert_true(utf8_begins('\xc3'));
+	assert_true(utf8_begins('\xf4'));
+	assert_false(utf8_begins('\x80'));
+	assert_false(utf8_begins('\xbf'));
+}
+
 /*
  * A buffer is never overrun, never ends in half a character or half an escape, and what is clean is
  * left alone.
@@ -109,6 +172,9 @@ int main(void)
 		cmocka_unit_test(controls_are_escaped),
 		cmocka_unit_test(utf8_passes_and_broken_utf8_does_not),
 		cmocka_unit_test(all_characters),
+		cmocka_unit_test(each_class_is_replaced_visibly),
+		cmocka_unit_test(a_mask_keeps_to_its_bytes),
+		cmocka_unit_test(characters_begin_where_they_do),
 		cmocka_unit_test(buffers_are_cut_between_characters),
 	};
 
