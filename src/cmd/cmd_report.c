@@ -90,28 +90,22 @@ static int print_doc(const struct doc *doc, struct err *e)
 
 static int report_heap(const struct heap *h, struct err *e)
 {
-	struct symbolizer_options options = {
-		.full = true, .debuginfod = debuginfod, .use_cache = true, .max_bytes = memory_bytes
+	const struct naming_options options = {
+		.none = no_symbols, .full = true, .debuginfod = debuginfod, .max_bytes = memory_bytes
 	};
-	struct symbolizer *sym = no_symbols ? NULL : naming_symbols(h, &options);
+	struct naming naming;
 	struct report report;
-	struct names names;
 	int rc;
 
-	names_init(&names, h, sym ? naming_resolve : NULL, sym);
-	names_skip(&names, skipped.v, skipped.nr);
-	rc = report_init(&report, h, &names, &opt, e);
+	naming_open(&naming, h, &options);
+	names_skip(&naming.names, skipped.v, skipped.nr);
+	rc = report_init(&report, h, &naming.names, &opt, e);
 	if (!rc)
 		rc = print_doc(&report.doc, e);
-	if (!rc && sym) {
-		symbolizer_save(sym);
-		name_notes_losses(&emit_notes, sym, h, "--memory-limit");
-	}
-	if (!rc && !no_symbols)
-		name_notes_failed(&emit_notes, sym, &names);
+	if (!rc)
+		name_notes(&emit_notes, &naming, "--memory-limit");
 	report_fini(&report);
-	names_fini(&names);
-	symbolizer_free(sym);
+	naming_close(&naming);
 	return rc;
 }
 

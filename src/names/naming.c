@@ -54,6 +54,34 @@ struct symbolizer *naming_symbols(const struct heap *h, const struct symbolizer_
 	return sym;
 }
 
+void naming_open(struct naming *n, const struct heap *h, const struct naming_options *o)
+{
+	char root[64] = "";
+	const struct symbolizer_options options = {
+		.full = o->full,
+		.debuginfod = o->debuginfod,
+		.use_cache = o->full,
+		.root = root,
+		.max_bytes = o->max_bytes,
+	};
+
+	*n = (struct naming){ .heap = h, .wanted = !o->none && !o->resolve, .full = o->full };
+	if (n->wanted && o->pid)
+		naming_root(o->pid, h, root);
+	if (n->wanted)
+		n->sym = naming_symbols(h, &options);
+	if (o->resolve)
+		names_init(&n->names, h, o->resolve, o->resolve_ctx);
+	else
+		names_init(&n->names, h, n->sym ? naming_resolve : NULL, n->sym);
+}
+
+void naming_close(struct naming *n)
+{
+	names_fini(&n->names);
+	symbolizer_free(n->sym);
+}
+
 void naming_root(pid_t pid, const struct heap *h, char root[64])
 {
 	struct stat ours, its, file;

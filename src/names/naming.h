@@ -20,6 +20,33 @@ struct symbolizer *naming_symbols(const struct heap *h, const struct symbolizer_
 unsigned naming_resolve(void *sym, const struct heap *h, uint32_t node, struct frame_name *out,
 			unsigned max);
 
+/* Whose names are looked up, and how. All zero: functions out of ELF symbol tables, here. */
+struct naming_options {
+	bool none;		/* no symbols at all */
+	bool full;		/* files, lines and inlined frames as well; kept between runs */
+	bool debuginfod;	/* with full: ask the servers of $DEBUGINFOD_URLS */
+	pid_t pid;		/* running, maybe in another file system tree; 0: look here */
+	uint64_t max_bytes;	/* of symbolizer_options */
+	names_resolve *resolve; /* the names are not ours to look up: who knows them; NULL */
+	void *resolve_ctx;
+};
+
+/* Names of one heap, from their first look-up to the last. */
+struct naming {
+	const struct heap *heap;
+	struct symbolizer *sym; /* NULL: none wanted, or no memory for it */
+	struct names names;
+	bool wanted;		/* a symbolizer */
+	bool full;
+};
+
+/*
+ * Always succeeds: without memory for a symbolizer the names are those of modules. The heap must
+ * outlive it; naming_close(). The cache is written by symbolizer_save() alone.
+ */
+void naming_open(struct naming *n, const struct heap *h, const struct naming_options *o);
+void naming_close(struct naming *n);
+
 /*
  * Where paths of a process that lives in another file system tree begin; "" = here. A chroot's
  * paths may be told as we see them.

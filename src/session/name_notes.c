@@ -41,3 +41,13 @@ void name_notes_losses(const struct session_sink *to, struct symbolizer *sym, co
 				     *option ? " (" : "", option, *option ? ")" : "");
 	}
 }
+
+void name_notes(const struct session_sink *to, const struct naming *n, const char *option)
+{
+	if (n->sym && n->full) {
+		symbolizer_save(n->sym);
+		name_notes_losses(to, n->sym, n->heap, option);
+	}
+	if (n->wanted)
+		name_notes_failed(to, n->sym, &n->names);
+}

@@ -16,6 +16,12 @@ void name_notes_failed(const struct session_sink *to, const struct symbolizer *s
 		       const struct names *n);
 
 /*
+ * Both of them, of names that are not asked for any more; what was found is kept for the next run.
+ * Says nothing where no names were wanted.
+ */
+void name_notes(const struct session_sink *to, const struct naming *n, const char *option);
+
+/*
  * What lookups had to leave out, one note a file. `option`: how to allow more; "" = the command has
  * none.
  */

@@ -59,48 +59,44 @@ static void note_line(const struct session_sink *to, const struct frame_name *f,
 static void note_top(const struct session_sink *to, const struct heap *h)
 {
 	enum rank_key key = rank_default(h);
-	struct symbolizer *sym = naming_symbols(h, NULL);
-	struct names names;
+	struct naming naming;
 	struct lines top;
 
-	names_init(&names, h, sym ? naming_resolve : NULL, sym);
-	if (!lines_rank(h, NULL, &names, key, TOP_LINES, &top)) {
+	naming_open(&naming, h, &(struct naming_options){ 0 });
+	if (!lines_rank(h, NULL, &naming.names, key, TOP_LINES, &top)) {
 		if (top.nr)
 			session_note(to, key == RANK_LIVE ? "live at the end, by who allocated it:"
 							  : "at the peak, by who allocated it:");
 		for (uint32_t i = 0; i < top.nr; i++)
 			note_line(to, top.line[i].frame, top.line[i].weight.bytes, top.total.bytes);
 		lines_fini(&top);
-		name_notes_failed(to, sym, &names);
+		name_notes(to, &naming, "");
 	} else {
 		session_warn(to, "who holds it is not said here: out of memory");
 	}
-	names_fini(&names);
-	symbolizer_free(sym);
+	naming_close(&naming);
 }
 
 /* The same of what it mapped by mmap. */
 static void note_top_mapped(const struct session_sink *to, const struct heap *h)
 {
-	struct symbolizer *sym = naming_symbols(h, NULL);
 	struct ranking top = { 0 };
-	struct names names;
+	struct naming naming;
 
-	names_init(&names, h, sym ? naming_resolve : NULL, sym);
+	naming_open(&naming, h, &(struct naming_options){ 0 });
 	if (!rank_map_sites(h, TOP_LINES, &top)) {
 		session_note(to, "mapped at the end, by who did it:");
 		for (uint32_t i = 0; i < top.nr; i++) {
 			const struct heap_site *s = &h->map_sites[top.site[i]];
 
 			if (s->live_bytes > 0)
-				note_line(to, names_responsible(&names, s->node, NULL),
+				note_line(to, names_responsible(&naming.names, s->node, NULL),
 					  (uint64_t)s->live_bytes, top.total.bytes);
 		}
-		name_notes_failed(to, sym, &names);
+		name_notes(to, &naming, "");
 	}
 	ranking_fini(&top);
-	names_fini(&names);
-	symbolizer_free(sym);
+	naming_close(&naming);
 }
 
 static void note_ending(const struct session_sink *to, const struct summary *s)

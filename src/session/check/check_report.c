@@ -10,22 +10,6 @@
 #include "src/proc/access.h"
 #include "src/session/name_notes.h"
 
-static struct symbolizer *symbols(const struct heap *h, const struct check_report_options *o)
-{
-	char root[64] = "";
-	struct symbolizer_options options = { .full = true,
-					      .debuginfod = o->debuginfod,
-					      .use_cache = true,
-					      .root = root,
-					      .max_bytes = o->memory_bytes };
-
-	if (o->no_symbols || o->resolve)
-		return NULL;
-	if (o->pid)
-		naming_root(o->pid, h, root);
-	return naming_symbols(h, &options);
-}
-
 _Static_assert(ACCESS_NR_REGS == HEAP_NR_REGS, "the same registers");
 
 static int hand_over(const struct heap *h, struct names *n, const struct check_report_options *o,
@@ -47,8 +31,16 @@ static int hand_over(const struct heap *h, struct names *n, const struct check_r
 int check_report(const struct heap *h, const struct check_report_options *o,
 		 const struct session_sink *to, struct err *e)
 {
-	struct symbolizer *sym;
-	struct names names;
+	const struct naming_options options = {
+		.none = o->no_symbols,
+		.full = true,
+		.debuginfod = o->debuginfod,
+		.pid = o->pid,
+		.max_bytes = o->memory_bytes,
+		.resolve = o->resolve,
+		.resolve_ctx = o->resolve_ctx,
+	};
+	struct naming naming;
 	int rc;
 
 	if (!h->check.level && !h->nr_findings && !o->resolve) {
@@ -57,13 +49,9 @@ int check_report(const struct heap *h, const struct check_report_options *o,
 		err_hint(e, "run the program with 'pmm check -- COMMAND'");
 		return -ENODATA;
 	}
-	sym = symbols(h, o);
-	if (o->resolve)
-		names_init(&names, h, o->resolve, o->resolve_ctx);
-	else
-		names_init(&names, h, sym ? naming_resolve : NULL, sym);
-	names_skip(&names, o->skip.v, o->skip.nr);
-	rc = hand_over(h, &names, o, to);
+	naming_open(&naming, h, &options);
+	names_skip(&naming.names, o->skip.v, o->skip.nr);
+	rc = hand_over(h, &naming.names, o, to);
 	/* a reader that has seen enough (head, less) is no trouble */
 	if (rc && rc != -EPIPE) {
 		err_set(e, rc, "cannot write the report: %s", strerror(-rc));
@@ -72,13 +60,8 @@ int check_report(const struct heap *h, const struct check_report_options *o,
 	} else {
 		rc = h->nr_findings > INT_MAX ? INT_MAX : (int)h->nr_findings;
 	}
-	if (rc >= 0 && sym) {
-		symbolizer_save(sym);
-		name_notes_losses(to, sym, h, "--memory-limit");
-	}
-	if (rc >= 0 && !o->no_symbols && !o->resolve)
-		name_notes_failed(to, sym, &names);
-	names_fini(&names);
-	symbolizer_free(sym);
+	if (rc >= 0)
+		name_notes(to, &naming, "--memory-limit");
+	naming_close(&naming);
 	return rc;
 }

@@ -356,23 +356,15 @@ static int classify(struct looking *x, const struct reach *r, struct err *e)
 
 /* ---- all ---- */
 
-static struct symbolizer *symbols(const struct leaks_hold *k, const struct heap *h)
+static void open_names(struct naming *n, const struct leaks_hold *k, const struct heap *h)
 {
 	const struct leaks_report_options *o = &k->job->report;
-	char root[64] = "";
-	struct symbolizer_options options = {
-		.full = true,
-		.debuginfod = o->debuginfod,
-		.use_cache = true,
-		.root = root,
-		.max_bytes = o->memory_bytes,
-	};
 
-	if (o->no_symbols)
-		return NULL;
-	if (k->pid)
-		naming_root(k->pid, h, root);
-	return naming_symbols(h, &options);
+	naming_open(n, h, &(struct naming_options){ .none = o->no_symbols,
+						    .full = true,
+						    .debuginfod = o->debuginfod,
+						    .pid = k->pid,
+						    .max_bytes = o->memory_bytes });
 }
 
 static int look(struct looking *x, const struct reach *r, struct err *e)
@@ -390,28 +382,27 @@ static int look(struct looking *x, const struct reach *r, struct err *e)
 	return rc;
 }
 
-static int look_for(struct looking *x, struct symbolizer *sym, const struct reach *r,
-		    struct hold_answer *a, struct err *e)
+static int look_for(struct looking *x, const struct reach *r, struct hold_answer *a, struct err *e)
 {
-	struct names names;
+	struct naming naming;
 	int rc;
 
-	names_init(&names, x->roots->heap, sym ? naming_resolve : NULL, sym);
-	hold_names_init(&x->names, x->roots, sym);
-	rc = hold_target_find(&x->target, x->k->what, x->roots->heap, &names, e);
+	open_names(&naming, x->k, x->roots->heap);
+	hold_names_init(&x->names, x->roots, naming.sym);
+	rc = hold_target_find(&x->target, x->k->what, x->roots->heap, &naming.names, e);
 	if (!rc)
 		rc = look(x, r, e);
 	*a = x->answer;
 	a->asked = x->target.asked;
 	a->sum = x->target.sum;
 	x->target.asked = NULL;
-	if (!rc && sym)
-		symbolizer_save(sym);
+	if (!rc && naming.sym)
+		symbolizer_save(naming.sym);
 	hold_close(&x->hold);
 	hold_target_fini(&x->target);
 	hold_names_fini(&x->names);
 	vec_fini(&x->groups);
-	names_fini(&names);
+	naming_close(&naming);
 	return rc;
 }
 
@@ -419,7 +410,6 @@ int leaks_hold_look(struct leaks_hold *k, struct roots *s, const struct reach *r
 		    struct hold_answer *a, struct err *e)
 {
 	struct looking *x = calloc(1, sizeof(*x));
-	struct symbolizer *sym;
 	int rc;
 
 	*a = (struct hold_answer){ 0 };
@@ -427,31 +417,25 @@ int leaks_hold_look(struct leaks_hold *k, struct roots *s, const struct reach *r
 		return err_set(e, -ENOMEM, "out of memory");
 	x->k = k;
 	x->roots = s;
-	sym = symbols(k, s->heap);
-	rc = look_for(x, sym, r, a, e);
-	symbolizer_free(sym);
+	rc = look_for(x, r, a, e);
 	free(x);
 	return rc;
 }
 
 static int give(struct leaks_hold *k, const struct hold_answer *a)
 {
-	struct symbolizer *sym = symbols(k, a->heap);
-	struct names names;
+	struct naming naming;
 	struct doc d = { 0 };
 	int rc;
 
-	names_init(&names, a->heap, sym ? naming_resolve : NULL, sym);
-	rc = hold_view(&d, a, &names);
+	open_names(&naming, k, a->heap);
+	rc = hold_view(&d, a, &naming.names);
 	if (!rc)
 		rc = session_document(k->to, &d, k->nr_answers > 0);
-	if (!rc && sym)
-		name_notes_losses(k->to, sym, a->heap, "--memory-limit");
-	if (!rc && !k->job->report.no_symbols)
-		name_notes_failed(k->to, sym, &names);
+	if (!rc)
+		name_notes(k->to, &naming, "--memory-limit");
 	doc_fini(&d);
-	names_fini(&names);
-	symbolizer_free(sym);
+	naming_close(&naming);
 	return rc;
 }
 

@@ -192,22 +192,6 @@ static int give_all(const struct heap *h, struct names *n, const struct leaks *l
 				  : 0;
 }
 
-static struct symbolizer *symbols(const struct heap *h, const struct leaks_report_options *o)
-{
-	char root[64] = "";
-	struct symbolizer_options options = { .full = true,
-					      .debuginfod = o->debuginfod,
-					      .use_cache = true,
-					      .root = root,
-					      .max_bytes = o->memory_bytes };
-
-	if (o->no_symbols)
-		return NULL;
-	if (o->pid)
-		naming_root(o->pid, h, root);
-	return naming_symbols(h, &options);
-}
-
 /* Judge, choose, hand over; 1 = found what was asked for, 0 = not, -errno with `e`. */
 static int tell(const struct heap *h, struct leaks *l, struct names *n,
 		const struct leaks_report_options *o, const struct session_sink *to, struct err *e)
@@ -228,9 +212,15 @@ static int tell(const struct heap *h, struct leaks *l, struct names *n,
 int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_report_options *o,
 		 const struct session_sink *to, struct err *e)
 {
+	const struct naming_options options = {
+		.none = o->no_symbols,
+		.full = true,
+		.debuginfod = o->debuginfod,
+		.pid = o->pid,
+		.max_bytes = o->memory_bytes,
+	};
 	struct leaks own = { 0 };
-	struct symbolizer *sym;
-	struct names names;
+	struct naming naming;
 	int rc;
 
 	if (o->silent)
@@ -242,22 +232,16 @@ int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_repor
 			    "'pmm leaks --core CORE FILE'");
 		return -ENODATA;
 	}
-	sym = symbols(h, o);
-	names_init(&names, h, sym ? naming_resolve : NULL, sym);
-	names_skip(&names, o->skip.v, o->skip.nr);
+	naming_open(&naming, h, &options);
+	names_skip(&naming.names, o->skip.v, o->skip.nr);
 	rc = l ? 0 : leaks_load(&own, h);
 	if (rc)
 		err_set(e, rc, "not enough memory for the verdict");
 	else
-		rc = tell(h, l ? l : &own, &names, o, to, e);
-	if (rc >= 0 && sym) {
-		symbolizer_save(sym);
-		name_notes_losses(to, sym, h, "--memory-limit");
-	}
-	if (rc >= 0 && !o->no_symbols)
-		name_notes_failed(to, sym, &names);
+		rc = tell(h, l ? l : &own, &naming.names, o, to, e);
+	if (rc >= 0)
+		name_notes(to, &naming, "--memory-limit");
 	leaks_fini(&own);
-	names_fini(&names);
-	symbolizer_free(sym);
+	naming_close(&naming);
 	return rc;
 }
