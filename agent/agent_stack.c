@@ -67,11 +67,11 @@ enum step stack_step_signal(struct tctx *c, struct stack_at *at)
 {
 	uint64_t frame = at->sp;
 
-	if (!stack_readable(c, frame + ARCH_SIGFRAME_RIP) ||
-	    !stack_readable(c, frame + ARCH_SIGFRAME_RBP))
+	if (!stack_readable(c, frame + ARCH_SIGFRAME_PC) ||
+	    !stack_readable(c, frame + ARCH_SIGFRAME_FP))
 		return STEP_UNKNOWN;
-	at->pc = stack_word(frame + ARCH_SIGFRAME_RIP);
-	at->sp = stack_word(frame + ARCH_SIGFRAME_RSP);
-	at->rbp = stack_word(frame + ARCH_SIGFRAME_RBP);
+	at->pc = stack_word(frame + ARCH_SIGFRAME_PC);
+	at->sp = stack_word(frame + ARCH_SIGFRAME_SP);
+	at->fp = stack_word(frame + ARCH_SIGFRAME_FP);
 	return at->pc ? STEP_ON : STEP_END;
 }

@@ -13,7 +13,7 @@
 struct stack_at {
 	/* to look rules up with: inside the call, or exact where interrupted */
 	uint64_t pc;
-	uint64_t sp, rbp;
+	uint64_t sp, fp;
 };
 
 /*
@@ -68,17 +68,17 @@ static inline __attribute__((always_inline)) enum step stack_step(struct tctx *c
 	uint64_t cfa, ra;
 
 	switch (rule.kind) {
-	case CFI_RSP:
+	case CFI_SP:
 		cfa = at->sp + (uint64_t)(int64_t)rule.cfa_off;
 		break;
-	case CFI_RBP:
-		cfa = at->rbp + (uint64_t)(int64_t)rule.cfa_off;
+	case CFI_FP:
+		cfa = at->fp + (uint64_t)(int64_t)rule.cfa_off;
 		break;
-	case CFI_RBP_DEREF:
-		if (!stack_readable(c, at->rbp + (uint64_t)(int64_t)rule.cfa_off) ||
-		    !stack_readable(c, at->rbp))
+	case CFI_FP_DEREF:
+		if (!stack_readable(c, at->fp + (uint64_t)(int64_t)rule.cfa_off) ||
+		    !stack_readable(c, at->fp))
 			return STEP_UNKNOWN;
-		cfa = stack_word(at->rbp + (uint64_t)(int64_t)rule.cfa_off);
+		cfa = stack_word(at->fp + (uint64_t)(int64_t)rule.cfa_off);
 		break;
 	case CFI_SIGFRAME:
 		return stack_step_signal(c, at);
@@ -94,14 +94,14 @@ static inline __attribute__((always_inline)) enum step stack_step(struct tctx *c
 	ra = stack_word(cfa - 8);
 	if (unlikely(!ra))
 		return STEP_END;
-	if (rule.kind == CFI_RBP_DEREF) {
-		at->rbp = stack_word(at->rbp);
-	} else if (rule.rbp_off) {
-		uint64_t slot = cfa + 8 * (uint64_t)(int64_t)rule.rbp_off;
+	if (rule.kind == CFI_FP_DEREF) {
+		at->fp = stack_word(at->fp);
+	} else if (rule.fp_off) {
+		uint64_t slot = cfa + 8 * (uint64_t)(int64_t)rule.fp_off;
 
 		if (unlikely(!stack_readable(c, slot)))
 			return STEP_UNKNOWN;
-		at->rbp = stack_word(slot);
+		at->fp = stack_word(slot);
 	}
 	at->pc = ra - 1;
 	at->sp = cfa;

@@ -23,7 +23,7 @@
 /* Who called the function this is expanded in; makes gcc keep a frame pointer there. */
 #define CALLER_HERE() ({							\
 	uint64_t *fp_ = __builtin_frame_address(0);				\
-	(struct caller){ .ra = fp_[1], .sp = (uint64_t)(fp_ + 2), .rbp = fp_[0] }; \
+	(struct caller){ .ra = fp_[1], .sp = (uint64_t)(fp_ + 2), .fp = fp_[0] }; \
 })
 
 /* Call the real allocator on behalf of context c. */

@@ -41,8 +41,8 @@ void known_note(const struct tctx *c, struct known_stack *k, const struct caller
 	if (k->vain & (k->vain - 1))
 		return;
 	k->found = 0;
-	k->rbp = from->rbp;
-	k->needs_rbp = inner->needs_rbp;
+	k->fp = from->fp;
+	k->needs_fp = inner->needs_fp;
 	k->site = c->last_site;
 	k->nr_groups = slots_put(k, c->checks, inner->nr_checks);
 }

@@ -25,12 +25,12 @@ struct known_group {
 };
 
 struct known_stack {
-	uint64_t ra, sp, rbp;	/* of the caller; ra 0 = unused */
+	uint64_t ra, sp, fp;	/* of the caller; ra 0 = unused */
 	uint32_t site;
 	uint32_t gen;		/* the context's known_gen, else void */
 	uint32_t vain;		/* times in a row that another stack came instead */
 	uint16_t nr_groups;	/* 0 = only the key was seen so far */
-	uint8_t needs_rbp;
+	uint8_t needs_fp;
 	uint8_t found;		/* since its slots were noted */
 	/* innermost first; the last is filled up with the first slot */
 	struct known_group group[KNOWN_SLOTS / KNOWN_GROUP];
@@ -53,7 +53,7 @@ static inline uint32_t known_site(struct known_stack *k, uint32_t gen, const str
 	const volatile uint64_t *stack = (const volatile uint64_t *)from->sp;
 
 	if (k->ra != from->ra || k->sp != from->sp || !k->nr_groups || k->gen != gen ||
-	    (k->needs_rbp && k->rbp != from->rbp))
+	    (k->needs_fp && k->fp != from->fp))
 		return 0;
 	for (const struct known_group *g = k->group, *end = g + k->nr_groups; g < end; g++)
 		if (stack[g->slot[0]] != g->value[0] || stack[g->slot[1]] != g->value[1] ||

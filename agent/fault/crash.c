@@ -35,12 +35,12 @@
  * that a finding has told.
  */
 static __thread struct {
-	uint64_t frame, rip, sp;
+	uint64_t frame, pc, sp;
 	uint64_t address, err, trapno;
 	int signal, code;		/* 0 = none */
 } given;
 static __thread struct {
-	uint64_t rip, address;
+	uint64_t pc, address;
 	uint32_t number;		/* + 1 */
 } told;
 
@@ -59,14 +59,14 @@ void crash_given(const void *info, const struct arch_ucontext *uc, uint64_t fram
 	given.address = ((const uint64_t *)info)[2];
 	given.err = uc->err;
 	given.trapno = uc->trapno;
-	given.rip = uc->rip;
-	given.sp = uc->rsp;
+	given.pc = uc->pc;
+	given.sp = uc->sp;
 	given.frame = frame;
 }
 
 void crash_told(const struct arch_ucontext *uc, uint64_t address, uint32_t number)
 {
-	told.rip = uc->rip;
+	told.pc = uc->pc;
 	told.address = address;
 	told.number = number + 1;
 }
@@ -83,7 +83,7 @@ static bool in_handler(uint64_t sp)
 		return false;
 	if (!sys_readable(frame & ~7ull) || !sys_readable(frame + ARCH_SIGFRAME_BYTES - 8))
 		return false;
-	return frame_context(frame)->rip == given.rip && frame_context(frame)->rsp == given.sp;
+	return frame_context(frame)->pc == given.pc && frame_context(frame)->sp == given.sp;
 }
 
 /* ---- the note -------------------------------------------------------------------------------- */
@@ -112,7 +112,7 @@ static void crash_note(struct tctx *c, struct crash *k)
 
 	_Static_assert(sizeof(regs) == sizeof(k->death.regs), "the same registers");
 	memcpy(k->death.regs, regs, sizeof(regs));
-	if (k->forced && told.number && told.rip == k->uc->rip && told.address == k->address) {
+	if (k->forced && told.number && told.pc == k->uc->pc && told.address == k->address) {
 		k->death.finding = told.number;
 		death_put(&k->death);
 		return;
@@ -121,7 +121,7 @@ static void crash_note(struct tctx *c, struct crash *k)
 	if (k->paged)
 		f.access = access_of(&at);
 	if (k->trapno == TRAP_BREAKPOINT)
-		at.rip--;			/* which is behind it */
+		at.pc--;			/* which is behind it */
 	crash_place(k, &f, &b, &known);
 	access_describe(c, &f, known ? &b : NULL, &at);
 	if (!k->paged && f.place != PMM_PLACE_NO_ADDRESS)
@@ -135,7 +135,7 @@ static void crash_note(struct tctx *c, struct crash *k)
 static void note(void *arg)
 {
 	struct crash *k = arg;
-	struct tctx *c = access_enter(k->uc->rsp);
+	struct tctx *c = access_enter(k->uc->sp);
 
 	if (!c)
 		return;
@@ -152,7 +152,7 @@ static void note_apart(struct crash *k)
 {
 	uint64_t here = (uint64_t)__builtin_frame_address(0), top = keep_stack_end();
 
-	if (!top || keep_stack_holds(here) || keep_stack_holds(k->uc->rsp))
+	if (!top || keep_stack_holds(here) || keep_stack_holds(k->uc->sp))
 		note(k);
 	else
 		arch_call_on(top, note, k);
@@ -210,8 +210,8 @@ static struct crash of_given(const struct arch_ucontext *uc)
  */
 static bool is_sent_on(int signal, const struct arch_ucontext *uc)
 {
-	return given.signal && signal == given.signal && uc->rip == given.rip &&
-	       uc->rsp == given.sp;
+	return given.signal && signal == given.signal && uc->pc == given.pc &&
+	       uc->sp == given.sp;
 }
 
 static bool is_fault(const int *info)
@@ -234,7 +234,7 @@ void leave_signal(int signal, void *info, void *context)
 
 	if (is_fault(info))
 		k = of_fault(signal, ((const int *)info)[2], ((const uint64_t *)info)[2], uc);
-	else if (own && in_handler(uc->rsp))
+	else if (own && in_handler(uc->sp))
 		k = of_given(frame_context(given.frame));
 	else if (own && is_sent_on(signal, uc))
 		k = of_given(uc);

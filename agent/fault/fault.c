@@ -39,7 +39,7 @@ static uint64_t info_address(const void *info)
 /* A context for the event, or NULL. Taking it may have given the thread its alternate stack. */
 static struct tctx *enter(struct arch_ucontext *uc)
 {
-	struct tctx *c = access_enter(uc->rsp);
+	struct tctx *c = access_enter(uc->sp);
 
 	keep_stack_late(uc);
 	return c;
@@ -48,7 +48,7 @@ static struct tctx *enter(struct arch_ucontext *uc)
 /* ---- the pool -------------------------------------------------------------------------------- */
 
 /* An access while the pool is being opened for good, and how often it was made. */
-static __thread uint64_t closed_address, closed_rip;
+static __thread uint64_t closed_address, closed_pc;
 static __thread uint32_t closed_tries;
 
 static __thread struct guard_stop last_stop;
@@ -87,10 +87,10 @@ static enum verdict judge(struct tctx *c, uint64_t address, const struct arch_uc
  */
 static bool opened(uint64_t address, const struct arch_ucontext *uc)
 {
-	if (closed_address != address || closed_rip != uc->rip)
+	if (closed_address != address || closed_pc != uc->pc)
 		closed_tries = 0;
 	closed_address = address;
-	closed_rip = uc->rip;
+	closed_pc = uc->pc;
 	return closed_tries++ < TRIES_MOST;
 }
 
@@ -128,15 +128,15 @@ static bool stopped(void *info, struct arch_ucontext *uc)
  */
 static bool stack_over(const struct arch_ucontext *uc, uint64_t address)
 {
-	uint64_t start = (address < uc->rsp ? address : uc->rsp) & ~(ARCH_PAGE - 1), end = start;
+	uint64_t start = (address < uc->sp ? address : uc->sp) & ~(ARCH_PAGE - 1), end = start;
 
-	if (address + STACK_NEAR < uc->rsp || address - uc->rsp + STACK_NEAR > FRAME_MOST ||
+	if (address + STACK_NEAR < uc->sp || address - uc->sp + STACK_NEAR > FRAME_MOST ||
 	    uc->err & ARCH_FAULT_FETCH)
 		return false;
 	while (!sys_readable(end))
 		if ((end += ARCH_PAGE) - start > FRAME_MOST)
 			return false;
-	return address < end && uc->rsp < end + STACK_NEAR;
+	return address < end && uc->sp < end + STACK_NEAR;
 }
 
 static void overflowed(struct arch_ucontext *uc, uint64_t address)

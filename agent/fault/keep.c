@@ -186,12 +186,12 @@ static bool writable(uint64_t from, uint64_t to)
 static uint64_t frame_start(const struct sig_action *a, const struct arch_ucontext *uc,
 			    uint64_t fp_bytes, uint64_t *fpstate)
 {
-	uint64_t top = uc->rsp - ARCH_RED_ZONE, start = uc->stack.start, bytes = uc->stack.bytes,
+	uint64_t top = uc->sp - ARCH_RED_ZONE, start = uc->stack.start, bytes = uc->stack.bytes,
 		 frame;
 	bool named = !(uc->stack.flags & SS_DISABLE) && bytes &&
 		     (!stack_is_own(start) || LOAD(adopted));
-	bool on_it = named && !(uc->stack.flags & SS_AUTODISARM) && uc->rsp > start &&
-		     uc->rsp - start <= bytes;
+	bool on_it = named && !(uc->stack.flags & SS_AUTODISARM) && uc->sp > start &&
+		     uc->sp - start <= bytes;
 
 	if (a->flags & SA_ONSTACK && named && !on_it)
 		top = start + bytes;
@@ -258,7 +258,7 @@ static void die_quietly(int signal, bool forced, struct arch_ucontext *uc)
 {
 	uc->mask |= SIGNAL_BIT(signal);
 	if (!forced)
-		uc->rip = ~0ull >> 1;
+		uc->pc = ~0ull >> 1;
 }
 
 /* All signals are blocked. */
@@ -277,7 +277,7 @@ static void give(int signal, void *info, struct arch_ucontext *uc)
 	if (a.handler == SIG_IGN && !forced)
 		return;
 	if (blocked || a.handler == SIG_DFL || a.handler == SIG_IGN ||
-	    !(begin.rsp = frame_make(&a, uc))) {
+	    !(begin.sp = frame_make(&a, uc))) {
 		if (keep_gone())
 			die_quietly(signal, forced, uc);
 		else
@@ -285,14 +285,9 @@ static void give(int signal, void *info, struct arch_ucontext *uc)
 		return;
 	}
 	if (forced)
-		crash_given(info, uc, begin.rsp);
-	begin.rip = (uint64_t)a.handler;
-	begin.rdi = (uint64_t)signal;
-	begin.rsi = begin.rsp + 8 + sizeof(begin);
-	begin.rdx = begin.rsp + 8;
-	begin.rax = 0;
-	begin.fpstate = 0;
-	begin.eflags &= ~ARCH_FLAGS_HANDLER;
+		crash_given(info, uc, begin.sp);
+	arch_handler_start(&begin, (uint64_t)a.handler, signal, begin.sp + 8 + sizeof(begin),
+			   begin.sp + 8);
 	begin.mask = handler_mask(signal, &a, uc->mask);
 	if (uc->stack.flags & SS_AUTODISARM)
 		begin.stack.flags = SS_DISABLE;

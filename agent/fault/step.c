@@ -37,13 +37,13 @@ struct step {
 	bool ease;			/* leave the pages open */
 	bool traced;			/* the program has set the trap flag itself */
 	uint8_t flags;			/* enum flags */
-	uint32_t nr_same;		/* traps at rip */
+	uint32_t nr_same;		/* traps at pc */
 	uint32_t nr_again;		/* how often the last page was opened again */
 	/* opened since the beginning; the last STEP_PAGES of them are open */
 	uint32_t nr_pages;
 	uint64_t mask;
-	uint64_t rip;
-	uint64_t stub, stub_end;	/* where it runs instead of at rip, 0 = there */
+	uint64_t pc;
+	uint64_t stub, stub_end;	/* where it runs instead of at pc, 0 = there */
 	uint64_t next;			/* where it leads then */
 	uint64_t pages[STEP_PAGES];
 };
@@ -114,18 +114,18 @@ static uint64_t stepping_mask(uint64_t mask)
 
 static void begin(struct arch_ucontext *uc)
 {
-	struct arch_insn insn = arch_insn_at(uc->rip);
+	struct arch_insn insn = arch_insn_at(uc->pc);
 
 	step = (struct step){ .active = true,
 			      .traced = uc->eflags & ARCH_FLAG_TRAP,
 			      .mask = uc->mask,
-			      .rip = uc->rip };
+			      .pc = uc->pc };
 	step.flags = insn.pushes_flags ? FLAGS_PUSHED : insn.pops_flags ? FLAGS_POPPED : FLAGS_KEPT;
 	if (insn.rep_stub >= 0 && !step.traced) {
 		step.stub = (uint64_t)step_stubs + (uint64_t)insn.rep_stub * ARCH_REP_STUB_BYTES;
 		step.stub_end = step.stub + arch_rep_bytes(insn.rep_stub);
-		step.next = uc->rip + insn.bytes;
-		uc->rip = step.stub;
+		step.next = uc->pc + insn.bytes;
+		uc->pc = step.stub;
 	} else {
 		uc->eflags |= ARCH_FLAG_TRAP;
 	}
@@ -172,15 +172,15 @@ bool step_done(struct arch_ucontext *uc, bool *traced)
 	if (!step.active)
 		return false;
 	if (step.stub) {
-		if (uc->rip != step.stub_end + 1)	/* behind the breakpoint */
+		if (uc->pc != step.stub_end + 1)	/* behind the breakpoint */
 			return false;
-		uc->rip = step.next;
-	} else if (uc->rip == step.rip && !step.traced && step.nr_same++ < SAME_MOST) {
+		uc->pc = step.next;
+	} else if (uc->pc == step.pc && !step.traced && step.nr_same++ < SAME_MOST) {
 		/* one element of many: string instructions, gather and scatter */
 		return true;
 	}
 	if (step.flags == FLAGS_PUSHED && !step.traced)
-		*(volatile uint16_t *)uc->rsp &= (uint16_t)~ARCH_FLAG_TRAP;
+		*(volatile uint16_t *)uc->sp &= (uint16_t)~ARCH_FLAG_TRAP;
 	end(uc);
 	return true;
 }
@@ -190,7 +190,7 @@ void step_cancel(struct arch_ucontext *uc)
 	if (!step.active)
 		return;
 	if (step.stub)
-		uc->rip = uc->rip == step.stub_end ? step.next : step.rip;
+		uc->pc = uc->pc == step.stub_end ? step.next : step.pc;
 	if (!step.traced)
 		uc->eflags &= ~ARCH_FLAG_TRAP;
 	step.flags = FLAGS_KEPT;

@@ -18,32 +18,32 @@ enum pmm_access access_of(const struct arch_ucontext *uc)
 }
 
 /* The instruction and what follows, as far as it can be read. */
-static void code_copy(struct pmm_finding *f, uint64_t rip)
+static void code_copy(struct pmm_finding *f, uint64_t pc)
 {
-	uint64_t page = rip & ~(ARCH_PAGE - 1), end = page + ARCH_PAGE;
+	uint64_t page = pc & ~(ARCH_PAGE - 1), end = page + ARCH_PAGE;
 	uint32_t bytes = PMM_FINDING_BYTES;
 
-	if (guard_in_pool(rip) || !sys_readable(page))
+	if (guard_in_pool(pc) || !sys_readable(page))
 		return;
-	if (end - rip < bytes && !sys_readable(end))
-		bytes = (uint32_t)(end - rip);
-	memcpy(f->code, (const void *)rip, bytes);
+	if (end - pc < bytes && !sys_readable(end))
+		bytes = (uint32_t)(end - pc);
+	memcpy(f->code, (const void *)pc, bytes);
 	f->nr_code = bytes;
 }
 
 /* The frame to begin with: the interrupted one; where a jump led into nothing, its caller. */
 static struct caller interrupted(const struct arch_ucontext *uc)
 {
-	struct caller from = { .ra = uc->rip + 1, .sp = uc->rsp, .rbp = uc->rbp };
+	struct caller from = { .ra = uc->pc + 1, .sp = uc->sp, .fp = uc->fp };
 	struct agent_module m;
 	uint64_t ra;
 
-	if (!(uc->err & ARCH_FAULT_FETCH) || uc->rsp & 7 || guard_in_pool(uc->rsp) ||
-	    !sys_readable(uc->rsp))
+	if (!(uc->err & ARCH_FAULT_FETCH) || uc->sp & 7 || guard_in_pool(uc->sp) ||
+	    !sys_readable(uc->sp))
 		return from;
-	ra = *(volatile uint64_t *)uc->rsp;
+	ra = *(volatile uint64_t *)uc->sp;
 	return module_find(ra - 1, &m)
-		       ? (struct caller){ .ra = ra, .sp = uc->rsp + 8, .rbp = uc->rbp }
+		       ? (struct caller){ .ra = ra, .sp = uc->sp + 8, .fp = uc->fp }
 		       : from;
 }
 
@@ -66,8 +66,8 @@ void access_describe(struct tctx *c, struct pmm_finding *f, const struct check_b
 	struct caller from;
 
 	finding_block(f, b);
-	code_copy(f, uc->rip);
-	if (guard_in_pool(uc->rsp))
+	code_copy(f, uc->pc);
+	if (guard_in_pool(uc->sp))
 		unwind_forget(c);		/* words of it may be known, and closed by now */
 	from = interrupted(uc);
 	f->site = unwind_site(c, &from, 0);

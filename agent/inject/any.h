@@ -13,7 +13,7 @@ static inline struct caller any_caller(const struct arch_call *call)
 {
 	return (struct caller){ .ra = call->ra,
 				.sp = (uint64_t)(call + 1),
-				.rbp = call->saved[ARCH_CALL_RBP] };
+				.fp = call->saved[ARCH_CALL_FP] };
 }
 
 /*

@@ -172,7 +172,7 @@ static bool met(struct tctx *c, int *info, uint64_t address, const struct arch_u
 /* True: what was stopped can be done now. */
 static bool opened(int *info, uint64_t address, const struct arch_ucontext *uc)
 {
-	struct tctx *c = access_enter(uc->rsp);
+	struct tctx *c = access_enter(uc->sp);
 	bool ours;
 
 	if (!c)

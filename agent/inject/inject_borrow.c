@@ -13,7 +13,7 @@
  * "that function's" frame to the program's, with all registers as they were. Nothing is written to
  * the program's code, no return address of its own is touched.
  *
- * Asked for: CFA by rsp, at least sizeof(struct arch_call) and a multiple of 16; registers saved in
+ * Asked for: CFA by sp, at least sizeof(struct arch_call) and a multiple of 16; registers saved in
  * the last 64 bytes; no personality routine, which would have its own ideas; a module that is never
  * unloaded (the C library, the program itself).
  */
@@ -40,12 +40,12 @@ ARCH_ANY_HOOK_RETURN;
 /* Is the row what is asked for, with saved[which] on the stack? */
 static bool row_fits(const struct cfi_row *row, int which)
 {
-	if (row->cfa.how != HOW_REGISTER || row->cfa.reg != CFI_REG_RSP || row->cfa.val % 16 ||
+	if (row->cfa.how != HOW_REGISTER || row->cfa.reg != ARCH_DWARF_SP || row->cfa.val % 16 ||
 	    row->cfa.val < (int32_t)sizeof(struct arch_call) || row->cfa.val > FRAME_MAX)
 		return false;
-	if (row->reg[CFI_REG_RA].how != HOW_OFFSET || row->reg[CFI_REG_RA].val != -8)
+	if (row->reg[ARCH_DWARF_RA].how != HOW_OFFSET || row->reg[ARCH_DWARF_RA].val != -8)
 		return false;
-	for (unsigned i = 0; i < CFI_NR_REGS - 1; i++) {
+	for (unsigned i = 0; i < ARCH_DWARF_NR - 1; i++) {
 		const struct cfi_reg_rule *r = &row->reg[i];
 
 		if (r->how > HOW_OFFSET ||

@@ -73,8 +73,8 @@ __attribute__((used)) static void *new_aligned_plain(size_t size, size_t align,
 	return NEXT(e, void *(*)(size_t, size_t))(size, align);
 }
 
-ARCH_HOOK_CHOICE(inject_new, rsi, 40, new_plain, inject_custom_alloc);
-ARCH_HOOK_CHOICE(inject_new_aligned, rdx, 40, new_aligned_plain, inject_custom_alloc);
+ARCH_HOOK_CHOICE(inject_new, ARCH_ARG2, 40, new_plain, inject_custom_alloc);
+ARCH_HOOK_CHOICE(inject_new_aligned, ARCH_ARG3, 40, new_aligned_plain, inject_custom_alloc);
 
 void *inject_new_nothrow(size_t size, const void *tag, const struct pmm_entry *e)
 {

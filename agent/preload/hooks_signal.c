@@ -70,7 +70,7 @@ static bool set_default(int signal)
  */
 static uint64_t frame_sp(const void *context)
 {
-	uint64_t at = (uint64_t)context, sp = *(const uint64_t *)(at + ARCH_SIGFRAME_RSP);
+	uint64_t at = (uint64_t)context, sp = *(const uint64_t *)(at + ARCH_SIGFRAME_SP);
 
 	return sp > at && sp - at < FRAME_BYTES ? at : 0;
 }

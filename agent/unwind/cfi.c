@@ -12,9 +12,6 @@
 #include "agent/unwind/cfi_row.h"
 #include "arch/agent_arch.h"
 
-/* rbx, rbp, r12 - r15: a callee leaves them as they were (x86-64 psABI, 3.2.1) */
-#define REGS_CALLEE_SAVED (1u << ARCH_DWARF_RBX | 1u << ARCH_DWARF_RBP | 0xfu << ARCH_DWARF_R12)
-
 #define OP_DEREF	0x06
 #define OP_BREG0	0x70
 
@@ -35,44 +32,44 @@ static int expr_is_reg(const struct cfi_module *m, int32_t expr, unsigned int re
 /* Whether this is the row of a signal frame as the kernel makes it. */
 static int row_is_sigframe(const struct cfi_module *m, const struct cfi_row *row)
 {
-	const struct cfi_reg_rule *rip = &row->reg[ARCH_DWARF_RA], *rbp = &row->reg[ARCH_DWARF_RBP];
+	const struct cfi_reg_rule *pc = &row->reg[ARCH_DWARF_RA], *fp = &row->reg[ARCH_DWARF_FP];
 	int64_t off;
 
-	return row->cfa.how == HOW_EXPR && expr_is_reg(m, row->cfa.val, ARCH_DWARF_RSP, 1, &off) &&
-	       off == ARCH_SIGFRAME_RSP && rip->how == HOW_EXPR &&
-	       expr_is_reg(m, rip->val, ARCH_DWARF_RSP, 0, &off) && off == ARCH_SIGFRAME_RIP &&
-	       rbp->how == HOW_EXPR && expr_is_reg(m, rbp->val, ARCH_DWARF_RSP, 0, &off) &&
-	       off == ARCH_SIGFRAME_RBP;
+	return row->cfa.how == HOW_EXPR && expr_is_reg(m, row->cfa.val, ARCH_DWARF_SP, 1, &off) &&
+	       off == ARCH_SIGFRAME_SP && pc->how == HOW_EXPR &&
+	       expr_is_reg(m, pc->val, ARCH_DWARF_SP, 0, &off) && off == ARCH_SIGFRAME_PC &&
+	       fp->how == HOW_EXPR && expr_is_reg(m, fp->val, ARCH_DWARF_SP, 0, &off) &&
+	       off == ARCH_SIGFRAME_FP;
 }
 
-/* Whether caller's rsp is the CFA and the return address just below it. */
+/* Whether caller's sp is the CFA and the return address just below it. */
 static int row_is_plain_call(const struct cfi_row *row)
 {
-	const struct cfi_reg_rule *rsp = &row->reg[ARCH_DWARF_RSP], *ra = &row->reg[ARCH_DWARF_RA];
+	const struct cfi_reg_rule *sp = &row->reg[ARCH_DWARF_SP], *ra = &row->reg[ARCH_DWARF_RA];
 
-	return (rsp->how == HOW_UNSPEC || (rsp->how == HOW_VAL_OFFSET && rsp->val == 0)) &&
+	return (sp->how == HOW_UNSPEC || (sp->how == HOW_VAL_OFFSET && sp->val == 0)) &&
 	       ra->how == HOW_OFFSET && ra->val == -8;
 }
 
-/* CFA found through rbp after gcc realigned the stack: the old rbp is where rbp points. */
+/* CFA found through fp after gcc realigned the stack: the old fp is where fp points. */
 static int rule_from_expr(const struct cfi_module *m, const struct cfi_row *row,
 			  struct cfi_rule *out)
 {
-	const struct cfi_reg_rule *rbp = &row->reg[ARCH_DWARF_RBP];
+	const struct cfi_reg_rule *fp = &row->reg[ARCH_DWARF_FP];
 	int64_t off, zero;
 
-	if (!expr_is_reg(m, row->cfa.val, ARCH_DWARF_RBP, 1, &off) || off != (int32_t)off)
+	if (!expr_is_reg(m, row->cfa.val, ARCH_DWARF_FP, 1, &off) || off != (int32_t)off)
 		return CFI_SLOW;
-	if (rbp->how != HOW_EXPR || !expr_is_reg(m, rbp->val, ARCH_DWARF_RBP, 0, &zero) || zero)
+	if (fp->how != HOW_EXPR || !expr_is_reg(m, fp->val, ARCH_DWARF_FP, 0, &zero) || zero)
 		return CFI_SLOW;
 	out->cfa_off = (int32_t)off;
-	return CFI_RBP_DEREF;
+	return CFI_FP_DEREF;
 }
 
 static int rule_from_row(const struct cfi_module *m, const struct cfi_row *row,
 			 struct cfi_rule *out)
 {
-	const struct cfi_reg_rule *rbp = &row->reg[ARCH_DWARF_RBP];
+	const struct cfi_reg_rule *fp = &row->reg[ARCH_DWARF_FP];
 	int32_t words = 0;
 
 	if (row->reg[ARCH_DWARF_RA].how == HOW_UNDEFINED)
@@ -81,19 +78,19 @@ static int rule_from_row(const struct cfi_module *m, const struct cfi_row *row,
 		return CFI_SLOW;
 	if (row->cfa.how == HOW_EXPR)
 		return rule_from_expr(m, row, out);
-	if (row->cfa.reg != ARCH_DWARF_RSP && row->cfa.reg != ARCH_DWARF_RBP)
+	if (row->cfa.reg != ARCH_DWARF_SP && row->cfa.reg != ARCH_DWARF_FP)
 		return CFI_SLOW;
 
-	if (rbp->how == HOW_OFFSET) {
-		words = rbp->val / 8;
-		if (rbp->val % 8 || words == 0 || words != (int16_t)words)
+	if (fp->how == HOW_OFFSET) {
+		words = fp->val / 8;
+		if (fp->val % 8 || words == 0 || words != (int16_t)words)
 			return CFI_SLOW;
-	} else if (rbp->how != HOW_UNSPEC && rbp->how != HOW_SAME) {
+	} else if (fp->how != HOW_UNSPEC && fp->how != HOW_SAME) {
 		return CFI_SLOW;
 	}
-	out->rbp_off = (int16_t)words;
+	out->fp_off = (int16_t)words;
 	out->cfa_off = row->cfa.val;
-	return row->cfa.reg == ARCH_DWARF_RSP ? CFI_RSP : CFI_RBP;
+	return row->cfa.reg == ARCH_DWARF_SP ? CFI_SP : CFI_FP;
 }
 
 int cfi_rule_find(const struct cfi_module *m, uint64_t pc, struct cfi_rule *out)
@@ -148,11 +145,11 @@ static int reg_find(const struct cfi_module *m, const struct cfi_row *row, unsig
 	case HOW_VAL_EXPR:
 		return cfi_expr_eval(cfi_row_expr(m, rule->val), env, &cfa, val) ? -1 : 1;
 	case HOW_UNSPEC:
-		if (k == ARCH_DWARF_RSP) {
+		if (k == ARCH_DWARF_SP) {
 			*val = cfa;
 			return 1;
 		}
-		if (!(REGS_CALLEE_SAVED & 1u << k))
+		if (!(ARCH_DWARF_CALLEE_SAVED & 1u << k))
 			return 0;
 		break;
 	case HOW_REGISTER:
@@ -183,15 +180,15 @@ int cfi_step_slow(const struct cfi_module *m, uint64_t pc, struct cfi_regs *regs
 		return -1;
 
 	caller.known = 0;
-	for (k = 0; k < CFI_NR_REGS; k++) {
+	for (k = 0; k < ARCH_DWARF_NR; k++) {
 		caller.r[k] = 0;
 		if (reg_find(m, &row, k, &env, cfa, &caller.r[k]) > 0)
 			caller.known |= 1u << k;
 	}
-	if (!(caller.known & 1u << ARCH_DWARF_RA) || !(caller.known & 1u << ARCH_DWARF_RSP))
+	if (!(caller.known & 1u << ARCH_DWARF_RA) || !(caller.known & 1u << ARCH_DWARF_SP))
 		return -1;
 
-	for (k = 0; k < CFI_NR_REGS; k++) {
+	for (k = 0; k < ARCH_DWARF_NR; k++) {
 		regs->r[k] = caller.r[k];
 		__asm__("" : "+r"(k));	/* or the compiler makes a call of memcpy out of it */
 	}

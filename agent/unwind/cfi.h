@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call frame information: from .eh_frame as it lies in memory to simple unwind rules, x86-64.
+ * Call frame information: from .eh_frame as it lies in memory to simple unwind rules.
  *
  * Freestanding, and safe wherever a hook can run: no libc, no allocation, no locks, no static
  * state, at most 1.5 KiB of stack. What a module contains is outside data: every read is checked
@@ -11,23 +11,25 @@
 
 #include <stdint.h>
 
+#include "arch/agent_arch.h"
+
 /*
  * How to get from a frame to its caller's. Except for CFI_END, _SIGFRAME and _SLOW the return
- * address is at CFA - 8 and the caller's rsp is the CFA. `rbp` and `rsp` below are the frame's own.
+ * address is at CFA - 8 and the caller's sp is the CFA. `fp` and `sp` below are the frame's own.
  */
 enum cfi_kind {
 	CFI_NONE,      /* no rule: unknown code, or information that makes no sense */
 	CFI_END,       /* return address undefined: outermost frame */
-	CFI_RSP,       /* CFA = rsp + cfa_off */
-	CFI_RBP,       /* CFA = rbp + cfa_off */
-	CFI_RBP_DEREF, /* CFA = *(rbp + cfa_off), caller's rbp = *rbp: gcc's realigned stacks */
-	CFI_SIGFRAME,  /* rt_sigframe: rip, rsp, rbp from the ucontext at rsp (ARCH_SIGFRAME_*) */
+	CFI_SP,        /* CFA = sp + cfa_off */
+	CFI_FP,        /* CFA = fp + cfa_off */
+	CFI_FP_DEREF,  /* CFA = *(fp + cfa_off), caller's fp = *fp: gcc's realigned stacks */
+	CFI_SIGFRAME,  /* rt_sigframe: pc, sp, fp from the ucontext at sp (ARCH_SIGFRAME_*) */
 	CFI_SLOW,      /* anything else: cfi_step_slow() */
 };
 
 struct cfi_rule {
 	uint8_t kind;		/* enum cfi_kind */
-	int16_t rbp_off;	/* CFI_RSP, CFI_RBP: caller's rbp at CFA + 8 * rbp_off, 0 = same */
+	int16_t fp_off;		/* CFI_SP, CFI_FP: caller's fp at CFA + 8 * fp_off, 0 = same */
 	int32_t cfa_off;	/* bytes */
 };
 
@@ -43,14 +45,9 @@ struct cfi_module {
 	uint64_t frame, frame_bytes;	/* .eh_frame; frame 0 = as the header says, up to `end` */
 };
 
-#define CFI_NR_REGS	17
-#define CFI_REG_RBP	6
-#define CFI_REG_RSP	7
-#define CFI_REG_RA	16
-
-/* Registers of a frame by DWARF number (x86-64 psABI, figure 3.36); r[CFI_REG_RA] is its pc. */
+/* Registers of a frame by DWARF number (ARCH_DWARF_*); r[ARCH_DWARF_RA] is its pc. */
 struct cfi_regs {
-	uint64_t r[CFI_NR_REGS];
+	uint64_t r[ARCH_DWARF_NR];
 	uint32_t known;			/* bit k: r[k] has a meaning */
 };
 
@@ -64,8 +61,8 @@ typedef int (*cfi_read_fn)(void *ctx, uint64_t addr, uint64_t *val);
 int cfi_rule_find(const struct cfi_module *m, uint64_t pc, struct cfi_rule *out);
 
 /*
- * Replace *regs by the caller's, by full interpretation. `pc` as above; r[CFI_REG_RA] is the
- * frame's own pc and rsp must be known. Registers whose value the caller's code cannot rely on
+ * Replace *regs by the caller's, by full interpretation. `pc` as above; r[ARCH_DWARF_RA] is the
+ * frame's own pc and sp must be known. Registers whose value the caller's code cannot rely on
  * become unknown. Returns 1 stepped, 2 stepped and the new pc was interrupted there (look it up as
  * it is, not - 1), 0 end of the stack, -1 unknown; *regs is untouched unless > 0.
  */

@@ -39,7 +39,7 @@ static int push_reg(struct machine *vm, uint64_t reg)
 {
 	int64_t off = cursor_sleb(&vm->c);
 
-	if (reg >= CFI_NR_REGS || !(vm->env->regs->known & 1u << reg))
+	if (reg >= ARCH_DWARF_NR || !(vm->env->regs->known & 1u << reg))
 		return -1;
 	return push(vm, vm->env->regs->r[reg] + (uint64_t)off);
 }

@@ -165,7 +165,7 @@ static int cie_parse(const struct cfi_module *m, uint64_t at, struct cfi_fde *fd
 	ra = version == 1 ? cursor_u8(&c) : cursor_uleb(&c);
 	augmentation_read(letters, &c, fde);
 	fde->initial = c;
-	return !c.bad && ra == CFI_REG_RA;
+	return !c.bad && ra == ARCH_DWARF_RA;
 }
 
 /* Take apart the FDE at `at`. Returns 1; 0 when it makes no sense or is a CIE. */

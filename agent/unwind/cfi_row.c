@@ -108,7 +108,7 @@ static struct insn insn_read_reg(struct run *r, uint8_t op)
 	case CFA_REGISTER:
 		in.how = HOW_REGISTER;
 		in.val = cursor_uleb(&r->c);
-		if (in.val >= CFI_NR_REGS)
+		if (in.val >= ARCH_DWARF_NR)
 			in.kind = INSN_BAD;
 		break;
 	case CFA_UNDEFINED:
@@ -264,7 +264,7 @@ static int insn_apply(const struct insn *in, struct cfi_row *row, const struct c
 	if (in->kind == INSN_RESTORE || in->kind == INSN_REG) {
 		if (in->kind == INSN_RESTORE && !initial)
 			return 0;
-		if (in->reg >= CFI_NR_REGS)	/* vector registers: nothing depends on them */
+		if (in->reg >= ARCH_DWARF_NR)	/* vector registers: nothing depends on them */
 			return 1;
 		if (in->kind == INSN_RESTORE)
 			row->reg[in->reg] = initial->reg[in->reg];
@@ -274,7 +274,7 @@ static int insn_apply(const struct insn *in, struct cfi_row *row, const struct c
 			};
 		return (int64_t)in->val == (int32_t)in->val;
 	}
-	if (in->reg >= CFI_NR_REGS || (int64_t)in->val != (int32_t)in->val)
+	if (in->reg >= ARCH_DWARF_NR || (int64_t)in->val != (int32_t)in->val)
 		return 0;
 	if (in->kind == INSN_CFA) {
 		row->cfa = (struct cfi_reg_rule){
@@ -322,14 +322,14 @@ int cfi_row_find(const struct cfi_module *m, const struct cfi_fde *fde, uint64_t
 	unsigned int k;
 
 	row->cfa = (struct cfi_reg_rule){ .how = HOW_UNSPEC };
-	for (k = 0; k < CFI_NR_REGS; k++) {
+	for (k = 0; k < ARCH_DWARF_NR; k++) {
 		row->reg[k] = (struct cfi_reg_rule){ .how = HOW_UNSPEC };
 		__asm__("" : "+r"(k));	/* or the compiler makes a call of memset out of it */
 	}
 	if (!program_run(&r, row, 0))
 		return 0;
 
-	for (k = 0; k < CFI_NR_REGS; k++) {
+	for (k = 0; k < ARCH_DWARF_NR; k++) {
 		initial.reg[k] = row->reg[k];
 		__asm__("" : "+r"(k));
 	}

@@ -26,7 +26,7 @@ struct cfi_reg_rule {
 
 struct cfi_row {
 	struct cfi_reg_rule cfa;		/* HOW_REGISTER or HOW_EXPR; HOW_UNSPEC = none */
-	struct cfi_reg_rule reg[CFI_NR_REGS];
+	struct cfi_reg_rule reg[ARCH_DWARF_NR];
 };
 
 /* The row of `pc`, which `fde` covers. Returns 1, or 0 when the instructions make no sense. */

@@ -6,18 +6,18 @@
 
 #include "agent/unwind/module.h"
 
-_Static_assert((int)RULE_NEAR_RSP + 1 == (int)RULE_NEAR_RBP && CFI_RSP + 1 == CFI_RBP,
+_Static_assert((int)RULE_NEAR_SP + 1 == (int)RULE_NEAR_FP && CFI_SP + 1 == CFI_FP,
 	       "kinds of the near cache");
 
 static inline uint64_t rule_pack(struct cfi_rule r)
 {
-	return r.kind | (uint64_t)(uint16_t)r.rbp_off << 16 | (uint64_t)(uint32_t)r.cfa_off << 32;
+	return r.kind | (uint64_t)(uint16_t)r.fp_off << 16 | (uint64_t)(uint32_t)r.cfa_off << 32;
 }
 
 static inline struct cfi_rule rule_unpack(uint64_t w)
 {
 	return (struct cfi_rule){ .kind = (uint8_t)w,
-				  .rbp_off = (int16_t)(w >> 16),
+				  .fp_off = (int16_t)(w >> 16),
 				  .cfa_off = (int32_t)(w >> 32) };
 }
 
@@ -25,15 +25,15 @@ static inline struct cfi_rule rule_unpack(uint64_t w)
 static void near_put(uint64_t pc, uint64_t id, struct cfi_rule r)
 {
 	uint64_t mixed = rule_mix(pc), module = PMM_FRAME_MODULE(id), cfa = (uint32_t)r.cfa_off / 8,
-		 rbp = (uint32_t)-r.rbp_off;
-	uint64_t kind = r.kind == CFI_RSP ? RULE_NEAR_RSP : RULE_NEAR_RBP;
+		 fp = (uint32_t)-r.fp_off;
+	uint64_t kind = r.kind == CFI_SP ? RULE_NEAR_SP : RULE_NEAR_FP;
 
-	if ((r.kind != CFI_RSP && r.kind != CFI_RBP) || r.cfa_off & 7 || cfa >= RULE_CFAS ||
-	    rbp >= RULE_RBPS || module >= RULE_MODULES)
+	if ((r.kind != CFI_SP && r.kind != CFI_FP) || r.cfa_off & 7 || cfa >= RULE_CFAS ||
+	    fp >= RULE_FPS || module >= RULE_MODULES)
 		return;
 	STORE(A.rules->near[mixed >> RULE_TAG_BITS],
 	      mixed << RULE_TAG_SHIFT | module << RULE_MODULE_AT | cfa << RULE_CFA_AT |
-		      rbp << RULE_RBP_AT | kind);
+		      fp << RULE_FP_AT | kind);
 }
 
 /* Read the rule from the module's unwind information. */

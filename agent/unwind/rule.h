@@ -23,7 +23,7 @@ struct rule_entry {
 };
 
 /*
- * A near entry, from the top: tag:33 | module:10 | CFA offset in words:14 | -rbp_off:5 | kind:2.
+ * A near entry, from the top: tag:33 | module:10 | CFA offset in words:14 | -fp_off:5 | kind:2.
  * The entry's index and the tag are the bits of a 47-bit pc multiplied by an odd number, so
  * together they are the pc. 0: unused.
  */
@@ -39,10 +39,10 @@ struct rules {
 #define RULE_MODULES	(1u << (RULE_TAG_SHIFT - RULE_MODULE_AT))
 #define RULE_CFA_AT	7
 #define RULE_CFAS	(1u << (RULE_MODULE_AT - RULE_CFA_AT))
-#define RULE_RBP_AT	2
-#define RULE_RBPS	(1u << (RULE_CFA_AT - RULE_RBP_AT))
+#define RULE_FP_AT	2
+#define RULE_FPS	(1u << (RULE_CFA_AT - RULE_FP_AT))
 
-enum rule_near_kind { RULE_NEAR_NONE, RULE_NEAR_RSP, RULE_NEAR_RBP };
+enum rule_near_kind { RULE_NEAR_NONE, RULE_NEAR_SP, RULE_NEAR_FP };
 
 /*
  * A pc below 1 << RULE_PC_BITS with its bits mixed: the entry's index at the top of 47 bits, the
@@ -71,8 +71,8 @@ static inline uint64_t rule_near_id(uint64_t w, uint64_t pc)
 /* The rule of a near entry that is not 0. */
 static inline struct cfi_rule rule_near_rule(uint64_t w)
 {
-	return (struct cfi_rule){ .kind = (uint8_t)(CFI_RSP - RULE_NEAR_RSP + (w & 3)),
-				  .rbp_off = (int16_t)-(int)(w >> RULE_RBP_AT & (RULE_RBPS - 1)),
+	return (struct cfi_rule){ .kind = (uint8_t)(CFI_SP - RULE_NEAR_SP + (w & 3)),
+				  .fp_off = (int16_t)-(int)(w >> RULE_FP_AT & (RULE_FPS - 1)),
 				  .cfa_off = (int32_t)(w >> RULE_CFA_AT & (RULE_CFAS - 1)) * 8 };
 }
 

@@ -9,7 +9,7 @@
  * Most stacks share their outer part with the stack of the thread's previous event. The context
  * keeps that stack as a memo: its frames, and a list of checks, the words of the stack that lead
  * from each of them to the outermost one. As soon as the walk stands on a frame that is also in the
- * memo (same pc, same stack pointer, same rbp where that matters), the frames further out are
+ * memo (same pc, same stack pointer, same fp where that matters), the frames further out are
  * determined by these words; the walk then only confirms that they still hold what they held (loads
  * and compares independent of each other). Beyond a word that differs it is walked on. The new
  * frames are numbered by pieces (agent/piece.h). Stacks that come back are kept whole
@@ -54,7 +54,7 @@ static inline void check_put(struct check *checks, uint32_t *nr, uint64_t addres
 
 /*
  * What has to hold for f to lead to `next` (NULL: to nothing) again, the first to look at last.
- * `saved`: the rbp that f saved matters.
+ * `saved`: the fp that f saved matters.
  */
 static inline uint32_t checks_put(struct check *checks, uint32_t nr, const struct fresh_frame *f,
 				  const struct frame *next, bool saved)
@@ -62,28 +62,28 @@ static inline uint32_t checks_put(struct check *checks, uint32_t nr, const struc
 	uint64_t pc = next ? PMM_FRAME_PC(next->id) : 0, cfa;
 
 	switch (f->rule.kind) {
-	case CFI_RSP:
-	case CFI_RBP:
+	case CFI_SP:
+	case CFI_FP:
 		if (unlikely(!next)) {		/* ends where the return address is 0 */
-			cfa = (f->rule.kind == CFI_RSP ? f->sp : f->rbp) +
+			cfa = (f->rule.kind == CFI_SP ? f->sp : f->fp) +
 			      (uint64_t)(int64_t)f->rule.cfa_off;
 			check_put(checks, &nr, cfa - 8, 0);
 			break;
 		}
 		if (saved)
-			check_put(checks, &nr, next->sp + 8 * (uint64_t)(int64_t)f->rule.rbp_off,
-				  next->rbp);
+			check_put(checks, &nr, next->sp + 8 * (uint64_t)(int64_t)f->rule.fp_off,
+				  next->fp);
 		check_put(checks, &nr, next->sp - 8, pc + 1);
 		break;
-	case CFI_RBP_DEREF:
-		check_put(checks, &nr, f->rbp, next->rbp);
+	case CFI_FP_DEREF:
+		check_put(checks, &nr, f->fp, next->fp);
 		check_put(checks, &nr, next->sp - 8, pc + 1);
-		check_put(checks, &nr, f->rbp + (uint64_t)(int64_t)f->rule.cfa_off, next->sp);
+		check_put(checks, &nr, f->fp + (uint64_t)(int64_t)f->rule.cfa_off, next->sp);
 		break;
 	case CFI_SIGFRAME:
-		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_RBP, next->rbp);
-		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_RSP, next->sp);
-		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_RIP, pc);
+		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_FP, next->fp);
+		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_SP, next->sp);
+		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_PC, pc);
 		break;
 	default:		/* ends here, or a mark follows: decided by the pc alone */
 		break;
@@ -105,25 +105,25 @@ static inline void memo_put_ids(struct tctx *c, uint32_t join, uint32_t nr_fresh
 
 /*
  * The rest of the new frames, from the outermost inwards. Also finds out
- * where rbp matters: from a frame whose CFA hangs on rbp inwards to the frame that saved it.
+ * where fp matters: from a frame whose CFA hangs on fp inwards to the frame that saved it.
  */
 static inline void memo_put(struct tctx *c, uint32_t join, uint32_t nr_fresh)
 {
 	const struct frame *next = join ? &c->memo[join - 1] : NULL;
 	uint32_t nr_checks = next ? next->nr_checks : 0;
-	bool needed = next && next->needs_rbp;
+	bool needed = next && next->needs_fp;
 	struct frame *f = &c->memo[join];
 
 	for (const struct fresh_frame *w = &c->fresh[nr_fresh]; w-- > c->fresh; next = f++) {
-		bool saved = w->rule.rbp_off && needed;
+		bool saved = w->rule.fp_off && needed;
 
 		nr_checks = checks_put(c->checks, nr_checks, w, next, saved);
 		needed &= !saved && w->rule.kind != CFI_SIGFRAME;
-		needed |= w->rule.kind == CFI_RBP || w->rule.kind == CFI_RBP_DEREF;
+		needed |= w->rule.kind == CFI_FP || w->rule.kind == CFI_FP_DEREF;
 		f->sp = w->sp;
-		f->rbp = w->rbp;
+		f->fp = w->fp;
 		f->nr_checks = (uint16_t)nr_checks;
-		f->needs_rbp = needed;
+		f->needs_fp = needed;
 	}
 }
 
@@ -140,7 +140,7 @@ struct walked {
 static inline void fresh_put(struct tctx *c, uint32_t n, uint64_t id, const struct stack_at *at,
 			     struct cfi_rule rule)
 {
-	c->fresh[n] = (struct fresh_frame){ .id = id, .sp = at->sp, .rbp = at->rbp, .rule = rule };
+	c->fresh[n] = (struct fresh_frame){ .id = id, .sp = at->sp, .fp = at->fp, .rule = rule };
 }
 
 static void fresh_mark(struct tctx *c, uint32_t n, enum pmm_frame_mark mark, uint64_t sp)
@@ -157,7 +157,7 @@ static __attribute__((noinline)) void walk_end(struct tctx *c, struct walked *w,
 	uint8_t kind = c->fresh[w->nr++].rule.kind;
 
 	if (w->why == STEP_END) {
-		w->keep = kind == CFI_END || kind == CFI_RSP || kind == CFI_RBP;
+		w->keep = kind == CFI_END || kind == CFI_SP || kind == CFI_FP;
 		return;
 	}
 	w->keep = kind == CFI_NONE;
@@ -191,9 +191,9 @@ static inline bool walk_step_near(struct tctx *c, uint32_t n, struct stack_at *a
 
 	if (unlikely(!rule))
 		return false;
-	cfa = ((rule & 3) == RULE_NEAR_RSP ? at->sp : at->rbp) +
+	cfa = ((rule & 3) == RULE_NEAR_SP ? at->sp : at->fp) +
 	      8 * (rule >> RULE_CFA_AT & (RULE_CFAS - 1));
-	saved = rule >> RULE_RBP_AT & (RULE_RBPS - 1);
+	saved = rule >> RULE_FP_AT & (RULE_FPS - 1);
 	slot = cfa - 8 * (saved ? saved : 1);
 	if (unlikely(cfa <= at->sp || slot < c->stack_lo || cfa - 8 >= c->stack_hi || cfa & 7))
 		return false;
@@ -202,7 +202,7 @@ static inline bool walk_step_near(struct tctx *c, uint32_t n, struct stack_at *a
 		return false;
 	fresh_put(c, n, rule_near_id(rule, at->pc), at, rule_near_rule(rule));
 	slot = stack_word(slot);
-	at->rbp = saved ? slot : at->rbp;
+	at->fp = saved ? slot : at->fp;
 	at->pc = ra - 1;
 	at->sp = cfa;
 	return true;
@@ -214,7 +214,7 @@ static inline bool walk_step_near(struct tctx *c, uint32_t n, struct stack_at *a
  */
 static void walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, struct walked *w)
 {
-	struct stack_at at = { from->ra - 1, from->sp, from->rbp };
+	struct stack_at at = { from->ra - 1, from->sp, from->fp };
 	/* memo[-1] is outside everything */
 	const struct frame *memo = c->memo, *m = memo + nr_memo - 1;
 	uint32_t failing = UINT32_MAX, n = 0, last = A.max_frames - 1;
@@ -224,7 +224,7 @@ static void walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, st
 		while (m->sp < at.sp)
 			m--;
 		if (m->sp == at.sp && PMM_FRAME_PC(m->id) == at.pc && m->nr_checks < failing &&
-		    (!m->needs_rbp || m->rbp == at.rbp)) {
+		    (!m->needs_fp || m->fp == at.fp)) {
 			failing = checks_failing(c->checks, m->nr_checks);
 			if (likely(!failing)) {
 				w->join = (uint32_t)(m - memo) + 1;
@@ -277,13 +277,13 @@ static __attribute__((noinline)) uint32_t walk_slow(struct tctx *c, const struct
 		struct agent_module m;
 		int ret;
 
-		outside |= regs.r[ARCH_DWARF_RSP] == from->sp;
+		outside |= regs.r[ARCH_DWARF_SP] == from->sp;
 		if (!module_find(pc, &m)) {
 			m.id = 0;
 			m.cfi = (struct cfi_module){ 0 };
 		}
 		if (outside) {
-			struct stack_at at = { pc, regs.r[ARCH_DWARF_RSP], 0 };
+			struct stack_at at = { pc, regs.r[ARCH_DWARF_SP], 0 };
 
 			fresh_put(c, n++, pc | (uint64_t)m.id << 48, &at,
 				  (struct cfi_rule){ .kind = CFI_SLOW });

@@ -15,16 +15,16 @@
 /* One frame of a memo. Two to a line of the processor's cache. */
 struct frame {
 	uint64_t id;		/* module:16 | pc:48, as in the ledger */
-	uint64_t sp;		/* rsp of the frame: the CFA of the frame it called */
-	uint64_t rbp;
+	uint64_t sp;		/* sp of the frame: the CFA of the frame it called */
+	uint64_t fp;
 	uint32_t node;		/* its node in the call tree; known for each fourth frame, else 0 */
 	uint16_t nr_checks;	/* checks[0 .. nr_checks) lead from it to the outermost frame */
-	bool needs_rbp;		/* frames from here outwards depend on rbp's value here */
+	bool needs_fp;		/* frames from here outwards depend on fp's value here */
 };
 
 /* One frame as walked. */
 struct fresh_frame {
-	uint64_t id, sp, rbp;
+	uint64_t id, sp, fp;
 	struct cfi_rule rule;	/* how its caller was found */
 };
 
@@ -38,8 +38,8 @@ struct check {
 /* Where a hook was called from. */
 struct caller {
 	uint64_t ra;		/* return address into the program */
-	uint64_t sp;		/* rsp after the return */
-	uint64_t rbp;		/* the program's rbp */
+	uint64_t sp;		/* sp after the return */
+	uint64_t fp;		/* the program's fp */
 };
 
 /*

@@ -13,7 +13,7 @@
 
 bool unwind_interrupted(struct tctx *c, const struct caller *from)
 {
-	struct stack_at at = { from->ra - 1, from->sp, from->rbp };
+	struct stack_at at = { from->ra - 1, from->sp, from->fp };
 
 	stack_note(c, from->sp);
 	for (unsigned steps = 0; steps < INTERRUPTED_STEPS; steps++) {
@@ -41,7 +41,7 @@ static bool signal_frame_between(struct tctx *c, uint64_t sp, uint64_t outer)
 			return true;		/* another stack */
 		if (stack_word(at) != ARCH_SEGMENTS || frame < sp)
 			continue;
-		interrupted = stack_word(frame + ARCH_SIGFRAME_RSP);
+		interrupted = stack_word(frame + ARCH_SIGFRAME_SP);
 		if (interrupted <= outer && outer - interrupted < INSIDE_BYTES)
 			return true;
 	}
@@ -50,7 +50,7 @@ static bool signal_frame_between(struct tctx *c, uint64_t sp, uint64_t outer)
 
 bool unwind_inside(struct tctx *c, const struct caller *from, uint64_t outer)
 {
-	struct stack_at at = { from->ra - 1, from->sp, from->rbp };
+	struct stack_at at = { from->ra - 1, from->sp, from->fp };
 
 	if (from->sp >= outer)
 		return false;
@@ -74,7 +74,7 @@ bool unwind_inside(struct tctx *c, const struct caller *from, uint64_t outer)
 
 uint64_t unwind_outermost(struct tctx *c, const struct caller *from, uint64_t start, uint64_t end)
 {
-	struct stack_at at = { from->ra - 1, from->sp, from->rbp };
+	struct stack_at at = { from->ra - 1, from->sp, from->fp };
 
 	stack_note(c, from->sp);
 	for (unsigned steps = 0; steps < INSIDE_STEPS; steps++) {

@@ -227,18 +227,19 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
 
 /* Of its `sp` (which counts the registers it saved): the call of the hook. */
 #define ARCH_LEAVE_CALLER(SP) {							\
-	.ra = ((const uint64_t *)(SP))[6], .sp = (SP) + 56, .rbp = ((const uint64_t *)(SP))[1],	\
+	.ra = ((const uint64_t *)(SP))[6], .sp = (SP) + 56, .fp = ((const uint64_t *)(SP))[1],	\
 }
 
 /*
  * The registers an unwinder starts from, at the call of this macro's place. DWARF numbers: x86-64
  * psABI figure 3.36.
  */
-#define ARCH_DWARF_RBX	3
-#define ARCH_DWARF_RBP	6
-#define ARCH_DWARF_RSP	7
-#define ARCH_DWARF_R12	12
+#define ARCH_DWARF_FP	6
+#define ARCH_DWARF_SP	7
 #define ARCH_DWARF_RA	16
+#define ARCH_DWARF_NR	17
+/* rbx, rbp, r12 - r15: a callee leaves them as they were (psABI, 3.2.1) */
+#define ARCH_DWARF_CALLEE_SAVED	(1u << 3 | 1u << ARCH_DWARF_FP | 0xfu << 12)
 
 #define ARCH_CAPTURE_REGS(r) do {						\
 	__asm__ volatile("mov %%rbx, %0" : "=m"((r)[3]));			\
@@ -255,9 +256,9 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
  * Offsets in the kernel's rt_sigframe from the stack pointer inside the signal trampoline
  * (ucontext.uc_mcontext).
  */
-#define ARCH_SIGFRAME_RBP	120
-#define ARCH_SIGFRAME_RSP	160
-#define ARCH_SIGFRAME_RIP	168
+#define ARCH_SIGFRAME_FP	120
+#define ARCH_SIGFRAME_SP	160
+#define ARCH_SIGFRAME_PC	168
 #define ARCH_SIGFRAME_SEGMENTS	184
 /* what stands there in 64-bit processes, since Linux 4.6: ss, cs */
 #define ARCH_SEGMENTS		0x002b000000000033ull

@@ -25,7 +25,7 @@ struct arch_ucontext {
 		uint64_t bytes;
 	} stack;				/* the alternate one */
 	uint64_t r8, r9, r10, r11, r12, r13, r14, r15;
-	uint64_t rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip;
+	uint64_t rdi, rsi, fp, rbx, rdx, rax, rcx, sp, pc;	/* rbp, rsp, rip */
 	uint64_t eflags, segments;
 	uint64_t err, trapno, oldmask, cr2;	/* of the fault */
 	uint64_t fpstate;			/* 0 = none: as after a start */
@@ -36,9 +36,9 @@ struct arch_ucontext {
 /* General registers by their numbers, then the program counter (PMM_DEATH_REGS). */
 #define ARCH_REGS(UC)                                                                              \
 	{                                                                                          \
-		(UC)->rax, (UC)->rcx, (UC)->rdx, (UC)->rbx, (UC)->rsp, (UC)->rbp, (UC)->rsi,       \
+		(UC)->rax, (UC)->rcx, (UC)->rdx, (UC)->rbx, (UC)->sp, (UC)->fp, (UC)->rsi,         \
 			(UC)->rdi, (UC)->r8, (UC)->r9, (UC)->r10, (UC)->r11, (UC)->r12, (UC)->r13, \
-			(UC)->r14, (UC)->r15, (UC)->rip,                                           \
+			(UC)->r14, (UC)->r15, (UC)->pc,                                            \
 	}
 
 #define ARCH_SIGINFO_BYTES	128u
@@ -65,6 +65,19 @@ static inline uint64_t arch_sigframe_below(uint64_t sp, uint64_t fpstate_bytes, 
 {
 	*fpstate = (sp - fpstate_bytes) & ~63ull;
 	return ((*fpstate - ARCH_SIGFRAME_BYTES) & ~15ull) - 8;
+}
+
+/* Make `uc` the start of a handler(signal, info, context); the stack pointer is set already. */
+static inline void arch_handler_start(struct arch_ucontext *uc, uint64_t handler, int signal,
+				      uint64_t info, uint64_t context)
+{
+	uc->pc = handler;
+	uc->rdi = (uint64_t)signal;
+	uc->rsi = info;
+	uc->rdx = context;
+	uc->rax = 0;
+	uc->fpstate = 0;
+	uc->eflags &= ~ARCH_FLAGS_HANDLER;
 }
 
 /* Go on with all of a context, signal mask included. */

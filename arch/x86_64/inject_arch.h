@@ -32,7 +32,7 @@ struct arch_call {
 	uint64_t ra;
 };
 
-#define ARCH_CALL_RBP	1		/* in saved[] */
+#define ARCH_CALL_FP	1		/* in saved[] */
 #define ARCH_CALL_SAVED	6
 
 struct arch_borrow {
@@ -127,7 +127,11 @@ static inline int arch_indirect(const uint8_t code[3], bool *is_call)
  * A hook with the entry in register `REG`: goes to WITH where the word at ENTRY_OFF of the entry is
  * not 0, else to the any-hook WITHOUT.
  */
-#define ARCH_HOOK_CHOICE(NAME, REG, ENTRY_OFF, WITH, WITHOUT) __asm__(		\
+#define ARCH_ARG2	rsi		/* REG: a function's second argument */
+#define ARCH_ARG3	rdx
+#define ARCH_HOOK_CHOICE(NAME, REG, ENTRY_OFF, WITH, WITHOUT)			\
+	ARCH_HOOK_CHOICE_(NAME, REG, ENTRY_OFF, WITH, WITHOUT)
+#define ARCH_HOOK_CHOICE_(NAME, REG, ENTRY_OFF, WITH, WITHOUT) __asm__(		\
 	".text\n.p2align 4\n.globl " #NAME "\n.hidden " #NAME "\n"		\
 	".type " #NAME ", @function\n" #NAME ":\n.cfi_startproc\n"		\
 	"cmpq $0, " #ENTRY_OFF "(%" #REG ")\njne " #WITH "\n"			\

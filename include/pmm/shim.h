@@ -32,7 +32,7 @@ struct tctx;
 struct full_call {
 	const char *file, *func;
 	uint32_t line;
-	uint64_t ra, sp, rbp;	/* as struct caller, agent/unwind/unwind.h */
+	uint64_t ra, sp, fp;	/* as struct caller, agent/unwind/unwind.h */
 };
 
 /* What a ledger had of a block that was taken out of it; the agent's own. */

@@ -28,7 +28,7 @@
 #define PLAIN_FLAGS	(PMM_SITE_SRCLOC | PMM_SRCLOC_BEHIND | 0xffu << PMM_SRCLOC_ENTRY_SHIFT)
 
 #define CALL(file, line, func, from)                                                               \
-	((struct full_call){ file, func, (uint32_t)(line), (from).ra, (from).sp, (from).rbp })
+	((struct full_call){ file, func, (uint32_t)(line), (from).ra, (from).sp, (from).fp })
 
 /* ---- contexts */
 static __thread struct tctx *mine;	/* this thread's; in a forked child of its parent's */

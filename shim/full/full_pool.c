@@ -10,7 +10,7 @@ static struct full_call call_of(const struct at *at)
 	call.file = at->file;
 	call.func = at->func;
 	call.line = at->line;
-	call.ra = call.rbp = 0;
+	call.ra = call.fp = 0;
 	call.sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	return call;
 }

@@ -26,9 +26,9 @@ static void check_rule(const struct cfi_rule *r, int kind)
 {
 	if (kind != r->kind || kind < CFI_NONE || kind > CFI_SLOW)
 		abort();
-	if (kind != CFI_RSP && kind != CFI_RBP && r->rbp_off)
+	if (kind != CFI_SP && kind != CFI_FP && r->fp_off)
 		abort();
-	if (kind != CFI_RSP && kind != CFI_RBP && kind != CFI_RBP_DEREF && r->cfa_off)
+	if (kind != CFI_SP && kind != CFI_FP && kind != CFI_FP_DEREF && r->cfa_off)
 		abort();
 }
 
@@ -36,7 +36,7 @@ static void check_rule(const struct cfi_rule *r, int kind)
 static void check_step(const struct cfi_rule *rule, const struct cfi_regs *before,
 		       const struct cfi_regs *after, int ret)
 {
-	uint64_t cfa = before->r[rule->kind == CFI_RSP ? CFI_REG_RSP : CFI_REG_RBP] +
+	uint64_t cfa = before->r[rule->kind == CFI_SP ? ARCH_DWARF_SP : ARCH_DWARF_FP] +
 		       (uint64_t)(int64_t)rule->cfa_off;
 
 	if (ret <= 0 && memcmp(before, after, sizeof(*before)))
@@ -45,8 +45,8 @@ static void check_step(const struct cfi_rule *rule, const struct cfi_regs *befor
 		abort();
 	if (rule->kind == CFI_END && ret != 0)
 		abort();
-	if ((rule->kind == CFI_RSP || rule->kind == CFI_RBP) && ret > 0 &&
-	    after->r[CFI_REG_RSP] != cfa)
+	if ((rule->kind == CFI_SP || rule->kind == CFI_FP) && ret > 0 &&
+	    after->r[ARCH_DWARF_SP] != cfa)
 		abort();
 }
 
@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		m.frame_bytes = data[1];
 	pc = (data[2] & 16 ? m.start : 0) + (data[0] | (uint64_t)data[1] << 8);
 
-	for (k = 0; k < CFI_NR_REGS; k++)
+	for (k = 0; k < ARCH_DWARF_NR; k++)
 		regs.r[k] = (uint64_t)k * 0x123456789ull;
 	before = regs;
 	check_rule(&rule, cfi_rule_find(&m, pc, &rule));

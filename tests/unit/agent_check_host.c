@@ -40,7 +40,7 @@ static void counted_free(void *p)
 
 struct caller caller(unsigned i)
 {
-	return (struct caller){ .ra = 0x401001 + i * 0x40, .sp = (uint64_t)&stack[32], .rbp = 0 };
+	return (struct caller){ .ra = 0x401001 + i * 0x40, .sp = (uint64_t)&stack[32], .fp = 0 };
 }
 
 static void rules_put(void)

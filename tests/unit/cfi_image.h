@@ -14,7 +14,7 @@
 #define CODE_BYTES	0x100000ull
 #define STACK		0x7fff0000ull	/* memory the read callback pretends to have */
 
-/* CIE: CFA = rsp + 8, return address at CFA - 8 */
+/* CIE: CFA = sp + 8, return address at CFA - 8 */
 #define CALL		0x0c, 7, 8, 0x90, 1
 #define BYTES(...)	(const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
 #define AT(n)		(0x40 | (n))	/* advance_loc */
@@ -103,13 +103,13 @@ static inline void image_plain(struct image *im, const uint8_t *insns, size_t n)
 	entry_end(im);
 }
 
-static inline void expect(const struct image *im, uint64_t off, int kind, int rbp_off, int cfa_off)
+static inline void expect(const struct image *im, uint64_t off, int kind, int fp_off, int cfa_off)
 {
 	struct cfi_rule r;
 
 	assert_int_equal(cfi_rule_find(&im->m, CODE + off, &r), kind);
 	assert_int_equal(r.kind, kind);
-	assert_int_equal(r.rbp_off, rbp_off);
+	assert_int_equal(r.fp_off, fp_off);
 	assert_int_equal(r.cfa_off, cfa_off);
 }
 
@@ -121,16 +121,16 @@ static inline int read_word(void *ctx, uint64_t addr, uint64_t *val)
 	return addr < 4096 ? -1 : 0;
 }
 
-/* rsp = STACK, rbp = STACK + 0x100, k * 0x1000 elsewhere; all but r8 known. */
+/* sp = STACK, fp = STACK + 0x100, k * 0x1000 elsewhere; all but r8 known. */
 static inline struct cfi_regs regs_some(void)
 {
 	struct cfi_regs r = { .known = 0x1ffff & ~(1u << 8) };
 	int k;
 
-	for (k = 0; k < CFI_NR_REGS; k++)
+	for (k = 0; k < ARCH_DWARF_NR; k++)
 		r.r[k] = (uint64_t)k * 0x1000;
-	r.r[CFI_REG_RSP] = STACK;
-	r.r[CFI_REG_RBP] = STACK + 0x100;
+	r.r[ARCH_DWARF_SP] = STACK;
+	r.r[ARCH_DWARF_FP] = STACK + 0x100;
 	return r;
 }
 

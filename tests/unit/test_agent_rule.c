@@ -10,7 +10,7 @@
 
 static void far_put(uint64_t pc, uint64_t module, struct cfi_rule r)
 {
-	uint64_t packed = r.kind | (uint64_t)(uint16_t)r.rbp_off << 16 |
+	uint64_t packed = r.kind | (uint64_t)(uint16_t)r.fp_off << 16 |
 			  (uint64_t)(uint32_t)r.cfa_off << 32;
 
 	A.rules->far[pc * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
@@ -42,7 +42,7 @@ static void check(struct cfi_rule r, uint64_t module, bool fits)
 
 		assert_true(id == (pc | module << 48));
 		assert_int_equal(got.kind, r.kind);
-		assert_int_equal(got.rbp_off, r.rbp_off);
+		assert_int_equal(got.fp_off, r.fp_off);
 		assert_int_equal(got.cfa_off, r.cfa_off);
 		assert_int_equal(rule_near(pc) != 0, fits);
 	}
@@ -52,17 +52,17 @@ static void check(struct cfi_rule r, uint64_t module, bool fits)
 static void test_what_fits(void **state)
 {
 	(void)state;
-	check((struct cfi_rule){ CFI_RSP, 0, 8 }, 1, true);
-	check((struct cfi_rule){ CFI_RSP, -2, 16 }, 1023, true);
-	check((struct cfi_rule){ CFI_RSP, -31, 16383 * 8 }, 1, true);
-	check((struct cfi_rule){ CFI_RBP, -2, 16 }, 1, true);
-	check((struct cfi_rule){ CFI_RSP, -2, 16 }, 1024, false);
-	check((struct cfi_rule){ CFI_RSP, -32, 16 }, 1, false);
-	check((struct cfi_rule){ CFI_RSP, 1, 16 }, 1, false);
-	check((struct cfi_rule){ CFI_RSP, 0, 16384 * 8 }, 1, false);
-	check((struct cfi_rule){ CFI_RSP, 0, 12 }, 1, false);
-	check((struct cfi_rule){ CFI_RSP, 0, -8 }, 1, false);
-	check((struct cfi_rule){ CFI_RBP_DEREF, 0, -8 }, 1, false);
+	check((struct cfi_rule){ CFI_SP, 0, 8 }, 1, true);
+	check((struct cfi_rule){ CFI_SP, -2, 16 }, 1023, true);
+	check((struct cfi_rule){ CFI_SP, -31, 16383 * 8 }, 1, true);
+	check((struct cfi_rule){ CFI_FP, -2, 16 }, 1, true);
+	check((struct cfi_rule){ CFI_SP, -2, 16 }, 1024, false);
+	check((struct cfi_rule){ CFI_SP, -32, 16 }, 1, false);
+	check((struct cfi_rule){ CFI_SP, 1, 16 }, 1, false);
+	check((struct cfi_rule){ CFI_SP, 0, 16384 * 8 }, 1, false);
+	check((struct cfi_rule){ CFI_SP, 0, 12 }, 1, false);
+	check((struct cfi_rule){ CFI_SP, 0, -8 }, 1, false);
+	check((struct cfi_rule){ CFI_FP_DEREF, 0, -8 }, 1, false);
 	check((struct cfi_rule){ .kind = CFI_END }, 1, false);
 	check((struct cfi_rule){ .kind = CFI_SIGFRAME }, 1, false);
 	check((struct cfi_rule){ .kind = CFI_SLOW }, 1, false);
@@ -77,7 +77,7 @@ static void test_its_own_pc_only(void **state)
 
 	(void)state;
 	start();
-	far_put(pc, 3, (struct cfi_rule){ CFI_RSP, -2, 48 });
+	far_put(pc, 3, (struct cfi_rule){ CFI_SP, -2, 48 });
 	rule_get(pc, &id);
 	assert_int_not_equal(rule_near(pc), 0);
 	for (unsigned bit = 0; bit < 64; bit++)

@@ -159,20 +159,20 @@ static void frames_of_handlers(void **state)
 	(void)state;
 	c->stack_lo = base + 3 * PAGE;
 	c->stack_hi = base + 4 * PAGE;
-	memcpy(frame + ARCH_SIGFRAME_RIP, &(uint64_t){ 0x1111 }, 8);
-	memcpy(frame + ARCH_SIGFRAME_RSP, &(uint64_t){ 0x2222 }, 8);
-	memcpy(frame + ARCH_SIGFRAME_RBP, &(uint64_t){ 0x3333 }, 8);
+	memcpy(frame + ARCH_SIGFRAME_PC, &(uint64_t){ 0x1111 }, 8);
+	memcpy(frame + ARCH_SIGFRAME_SP, &(uint64_t){ 0x2222 }, 8);
+	memcpy(frame + ARCH_SIGFRAME_FP, &(uint64_t){ 0x3333 }, 8);
 	assert_int_equal(stack_step_signal(c, &at), STEP_ON);
 	assert_int_equal(at.pc, 0x1111);
 	assert_int_equal(at.sp, 0x2222);
-	assert_int_equal(at.rbp, 0x3333);
-	memset(frame + ARCH_SIGFRAME_RIP, 0, 8);
+	assert_int_equal(at.fp, 0x3333);
+	memset(frame + ARCH_SIGFRAME_PC, 0, 8);
 	at.sp = base + 3 * PAGE;
 	assert_int_equal(stack_step_signal(c, &at), STEP_END);
-	at.sp = base + PAGES * PAGE - ARCH_SIGFRAME_RIP;	/* the rest of it is not there */
+	at.sp = base + PAGES * PAGE - ARCH_SIGFRAME_PC;	/* the rest of it is not there */
 	assert_int_equal(stack_step_signal(c, &at), STEP_UNKNOWN);
-	assert_int_equal(at.sp, base + PAGES * PAGE - ARCH_SIGFRAME_RIP);
-	at.sp = base + PAGES * PAGE - ARCH_SIGFRAME_RBP;
+	assert_int_equal(at.sp, base + PAGES * PAGE - ARCH_SIGFRAME_PC);
+	at.sp = base + PAGES * PAGE - ARCH_SIGFRAME_FP;
 	assert_int_equal(stack_step_signal(c, &at), STEP_UNKNOWN);
 }
 

@@ -34,7 +34,7 @@ static uint64_t id_of(unsigned f)
 
 static void rule_put(unsigned f, uint64_t module, struct cfi_rule r)
 {
-	uint64_t packed = r.kind | (uint64_t)(uint16_t)r.rbp_off << 16 |
+	uint64_t packed = r.kind | (uint64_t)(uint16_t)r.fp_off << 16 |
 			  (uint64_t)(uint32_t)r.cfa_off << 32;
 
 	A.rules->far[pc_of(f) * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
@@ -53,8 +53,8 @@ static void forbid(unsigned f)
 }
 
 /*
- * Functions: 0 outermost, 1..31 two words, 32..47 four words and rbp saved, 48..55 found through
- * rbp, 56..63 realigned.
+ * Functions: 0 outermost, 1..31 two words, 32..47 four words and fp saved, 48..55 found through
+ * fp, 56..63 realigned.
  */
 static void start(bool long_used)
 {
@@ -66,15 +66,15 @@ static void start(bool long_used)
 	memset(words, 0, sizeof(words));
 	rule_put(0, MODULE, (struct cfi_rule){ .kind = CFI_END });
 	for (unsigned f = 1; f < 32; f++)
-		rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_RSP, .cfa_off = 16 });
+		rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_SP, .cfa_off = 16 });
 	for (unsigned f = 32; f < 48; f++)
 		rule_put(f, MODULE,
-			 (struct cfi_rule){ .kind = CFI_RSP, .cfa_off = 32, .rbp_off = -2 });
+			 (struct cfi_rule){ .kind = CFI_SP, .cfa_off = 32, .fp_off = -2 });
 	for (unsigned f = 48; f < 56; f++)
 		rule_put(f, MODULE,
-			 (struct cfi_rule){ .kind = CFI_RBP, .cfa_off = 16, .rbp_off = -2 });
+			 (struct cfi_rule){ .kind = CFI_FP, .cfa_off = 16, .fp_off = -2 });
 	for (unsigned f = 56; f < 64; f++)
-		rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_RBP_DEREF, .cfa_off = -8 });
+		rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_FP_DEREF, .cfa_off = -8 });
 }
 
 static void stop(void)
@@ -103,24 +103,24 @@ static void call(struct stack *s, unsigned f)
 	if (s->nr)
 		push(s, s->at.ra);
 	switch (rules[f].kind) {
-	case CFI_RSP:
-		push(s, s->at.rbp);
+	case CFI_SP:
+		push(s, s->at.fp);
 		for (int32_t k = 16; k < rules[f].cfa_off; k += 8)
 			push(s, 0xabad1dea);
-		if (rules[f].rbp_off)
-			s->at.rbp = 0xdeadbeef;
+		if (rules[f].fp_off)
+			s->at.fp = 0xdeadbeef;
 		break;
-	case CFI_RBP:
-		push(s, s->at.rbp);
-		s->at.rbp = s->at.sp;
+	case CFI_FP:
+		push(s, s->at.fp);
+		s->at.fp = s->at.sp;
 		push(s, 0xabad1dea);
 		break;
-	case CFI_RBP_DEREF: {
+	case CFI_FP_DEREF: {
 		uint64_t cfa = s->at.sp + 8;
 
 		push(s, 0xabad1dea);
-		push(s, s->at.rbp);
-		s->at.rbp = s->at.sp;
+		push(s, s->at.fp);
+		s->at.fp = s->at.sp;
 		push(s, cfa);
 		push(s, 0xabad1dea);
 		break;
@@ -134,7 +134,7 @@ static void call(struct stack *s, unsigned f)
 
 static struct stack stack_of(unsigned nr, const unsigned *f)
 {
-	struct stack s = { .at = { .sp = (uint64_t)&words[WORDS - 64], .rbp = 0x5555 } };
+	struct stack s = { .at = { .sp = (uint64_t)&words[WORDS - 64], .fp = 0x5555 } };
 
 	for (unsigned i = 0; i < nr; i++)
 		call(&s, f[i]);
@@ -282,8 +282,8 @@ static void test_stacks_that_come_back(void **state)
 	}
 }
 
-/* A saved rbp counts where a frame further out is found through it, and nowhere else. */
-static void test_saved_rbp(void **state)
+/* A saved fp counts where a frame further out is found through it, and nowhere else. */
+static void test_saved_fp(void **state)
 {
 	struct stack s;
 	uint64_t *saved;
@@ -295,8 +295,8 @@ static void test_saved_rbp(void **state)
 	/* 48 saved one that nobody needs */
 	assert_true(ctx->memo[4].nr_checks == 5 && ctx->memo[5].nr_checks == 6);
 	saved = (uint64_t *)(ctx->memo[3].sp - 16);
-	assert_int_equal(*saved, ctx->memo[3].rbp);
-	words[WORDS - 32] = pc_of(9) + 1;		/* where a wrong rbp would lead */
+	assert_int_equal(*saved, ctx->memo[3].fp);
+	words[WORDS - 32] = pc_of(9) + 1;		/* where a wrong fp would lead */
 	*saved = (uint64_t)&words[WORDS - 33];
 	assert_int_not_equal(site_at(&s), SITE(0, 1, 48, 2, 32, 3, 4));
 	stop();
@@ -315,19 +315,19 @@ static void test_saved_rbp(void **state)
 	s = STACK(0, 1, 48, 2, 32, 33, 3);
 	site_at(&s);
 	assert_true(ctx->memo[4].nr_checks == 5 && ctx->memo[6].nr_checks == 7);
-	assert_true(ctx->memo[4].needs_rbp == false && ctx->memo[3].needs_rbp == true);
+	assert_true(ctx->memo[4].needs_fp == false && ctx->memo[3].needs_fp == true);
 	stop();
 
-	start(true);					/* rbp itself, not saved by anybody */
+	start(true);					/* fp itself, not saved by anybody */
 	s = STACK(0, 1, 48, 2);
 	assert_int_equal(site_at(&s), SITE(0, 1, 48, 2));
 	words[WORDS - 32] = pc_of(0) + 1;
-	s.at.rbp = (uint64_t)&words[WORDS - 33];
+	s.at.fp = (uint64_t)&words[WORDS - 33];
 	assert_int_equal(site_at(&s), SITE(0, 48, 2));
 	stop();
 }
 
-/* Of a realigned frame: where its CFA is kept, the return address there, and the rbp it saved. */
+/* Of a realigned frame: where its CFA is kept, the return address there, and the fp it saved. */
 static void test_a_realigned_frame(void **state)
 {
 	(void)state;
@@ -340,7 +340,7 @@ static void test_a_realigned_frame(void **state)
 		assert_int_equal(site_at(&s), SITE(0, 1, 48, 2, 56, 3));
 		assert_int_equal(ctx->memo[4].nr_checks, 6);
 		words[WORDS - 32] = pc_of(0) + 1;
-		at = (uint64_t *)ctx->memo[4].rbp;
+		at = (uint64_t *)ctx->memo[4].fp;
 		switch (word) {
 		case 0:				/* the CFA */
 			at[-1] = (uint64_t)&words[WORDS - 31];
@@ -350,7 +350,7 @@ static void test_a_realigned_frame(void **state)
 			*(uint64_t *)(at[-1] - 8) = ra;
 			assert_int_equal(site_at(&s), SITE(0, 1, 48, 9, 56, 3));
 			break;
-		default:			/* rbp, by which function 48 is left */
+		default:			/* fp, by which function 48 is left */
 			at[0] = (uint64_t)&words[WORDS - 33];
 			assert_int_equal(site_at(&s), SITE(0, 48, 2, 56, 3));
 		}
@@ -411,8 +411,8 @@ static void test_code_that_goes(void **state)
 	stop();
 }
 
-/* A known stack found through rbp is another one with another rbp. */
-static void test_a_known_stack_and_rbp(void **state)
+/* A known stack found through fp is another one with another fp. */
+static void test_a_known_stack_and_fp(void **state)
 {
 	struct stack s, other;
 
@@ -427,7 +427,7 @@ static void test_a_known_stack_and_rbp(void **state)
 	assert_int_equal(site_at(&s), SITE(0, 1, 48, 2));
 	assert_int_equal(ctx->memo_nr, 6);		/* of the other: this one was known */
 	words[WORDS - 32] = pc_of(0) + 1;
-	s.at.rbp = (uint64_t)&words[WORDS - 33];
+	s.at.fp = (uint64_t)&words[WORDS - 33];
 	assert_int_equal(site_at(&s), SITE(0, 48, 2));
 	stop();
 }
@@ -505,11 +505,11 @@ int main(void)
 		cmocka_unit_test(test_a_full_piece_gets_deeper),
 		cmocka_unit_test(test_a_word_in_the_middle_differs),
 		cmocka_unit_test(test_stacks_that_come_back),
-		cmocka_unit_test(test_saved_rbp),
+		cmocka_unit_test(test_saved_fp),
 		cmocka_unit_test(test_a_realigned_frame),
 		cmocka_unit_test(test_a_zero_return_address),
 		cmocka_unit_test(test_code_that_goes),
-		cmocka_unit_test(test_a_known_stack_and_rbp),
+		cmocka_unit_test(test_a_known_stack_and_fp),
 		cmocka_unit_test(test_a_piece_is_verified),
 		cmocka_unit_test(test_random_stacks),
 	};

@@ -14,7 +14,7 @@ static uint64_t top, is, should_be, fp_is, fp_should_be;
 static void look(int signal, siginfo_t *info, void *context)
 {
 	const struct arch_ucontext *uc = context;
-	uint64_t below = top ? top : uc->rsp - ARCH_RED_ZONE;
+	uint64_t below = top ? top : uc->sp - ARCH_RED_ZONE;
 
 	(void)signal;
 	is = (uint64_t)context - 8;

@@ -24,19 +24,19 @@ static void test_advance(void **state)
 	put(&im, BYTES(0x0e, 56));
 	entry_end(&im);
 
-	expect(&im, 0, CFI_RSP, 0, 8);
-	expect(&im, 2, CFI_RSP, 0, 8);
-	expect(&im, 3, CFI_RSP, 0, 16);
-	expect(&im, 0x82, CFI_RSP, 0, 16);
-	expect(&im, 0x83, CFI_RSP, 0, 24);
-	expect(&im, 0x8082, CFI_RSP, 0, 24);
-	expect(&im, 0x8083, CFI_RSP, 0, 32);
-	expect(&im, 0x18082, CFI_RSP, 0, 32);
-	expect(&im, 0x18083, CFI_RSP, 0, 40);
-	expect(&im, 0x28083, CFI_RSP, 0, 48);
-	expect(&im, 0x8ffff, CFI_RSP, 0, 48);
-	expect(&im, 0x90000, CFI_RSP, 0, 56);
-	expect(&im, CODE_BYTES - 1, CFI_RSP, 0, 56);
+	expect(&im, 0, CFI_SP, 0, 8);
+	expect(&im, 2, CFI_SP, 0, 8);
+	expect(&im, 3, CFI_SP, 0, 16);
+	expect(&im, 0x82, CFI_SP, 0, 16);
+	expect(&im, 0x83, CFI_SP, 0, 24);
+	expect(&im, 0x8082, CFI_SP, 0, 24);
+	expect(&im, 0x8083, CFI_SP, 0, 32);
+	expect(&im, 0x18082, CFI_SP, 0, 32);
+	expect(&im, 0x18083, CFI_SP, 0, 40);
+	expect(&im, 0x28083, CFI_SP, 0, 48);
+	expect(&im, 0x8ffff, CFI_SP, 0, 48);
+	expect(&im, 0x90000, CFI_SP, 0, 56);
+	expect(&im, CODE_BYTES - 1, CFI_SP, 0, 56);
 	expect(&im, CODE_BYTES, CFI_NONE, 0, 0);
 	expect(&im, (uint64_t)-1, CFI_NONE, 0, 0);
 }
@@ -49,15 +49,15 @@ static void test_cfa(void **state)
 	image_plain(&im, BYTES(AT(1), 0x0c, 6, 16, AT(1), 0x0d, 7, AT(1), 0x0e, 0x90, 1, AT(1),
 			       0x12, 6, 0x7e, AT(1), 0x13, 0x7d, AT(1), 0x0c, 10, 0, AT(1), 0x0f, 2,
 			       0x77, 8, AT(1), 0x0e, 16));
-	expect(&im, 1, CFI_RBP, 0, 16);
-	expect(&im, 2, CFI_RSP, 0, 16);
-	expect(&im, 3, CFI_RSP, 0, 144);
-	expect(&im, 4, CFI_RBP, 0, 16);
-	expect(&im, 5, CFI_RBP, 0, 24);
+	expect(&im, 1, CFI_FP, 0, 16);
+	expect(&im, 2, CFI_SP, 0, 16);
+	expect(&im, 3, CFI_SP, 0, 144);
+	expect(&im, 4, CFI_FP, 0, 16);
+	expect(&im, 5, CFI_FP, 0, 24);
 	expect(&im, 6, CFI_SLOW, 0, 0);
-	assert_int_equal(step(&im, 6, 1).r[CFI_REG_RSP], 0xa000);
+	assert_int_equal(step(&im, 6, 1).r[ARCH_DWARF_SP], 0xa000);
 	expect(&im, 7, CFI_SLOW, 0, 0);
-	assert_int_equal(step(&im, 7, 1).r[CFI_REG_RSP], STACK + 8);
+	assert_int_equal(step(&im, 7, 1).r[ARCH_DWARF_SP], STACK + 8);
 	expect(&im, 8, CFI_NONE, 0, 0);		/* offset without a register */
 	step(&im, 8, -1);
 
@@ -83,21 +83,21 @@ static void test_saved_rbp(void **state)
 	image_plain(&im, BYTES(0x86, 2, AT(1), 0x05, 6, 3, AT(1), 0x11, 6, 0x7f, AT(1), 0x2f, 6, 5,
 			       AT(1), 0xc6, AT(1), 0x86, 4, AT(1), 0x06, 6, AT(1), 0x86, 4, AT(1),
 			       0x08, 6, AT(1), 0x86, 0));
-	expect(&im, 0, CFI_RSP, -2, 8);
-	expect(&im, 1, CFI_RSP, -3, 8);
-	expect(&im, 2, CFI_RSP, 1, 8);
-	expect(&im, 3, CFI_RSP, 5, 8);
-	expect(&im, 4, CFI_RSP, 0, 8);
-	expect(&im, 5, CFI_RSP, -4, 8);
-	expect(&im, 6, CFI_RSP, 0, 8);
-	expect(&im, 7, CFI_RSP, -4, 8);
-	expect(&im, 8, CFI_RSP, 0, 8);
+	expect(&im, 0, CFI_SP, -2, 8);
+	expect(&im, 1, CFI_SP, -3, 8);
+	expect(&im, 2, CFI_SP, 1, 8);
+	expect(&im, 3, CFI_SP, 5, 8);
+	expect(&im, 4, CFI_SP, 0, 8);
+	expect(&im, 5, CFI_SP, -4, 8);
+	expect(&im, 6, CFI_SP, 0, 8);
+	expect(&im, 7, CFI_SP, -4, 8);
+	expect(&im, 8, CFI_SP, 0, 8);
 	expect(&im, 9, CFI_SLOW, 0, 0);		/* saved at the CFA itself: 0 means unchanged */
-	assert_int_equal(step(&im, 9, 1).r[CFI_REG_RBP], STACK + 8 + 1);
+	assert_int_equal(step(&im, 9, 1).r[ARCH_DWARF_FP], STACK + 8 + 1);
 
 	image_plain(&im, BYTES(0x86, 0x80, 0x80, 2, AT(1), 0x11, 6, 0x80, 0x80, 2));
-	expect(&im, 0, CFI_RSP, -32768, 8);
-	expect(&im, 1, CFI_RSP, -32768, 8);
+	expect(&im, 0, CFI_SP, -32768, 8);
+	expect(&im, 1, CFI_SP, -32768, 8);
 	image_plain(&im, BYTES(0x86, 0x81, 0x80, 2));
 	expect(&im, 0, CFI_SLOW, 0, 0);		/* farther than a rule can say */
 
@@ -110,7 +110,7 @@ static void test_saved_rbp(void **state)
 	entry_end(&im);
 	expect(&im, 0, CFI_SLOW, 0, 0);		/* not a whole number of words */
 	expect(&im, 7, CFI_SLOW, 0, 0);
-	expect(&im, 8, CFI_RSP, -2, 8);
+	expect(&im, 8, CFI_SP, -2, 8);
 }
 
 /* Every rule a register can have, told by what becomes of rbx (0x3000) and rbp. */
@@ -138,10 +138,10 @@ static void test_register_rules(void **state)
 
 	r = step(&im, 7, 1);
 	assert_int_equal(r.known, 1u << 3 | 1u << 6 | 1u << 7 | 0xfu << 12 | 1u << 16);
-	assert_int_equal(r.r[CFI_REG_RSP], STACK + 8);
-	assert_int_equal(r.r[CFI_REG_RA], STACK + 1);
-	assert_int_equal(r.r[CFI_REG_RBP], STACK + 0x100);
-	expect(&im, 1, CFI_RSP, 0, 8);			/* rbx does not matter to the simple rule */
+	assert_int_equal(r.r[ARCH_DWARF_SP], STACK + 8);
+	assert_int_equal(r.r[ARCH_DWARF_RA], STACK + 1);
+	assert_int_equal(r.r[ARCH_DWARF_FP], STACK + 0x100);
+	expect(&im, 1, CFI_SP, 0, 8);			/* rbx does not matter to the simple rule */
 
 	image_plain(&im, BYTES(0x14, 6, 2, AT(1), 0x07, 6, AT(1), 0x09, 6, 12, AT(1), 0x10, 6, 2,
 			       0x23, 16, AT(1), 0xc6, 0x07, 7, AT(1), 0x14, 7, 0, AT(1), 0x14, 7, 1,
@@ -151,9 +151,9 @@ static void test_register_rules(void **state)
 	expect(&im, 2, CFI_SLOW, 0, 0);
 	expect(&im, 3, CFI_SLOW, 0, 0);
 	step(&im, 4, -1);				/* rsp lost */
-	expect(&im, 5, CFI_RSP, 0, 8);
+	expect(&im, 5, CFI_SP, 0, 8);
 	expect(&im, 6, CFI_SLOW, 0, 0);
-	assert_int_equal(step(&im, 6, 1).r[CFI_REG_RSP], STACK);
+	assert_int_equal(step(&im, 6, 1).r[ARCH_DWARF_SP], STACK);
 	expect(&im, 7, CFI_NONE, 0, 0);			/* in a vector register */
 }
 
@@ -167,11 +167,11 @@ static void test_return_address(void **state)
 	expect(&im, 0, CFI_END, 0, 0);
 	step(&im, 0, 0);
 	expect(&im, 1, CFI_SLOW, 0, 0);
-	assert_int_equal(step(&im, 1, 1).r[CFI_REG_RA], STACK - 8 + 1);
+	assert_int_equal(step(&im, 1, 1).r[ARCH_DWARF_RA], STACK - 8 + 1);
 	expect(&im, 2, CFI_SLOW, 0, 0);
-	assert_int_equal(step(&im, 2, 1).r[CFI_REG_RA], 0x2000);
+	assert_int_equal(step(&im, 2, 1).r[ARCH_DWARF_RA], 0x2000);
 	step(&im, 3, -1);
-	assert_int_equal(step(&im, 4, 1).r[CFI_REG_RA], 0);
+	assert_int_equal(step(&im, 4, 1).r[ARCH_DWARF_RA], 0);
 	step(&im, 5, -1);			/* r8 is not known */
 }
 
@@ -185,25 +185,25 @@ static void test_states(void **state)
 	image_plain(&im, BYTES(0x0e, 16, AT(1), 0x0a, 0x0e, 24, AT(1), 0x0a, 0x86, 2, 0x0e, 32,
 			       AT(1), 0x0b, AT(1), 0x0b, AT(1), 0x0a, 0x0d, 6, 0x02, 1, 0x0b, 0x0a,
 			       AT(1), 0x0b, AT(1), 0x0b));
-	expect(&im, 0, CFI_RSP, 0, 16);
-	expect(&im, 1, CFI_RSP, 0, 24);
-	expect(&im, 2, CFI_RSP, -2, 32);
-	expect(&im, 3, CFI_RSP, 0, 24);
-	expect(&im, 4, CFI_RSP, 0, 16);
-	expect(&im, 5, CFI_RBP, 0, 16);
-	expect(&im, 6, CFI_RSP, 0, 16);
-	expect(&im, 7, CFI_RSP, 0, 16);
+	expect(&im, 0, CFI_SP, 0, 16);
+	expect(&im, 1, CFI_SP, 0, 24);
+	expect(&im, 2, CFI_SP, -2, 32);
+	expect(&im, 3, CFI_SP, 0, 24);
+	expect(&im, 4, CFI_SP, 0, 16);
+	expect(&im, 5, CFI_FP, 0, 16);
+	expect(&im, 6, CFI_SP, 0, 16);
+	expect(&im, 7, CFI_SP, 0, 16);
 	expect(&im, 8, CFI_NONE, 0, 0);		/* nothing to restore */
 
 	for (k = 0; k < sizeof(deep); k++)
 		deep[k] = 0x0a;
 	image_plain(&im, deep, 8);
-	expect(&im, 0, CFI_RSP, 0, 8);
+	expect(&im, 0, CFI_SP, 0, 8);
 	image_plain(&im, deep, 9);
 	expect(&im, 0, CFI_NONE, 0, 0);
 	memset(deep + 32, 0x0b, 32);		/* closed again: may nest as deep as it likes */
 	image_plain(&im, deep, 64);
-	expect(&im, 0, CFI_RSP, 0, 8);
+	expect(&im, 0, CFI_SP, 0, 8);
 }
 
 static void test_odd_instructions(void **state)
@@ -212,8 +212,8 @@ static void test_odd_instructions(void **state)
 
 	(void)state;
 	image_plain(&im, BYTES(0x00, 0x2e, 0x80, 1, 0x0e, 16, AT(1), 0x0e, 24, AT(1), 0x2d));
-	expect(&im, 0, CFI_RSP, 0, 16);
-	expect(&im, 1, CFI_RSP, 0, 24);
+	expect(&im, 0, CFI_SP, 0, 16);
+	expect(&im, 1, CFI_SP, 0, 24);
 	expect(&im, 2, CFI_NONE, 0, 0);
 	image_plain(&im, BYTES(0x3f));
 	expect(&im, 0, CFI_NONE, 0, 0);
@@ -237,9 +237,9 @@ static void test_realigned(void **state)
 			       0x06, AT(4), 0x10, 6, 2, 0x76, 8));
 	expect(&im, 0, CFI_SLOW, 0, 0);
 	expect(&im, 4, CFI_SLOW, 0, 0);
-	expect(&im, 8, CFI_RBP_DEREF, 0, -8);
-	assert_int_equal(step(&im, 8, 1).r[CFI_REG_RSP], STACK + 0x100 - 8 + 1);
-	assert_int_equal(step(&im, 8, 1).r[CFI_REG_RBP], STACK + 0x100 + 1);
+	expect(&im, 8, CFI_FP_DEREF, 0, -8);
+	assert_int_equal(step(&im, 8, 1).r[ARCH_DWARF_SP], STACK + 0x100 - 8 + 1);
+	assert_int_equal(step(&im, 8, 1).r[ARCH_DWARF_FP], STACK + 0x100 + 1);
 	expect(&im, 12, CFI_SLOW, 0, 0);	/* rbp not where rbp points */
 
 	image_plain(&im, BYTES(0x10, 6, 2, 0x76, 0, 0x0f, 5, 0x76, 0x78, 0x06, 0x23, 8, AT(1), 0x0f,
@@ -265,16 +265,16 @@ static void test_sigframe(void **state)
 
 	expect(&im, 0, CFI_SIGFRAME, 0, 0);
 	r = step(&im, 0, 2);
-	assert_int_equal(r.r[CFI_REG_RA], STACK + 168 + 1);
-	assert_int_equal(r.r[CFI_REG_RSP], STACK + 160 + 1);
-	assert_int_equal(r.r[CFI_REG_RBP], STACK + 120 + 1);
+	assert_int_equal(r.r[ARCH_DWARF_RA], STACK + 168 + 1);
+	assert_int_equal(r.r[ARCH_DWARF_SP], STACK + 160 + 1);
+	assert_int_equal(r.r[ARCH_DWARF_FP], STACK + 120 + 1);
 	assert_int_equal(r.r[8], STACK + 40 + 1);
 	assert_true(r.known & 1u << 8);
 	expect(&im, 1, CFI_SLOW, 0, 0);		/* some other signal frame */
 	step(&im, 1, 2);
 	im.b[im.entry + 47] = 0xb0;	/* rip elsewhere: not the kernel's frame */
 	expect(&im, 0, CFI_SLOW, 0, 0);
-	assert_int_equal(step(&im, 0, 2).r[CFI_REG_RA], STACK + 176 + 1);
+	assert_int_equal(step(&im, 0, 2).r[ARCH_DWARF_RA], STACK + 176 + 1);
 }
 
 int main(void)

@@ -12,14 +12,14 @@ static void test_augmentation(void **state)
 		size_t nr_data;
 		int kind;
 	} cases[] = {
-		{ "", { 0 }, 0, CFI_RSP },
-		{ "z", { 0 }, 0, CFI_RSP },
-		{ "eh", { 0 }, 0, CFI_RSP },
-		{ "zR", { 0x04 }, 1, CFI_RSP },
-		{ "zPLR", { 0x9b, 1, 2, 3, 4, 0x1b, 0x04 }, 7, CFI_RSP },
-		{ "zPLR", { 0x00, 1, 2, 3, 4, 5, 6, 7, 8, 0xff, 0x0c }, 11, CFI_RSP },
-		{ "zLPR", { 0xff, 0xff, 0x04 }, 3, CFI_RSP },
-		{ "zP", { 0x0a, 1, 2 }, 3, CFI_RSP },
+		{ "", { 0 }, 0, CFI_SP },
+		{ "z", { 0 }, 0, CFI_SP },
+		{ "eh", { 0 }, 0, CFI_SP },
+		{ "zR", { 0x04 }, 1, CFI_SP },
+		{ "zPLR", { 0x9b, 1, 2, 3, 4, 0x1b, 0x04 }, 7, CFI_SP },
+		{ "zPLR", { 0x00, 1, 2, 3, 4, 5, 6, 7, 8, 0xff, 0x0c }, 11, CFI_SP },
+		{ "zLPR", { 0xff, 0xff, 0x04 }, 3, CFI_SP },
+		{ "zP", { 0x0a, 1, 2 }, 3, CFI_SP },
 		{ "zP", { 0x0a, 1 }, 2, CFI_NONE },		/* cut short */
 		{ "zR", { 0x84 }, 1, CFI_NONE },		/* indirect code address */
 		{ "zQR", { 0, 0x04 }, 2, CFI_NONE },		/* unknown letter */
@@ -48,9 +48,9 @@ static void test_cie_fields(void **state)
 
 	(void)state;
 	image_plain(&im, BYTES());
-	expect(&im, 0, CFI_RSP, 0, 8);
+	expect(&im, 0, CFI_SP, 0, 8);
 	im.b[8] = 3;		/* version 3: return address column is a LEB128 number */
-	expect(&im, 0, CFI_RSP, 0, 8);
+	expect(&im, 0, CFI_SP, 0, 8);
 	im.b[8] = 2;
 	expect(&im, 0, CFI_NONE, 0, 0);
 	im.b[8] = 1;
@@ -63,7 +63,7 @@ static void test_cie_fields(void **state)
 	im.m.frame_bytes = 20;			/* the CIE alone */
 	expect(&im, 0, CFI_NONE, 0, 0);
 	im.m.frame_bytes = 0;			/* not known: up to the end */
-	expect(&im, 0, CFI_RSP, 0, 8);
+	expect(&im, 0, CFI_SP, 0, 8);
 	im.m.frame = im.m.end;
 	expect(&im, 0, CFI_NONE, 0, 0);
 }
@@ -110,8 +110,8 @@ static void test_encodings(void **state)
 		put(&im, BYTES(0, 0x0e, 16));
 		entry_end(&im);
 		expect_at(&im, code - 1, CFI_NONE, 0);
-		expect_at(&im, code, CFI_RSP, 16);
-		expect_at(&im, code + 0x3f, CFI_RSP, 16);
+		expect_at(&im, code, CFI_SP, 16);
+		expect_at(&im, code + 0x3f, CFI_SP, 16);
 		expect_at(&im, code + 0x40, CFI_NONE, 0);
 	}
 	/* textrel, funcrel, formats that do not exist: never a rule for this pc */
@@ -130,7 +130,7 @@ static void test_encodings(void **state)
 }
 
 /*
- * Three FDEs, 0x1000 apart and 0x100 long, with CFA rsp + 16, + 24, + 32, and a table of them in
+ * Three FDEs, 0x1000 apart and 0x100 long, with CFA sp + 16, + 24, + 32, and a table of them in
  * front.
  */
 static void image_with_table(struct image *im, size_t k, int with_table)
@@ -171,12 +171,12 @@ static void expect_three(const struct image *im)
 
 	expect_at(im, at, CFI_NONE, 0);
 	expect_at(im, at + 0xfff, CFI_NONE, 0);
-	expect_at(im, at + 0x1000, CFI_RSP, 16);
-	expect_at(im, at + 0x10ff, CFI_RSP, 16);
+	expect_at(im, at + 0x1000, CFI_SP, 16);
+	expect_at(im, at + 0x10ff, CFI_SP, 16);
 	expect_at(im, at + 0x1100, CFI_NONE, 0);
-	expect_at(im, at + 0x2000, CFI_RSP, 24);
-	expect_at(im, at + 0x3000, CFI_RSP, 32);
-	expect_at(im, at + 0x30ff, CFI_RSP, 32);
+	expect_at(im, at + 0x2000, CFI_SP, 24);
+	expect_at(im, at + 0x3000, CFI_SP, 32);
+	expect_at(im, at + 0x30ff, CFI_SP, 32);
 	expect_at(im, at + 0x3100, CFI_NONE, 0);
 }
 
@@ -197,7 +197,7 @@ static void test_table(void **state)
 		expect_at(&im, im.m.start + 0x1000, CFI_NONE, 0);
 		im.b[fde] = 1;
 		memcpy(im.b + 8, &two, 4);	/* a table that knows only two */
-		expect_at(&im, im.m.start + 0x2000, CFI_RSP, 24);
+		expect_at(&im, im.m.start + 0x2000, CFI_SP, 24);
 		expect_at(&im, im.m.start + 0x3000, CFI_NONE, 0);
 	}
 	/* no table: the header leads to .eh_frame, all of it is read */
@@ -242,7 +242,7 @@ static void test_rare_cie(void **state)
 	put(&im, BYTES(0, 0x0e, 16));
 	entry_end(&im);
 	assert_int_not_equal((im.entry + 8) % 8, 0);
-	expect(&im, 0, CFI_RSP, 0, 16);
+	expect(&im, 0, CFI_SP, 0, 16);
 
 	image_init(&im);
 	entry_begin(&im);
@@ -250,7 +250,7 @@ static void test_rare_cie(void **state)
 	entry_end(&im);
 	fde_begin(&im, CODE, CODE_BYTES, 8);
 	entry_end(&im);
-	expect(&im, 0, CFI_RSP, 0, 8);
+	expect(&im, 0, CFI_SP, 0, 8);
 	im.b[10] = 4;				/* addresses of 4 bytes */
 	expect(&im, 0, CFI_NONE, 0, 0);
 }
@@ -273,7 +273,7 @@ static void test_lengths(void **state)
 	put(&im, BYTES(0x0e, 16));
 	im.m.end = im.m.start + im.n;
 	im.m.frame_bytes = im.n;
-	expect(&im, 0, CFI_RSP, 0, 16);
+	expect(&im, 0, CFI_SP, 0, 16);
 	im.m.end--;
 	expect(&im, 0, CFI_NONE, 0, 0);
 
@@ -281,7 +281,7 @@ static void test_lengths(void **state)
 		image_plain(&im, BYTES(0x0e, 16));
 		memcpy(im.b + im.entry, &bytes, 4);
 		cfa_off = bytes == 20 ? 8 : bytes >= 22 && bytes <= 24 ? 16 : 0;
-		expect(&im, 0, cfa_off ? CFI_RSP : CFI_NONE, 0, cfa_off);
+		expect(&im, 0, cfa_off ? CFI_SP : CFI_NONE, 0, cfa_off);
 	}
 	image_plain(&im, BYTES(0x0e, 16));
 	bytes = 0xfffffff0;
@@ -319,7 +319,7 @@ static void test_cut_short(void **state)
 		}
 		for (k = 0; k < 3; k++) {
 			assert_in_range(cfi_rule_find(&m, m.start + 0x1000 * (k + 1), &r), CFI_NONE,
-					CFI_RSP);
+					CFI_SP);
 			cfi_step_slow(&m, m.start + 0x1000 * (k + 1), &regs, read_word, NULL);
 		}
 		free(b);

@@ -159,11 +159,11 @@ static struct cfi_regs frame_regs(uint64_t pc)
 	struct cfi_regs r = { .known = 0x1ffff };
 	int k;
 
-	for (k = 0; k < CFI_NR_REGS; k++)
+	for (k = 0; k < ARCH_DWARF_NR; k++)
 		r.r[k] = (uint64_t)(k + 1) * 0x100000001ull;
-	r.r[CFI_REG_RSP] = STACK;
-	r.r[CFI_REG_RBP] = STACK + 0x2000;
-	r.r[CFI_REG_RA] = pc;
+	r.r[ARCH_DWARF_SP] = STACK;
+	r.r[ARCH_DWARF_FP] = STACK + 0x2000;
+	r.r[ARCH_DWARF_RA] = pc;
 	return r;
 }
 
@@ -231,7 +231,7 @@ static int reference_step(Dwarf_Frame *frame, const struct cfi_regs *r, struct c
 	out->known = 0;
 	assert_int_equal(dwarf_frame_cfa(frame, &ops, &n), 0);
 	*cfa = n ? ops_eval(ops, n, r, 0, &is_value) : 0;
-	for (k = 0; k < CFI_NR_REGS; k++) {
+	for (k = 0; k < ARCH_DWARF_NR; k++) {
 		assert_int_equal(dwarf_frame_register(frame, k, mem, &ops, &n), 0);
 		if (!n && ops == mem)
 			continue;
@@ -244,25 +244,25 @@ static int reference_step(Dwarf_Frame *frame, const struct cfi_regs *r, struct c
 		if (!is_value)
 			out->r[k] = word_at(out->r[k]);
 	}
-	return (out->known & 1u << CFI_REG_RA) != 0;
+	return (out->known & 1u << ARCH_DWARF_RA) != 0;
 }
 
 /* ---- comparison ------------------------------------------------------------------------------ */
 
 /* Follow a simple rule, as the agent's walker does. */
 static void rule_step(const struct cfi_rule *rule, const struct cfi_regs *r, uint64_t *cfa,
-		      uint64_t *ra, uint64_t *rbp)
+		      uint64_t *ra, uint64_t *fp)
 {
-	uint64_t old_rbp = r->r[CFI_REG_RBP], off = (uint64_t)(int64_t)rule->cfa_off;
+	uint64_t old_fp = r->r[ARCH_DWARF_FP], off = (uint64_t)(int64_t)rule->cfa_off;
 
-	*rbp = old_rbp;
-	if (rule->kind == CFI_RBP_DEREF) {
-		*cfa = word_at(old_rbp + off);
-		*rbp = word_at(old_rbp);
+	*fp = old_fp;
+	if (rule->kind == CFI_FP_DEREF) {
+		*cfa = word_at(old_fp + off);
+		*fp = word_at(old_fp);
 	} else {
-		*cfa = (rule->kind == CFI_RSP ? r->r[CFI_REG_RSP] : old_rbp) + off;
-		if (rule->rbp_off)
-			*rbp = word_at(*cfa + 8 * (uint64_t)(int64_t)rule->rbp_off);
+		*cfa = (rule->kind == CFI_SP ? r->r[ARCH_DWARF_SP] : old_fp) + off;
+		if (rule->fp_off)
+			*fp = word_at(*cfa + 8 * (uint64_t)(int64_t)rule->fp_off);
 	}
 	*ra = word_at(*cfa - 8);
 }
@@ -270,7 +270,7 @@ static void rule_step(const struct cfi_rule *rule, const struct cfi_regs *r, uin
 static int rule_agrees(const struct cfi_rule *rule, const struct cfi_regs *r,
 		       const struct cfi_regs *ref, int more)
 {
-	uint64_t cfa, ra, rbp, uc = r->r[CFI_REG_RSP];
+	uint64_t cfa, ra, fp, uc = r->r[ARCH_DWARF_SP];
 
 	switch (rule->kind) {
 	case CFI_NONE:
@@ -282,13 +282,13 @@ static int rule_agrees(const struct cfi_rule *rule, const struct cfi_regs *r,
 	case CFI_SIGFRAME:
 		ra = word_at(uc + 168);
 		cfa = word_at(uc + 160);
-		rbp = word_at(uc + 120);
+		fp = word_at(uc + 120);
 		break;
 	default:
-		rule_step(rule, r, &cfa, &ra, &rbp);
+		rule_step(rule, r, &cfa, &ra, &fp);
 	}
-	return more && cfa == ref->r[CFI_REG_RSP] && ra == ref->r[CFI_REG_RA] &&
-	       rbp == ref->r[CFI_REG_RBP];
+	return more && cfa == ref->r[ARCH_DWARF_SP] && ra == ref->r[ARCH_DWARF_RA] &&
+	       fp == ref->r[ARCH_DWARF_FP];
 }
 
 static int step_agrees(const struct file *f, uint64_t pc, const struct cfi_regs *ref, int more,
@@ -303,7 +303,7 @@ static int step_agrees(const struct file *f, uint64_t pc, const struct cfi_regs 
 		return 1;
 	if ((r.known ^ ref->known) & ~ELFUTILS_MIXES_UP)
 		return 0;
-	for (k = 0; k < CFI_NR_REGS; k++)
+	for (k = 0; k < ARCH_DWARF_NR; k++)
 		if ((r.known & ref->known & 1u << k) && r.r[k] != ref->r[k])
 			return 0;
 	return 1;
@@ -318,8 +318,8 @@ static void compare_at(struct file *f, Dwarf_Frame *frame, uint64_t pc, bool sig
 
 	cfi_rule_find(&f->m, pc + f->bias, &rule);
 	if (!rule_agrees(&rule, &r, &ref, more))
-		fail_msg("%s 0x%lx: rule kind %d rbp %d cfa %d disagrees", f->path,
-			 (unsigned long)pc, rule.kind, rule.rbp_off, rule.cfa_off);
+		fail_msg("%s 0x%lx: rule kind %d fp %d cfa %d disagrees", f->path,
+			 (unsigned long)pc, rule.kind, rule.fp_off, rule.cfa_off);
 	if (!step_agrees(f, pc, &ref, more, signal))
 		fail_msg("%s 0x%lx: full step disagrees", f->path, (unsigned long)pc);
 	f->nr_pcs++;
@@ -370,10 +370,10 @@ static void compare_file(const char *path)
 		compare_fde(&f, hdr + (uint64_t)(int64_t)table[2 * k],
 			    k + 1 < nr ? hdr + (uint64_t)(int64_t)table[2 * k + 2] : UINT64_MAX);
 	}
-	print_message("%s: %u fdes, %lu pcs (%lu in plt): rsp %lu, rbp %lu, deref %lu, end %lu, "
+	print_message("%s: %u fdes, %lu pcs (%lu in plt): sp %lu, fp %lu, deref %lu, end %lu, "
 		      "signal %lu, slow outside plt %lu = %.3f %%\n",
-		      path, nr, f.nr_pcs, f.nr_plt, f.nr_kind[CFI_RSP], f.nr_kind[CFI_RBP],
-		      f.nr_kind[CFI_RBP_DEREF], f.nr_kind[CFI_END], f.nr_kind[CFI_SIGFRAME],
+		      path, nr, f.nr_pcs, f.nr_plt, f.nr_kind[CFI_SP], f.nr_kind[CFI_FP],
+		      f.nr_kind[CFI_FP_DEREF], f.nr_kind[CFI_END], f.nr_kind[CFI_SIGFRAME],
 		      f.nr_slow, 100.0 * (double)f.nr_slow / (double)(f.nr_pcs - f.nr_plt));
 	total_pcs += f.nr_pcs;
 	total_slow += f.nr_slow;
