@@ -130,7 +130,7 @@ struct agent {
 	bool module_reading;		/* ... and it changes the list */
 	uint32_t nr_modules;
 	uint32_t module_scan;
-	uint32_t module_gen;	/* A.code_gen the list belongs to */
+	uint32_t module_gen;	/* agent.code_gen the list belongs to */
 	struct agent_module *modules;
 	char *paths;			/* of the modules, one after the other */
 	uint32_t paths_used;
@@ -160,6 +160,6 @@ struct agent {
 	uint32_t stale_since;		/* ... at that time; 0 = it is not late */
 };
 
-extern struct agent A __attribute__((visibility("hidden")));
+extern struct agent agent __attribute__((visibility("hidden")));
 
 #endif

@@ -19,11 +19,11 @@
 /* Give [from, to) of the ledger backing. */
 bool arena_back(uint64_t from, uint64_t to)
 {
-	if (unlikely(A.no_growth)) {
-		STORE(A.ledger->off_reason, PMM_OFF_NO_GROWTH);
+	if (unlikely(agent.no_growth)) {
+		STORE(agent.ledger->off_reason, PMM_OFF_NO_GROWTH);
 		return false;
 	}
-	return segment_back(A.base + from, to - from);
+	return segment_back(agent.base + from, to - from);
 }
 
 static bool arena_grow(struct pmm_ledger *l, uint64_t need)
@@ -49,7 +49,7 @@ static bool arena_grow(struct pmm_ledger *l, uint64_t need)
 
 void *arena_get(size_t bytes, size_t align)
 {
-	struct pmm_ledger *l = A.ledger;
+	struct pmm_ledger *l = agent.ledger;
 	uint64_t used = LOAD(l->arena_used);
 	uint64_t start, end;
 
@@ -61,7 +61,7 @@ void *arena_get(size_t bytes, size_t align)
 		if (end > LOAD_ACQUIRE(l->arena_ready) && !arena_grow(l, end))
 			return NULL;
 	} while (!CAS(l->arena_used, used, end));
-	return A.base + start;
+	return agent.base + start;
 }
 
 void *arena_chunk(pmm_ref *dir, uint32_t nr, uint32_t shift, size_t bytes)

@@ -21,7 +21,7 @@ void *arena_get(size_t bytes, size_t align);
 /* Is there more room than the last eighth of the arena? */
 static inline bool arena_roomy(void)
 {
-	const struct pmm_ledger *l = A.ledger;
+	const struct pmm_ledger *l = agent.ledger;
 
 	return LOAD(l->arena_used) < l->arena_end - (l->arena_end - l->arena_off) / 8;
 }
@@ -34,12 +34,12 @@ static inline bool arena_roomy(void)
  */
 static inline bool arena_for_stacks(void)
 {
-	return A.stacks_last || arena_roomy();
+	return agent.stacks_last || arena_roomy();
 }
 
 static inline bool arena_for_blocks(void)
 {
-	return !A.stacks_last || arena_roomy();
+	return !agent.stacks_last || arena_roomy();
 }
 
 /* Give bytes [from, to) of the slot, whole pages, access and backing. */
@@ -47,12 +47,12 @@ bool arena_back(uint64_t from, uint64_t to);
 
 static inline pmm_ref arena_ref(const void *p)
 {
-	return (pmm_ref)((uint64_t)((const char *)p - A.base) >> PMM_REF_SHIFT);
+	return (pmm_ref)((uint64_t)((const char *)p - agent.base) >> PMM_REF_SHIFT);
 }
 
 static inline void *arena_at(pmm_ref ref)
 {
-	return A.base + ((uint64_t)ref << PMM_REF_SHIFT);
+	return agent.base + ((uint64_t)ref << PMM_REF_SHIFT);
 }
 
 /* Element `nr` of a chunked array, creating the chunk: NULL when there is no room. */

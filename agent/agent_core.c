@@ -17,7 +17,7 @@
 #define CHEAP_CHUNKS	50000	/* 2.5 ms */
 #define STUCK_TRIES	2000
 
-struct agent A __attribute__((aligned(64)));
+struct agent agent __attribute__((aligned(64)));
 static uint8_t never_single;
 
 /* Everything private in one mapping; the part that fork must wipe comes first. */
@@ -32,50 +32,51 @@ static bool memory_get(void)
 
 	if (!p)
 		return false;
-	A.private_start = p;
-	A.private_bytes = bytes;
+	agent.private_start = p;
+	agent.private_bytes = bytes;
 	sys3(madvise, p, wiped, SYS_MADV_WIPEONFORK);
-	A.alive = (uint32_t *)p;
-	A.ctx_hash = (struct ctx_entry *)(p + ARCH_PAGE);
-	A.rules = (struct rules *)(p + wiped);
-	A.modules = (struct agent_module *)(p + wiped + rules);
-	A.scratch = p + wiped + rules + modules;
-	A.paths = A.scratch + SCRATCH_BYTES;
+	agent.alive = (uint32_t *)p;
+	agent.ctx_hash = (struct ctx_entry *)(p + ARCH_PAGE);
+	agent.rules = (struct rules *)(p + wiped);
+	agent.modules = (struct agent_module *)(p + wiped + rules);
+	agent.scratch = p + wiped + rules + modules;
+	agent.paths = agent.scratch + SCRATCH_BYTES;
 	return true;
 }
 
 static bool followed(void)
 {
-	uint32_t root = LOAD(A.tree->root_pid);
+	uint32_t root = LOAD(agent.tree->root_pid);
 
-	if (A.tree->flags & (PMM_TREE_FOLLOW | PMM_TREE_ATTACHED))
+	if (agent.tree->flags & (PMM_TREE_FOLLOW | PMM_TREE_ATTACHED))
 		return true;
-	return root ? root == (uint32_t)A.pid : (uint32_t)sys0(getppid) == A.tree->monitor_pid;
+	return root ? root == (uint32_t)agent.pid
+		    : (uint32_t)sys0(getppid) == agent.tree->monitor_pid;
 }
 
 static bool start(void)
 {
 	if (segment_closed())
 		return false;
-	A.pid = (int)sys0(getpid);
-	if (!A.compiled_in)
-		A.texts_bytes = UINT64_MAX;	/* there is the stack to tell them apart */
-	if (!A.single_threaded)
-		A.single_threaded = &never_single;
+	agent.pid = (int)sys0(getpid);
+	if (!agent.compiled_in)
+		agent.texts_bytes = UINT64_MAX;	/* there is the stack to tell them apart */
+	if (!agent.single_threaded)
+		agent.single_threaded = &never_single;
 	if (!memory_get() || segment_open() || !followed() || segment_claim(true)) {
-		if (A.tree && !A.ledger && followed())
+		if (agent.tree && !agent.ledger && followed())
 			segment_lost();
 		return false;
 	}
-	A.follow = A.tree->flags & PMM_TREE_FOLLOW;
-	A.sampled = A.tree->mode == PMM_MODE_SAMPLED;
-	A.min_size = A.tree->min_size_bytes;
-	A.warn_size = A.tree->warn_size_bytes;
-	A.max_frames = A.tree->max_frames;
-	A.code_epoch_seen = LOAD(A.tree->code_epoch);
-	if (A.own_allocator)
-		A.ledger->off_reason = PMM_OFF_OWN_ALLOCATOR;
-	*A.alive = A.generation = 1;
+	agent.follow = agent.tree->flags & PMM_TREE_FOLLOW;
+	agent.sampled = agent.tree->mode == PMM_MODE_SAMPLED;
+	agent.min_size = agent.tree->min_size_bytes;
+	agent.warn_size = agent.tree->warn_size_bytes;
+	agent.max_frames = agent.tree->max_frames;
+	agent.code_epoch_seen = LOAD(agent.tree->code_epoch);
+	if (agent.own_allocator)
+		agent.ledger->off_reason = PMM_OFF_OWN_ALLOCATOR;
+	*agent.alive = agent.generation = 1;
 	return true;
 }
 
@@ -83,31 +84,31 @@ bool agent_start(void)
 {
 	uint32_t unknown = AGENT_UNKNOWN;
 
-	if (!CAS(A.state, unknown, AGENT_STARTING))
-		return LOAD(A.state) == AGENT_ON;
+	if (!CAS(agent.state, unknown, AGENT_STARTING))
+		return LOAD(agent.state) == AGENT_ON;
 	if (!start()) {
-		STORE(A.state, AGENT_OFF);
+		STORE(agent.state, AGENT_OFF);
 		return false;
 	}
-	STORE_RELEASE(A.state, AGENT_ON);
+	STORE_RELEASE(agent.state, AGENT_ON);
 	return true;
 }
 
 void agent_off(uint32_t reason)
 {
-	STORE(A.state, AGENT_OFF);
-	if (!A.ledger || !agent_begun())
+	STORE(agent.state, AGENT_OFF);
+	if (!agent.ledger || !agent_begun())
 		return;
-	STORE(A.ledger->off_reason, reason);
-	STORE(A.ledger->state, PMM_STATE_OFF);
+	STORE(agent.ledger->off_reason, reason);
+	STORE(agent.ledger->state, PMM_STATE_OFF);
 }
 
 void agent_note_break(void)
 {
-	struct pmm_ledger *l = A.ledger;
+	struct pmm_ledger *l = agent.ledger;
 	uint64_t now;
 
-	if (A.no_break)
+	if (agent.no_break)
 		return;
 	now = (uint64_t)sys1(brk, 0);
 
@@ -127,9 +128,9 @@ static void view_take(struct pmm_ledger *l)
 	struct pmm_allocator_view *v = &l->allocator_view;
 	struct mallinfo2 m;
 
-	if (!A.next.mallinfo2)
+	if (!agent.next.mallinfo2)
 		return;
-	m = ((struct mallinfo2 (*)(void))A.next.mallinfo2)();
+	m = ((struct mallinfo2 (*)(void))agent.next.mallinfo2)();
 	v->arena_bytes = m.arena;
 	v->used_bytes = m.uordblks;
 	v->free_bytes = m.fordblks;
@@ -166,7 +167,7 @@ static bool stuck(const struct tctx *c)
  */
 static bool view_safe(struct tctx *c, const struct caller *from)
 {
-	uint32_t nr = LOAD(A.ledger->nr_ctx);
+	uint32_t nr = LOAD(agent.ledger->nr_ctx);
 	bool interrupted;
 
 	if (c->busy)
@@ -176,7 +177,7 @@ static bool view_safe(struct tctx *c, const struct caller *from)
 	interrupted = unwind_interrupted(c, from);
 	agent_leave(c);
 	for (uint32_t i = 0; i < nr && !interrupted; i++) {
-		pmm_ref ref = LOAD_ACQUIRE(A.ledger->ctx[i]);
+		pmm_ref ref = LOAD_ACQUIRE(agent.ledger->ctx[i]);
 
 		if (ref && stuck(arena_at(ref)))
 			return false;
@@ -201,7 +202,7 @@ static bool view_is_cheap(const struct pmm_ledger *l)
 /* Figures that were asked for before stay, with their time. */
 static void view_pass(struct pmm_ledger *l, uint32_t why)
 {
-	if (A.next.mallinfo2 && LOAD(l->allocator_view.valid) != PMM_VIEW_TAKEN)
+	if (agent.next.mallinfo2 && LOAD(l->allocator_view.valid) != PMM_VIEW_TAKEN)
 		STORE_RELEASE(l->allocator_view.valid, why);
 }
 
@@ -210,9 +211,9 @@ void agent_finish(const struct caller *from)
 	struct pmm_ledger *l;
 	struct tctx *c;
 
-	if (LOAD(A.state) != AGENT_ON || !LOAD(*A.alive) || !(c = ctx_find()))
+	if (LOAD(agent.state) != AGENT_ON || !LOAD(*agent.alive) || !(c = ctx_find()))
 		return;
-	l = A.ledger;
+	l = agent.ledger;
 	agent_note_break();
 	if (!view_is_cheap(l))
 		view_pass(l, PMM_VIEW_LONG);
@@ -229,10 +230,10 @@ static __attribute__((noinline)) void view_answer(struct tctx *c)
 {
 	uint32_t one = 1;
 
-	if (c->pub.level || !CAS(A.ledger->want_view, one, 0))
+	if (c->pub.level || !CAS(agent.ledger->want_view, one, 0))
 		return;
 	agent_note_break();
-	view_take(A.ledger);
+	view_take(agent.ledger);
 }
 
 static inline struct tctx *begin(struct tctx *c, uintptr_t sp, bool locked)
@@ -241,7 +242,7 @@ static inline struct tctx *begin(struct tctx *c, uintptr_t sp, bool locked)
 	STORE(c->busy, TCTX_RECORDING);
 	if (unlikely(c->events++ % EVENTS_PER_CHECK == EVENTS_PER_CHECK - 1))
 		clock_check();
-	if (unlikely(LOAD(A.ledger->want_view)) && !locked)
+	if (unlikely(LOAD(agent.ledger->want_view)) && !locked)
 		view_answer(c);
 	return c;
 }

@@ -50,8 +50,8 @@ static inline void agent_leave(struct tctx *c)
 /* Is the agent on? Starts it at the very first call. */
 static inline bool agent_on(void)
 {
-	return likely(LOAD(A.state) == AGENT_ON) ||
-	       (LOAD(A.state) == AGENT_UNKNOWN && agent_start());
+	return likely(LOAD(agent.state) == AGENT_ON) ||
+	       (LOAD(agent.state) == AGENT_UNKNOWN && agent_start());
 }
 
 #endif

@@ -52,8 +52,9 @@ void shim_calling(struct tctx *c, bool now)
 uint32_t shim_site(struct tctx *c, const struct full_call *call, uint32_t flags)
 {
 	const struct caller from = { call->ra, call->sp, call->fp };
-	uint32_t under = LOAD(A.stacks) || !A.compiled_in ? srcloc_under(unwind_site(c, &from, 0))
-							  : 0;
+	uint32_t under = LOAD(agent.stacks) || !agent.compiled_in
+				 ? srcloc_under(unwind_site(c, &from, 0))
+				 : 0;
 
 	return srcloc_site(c, call->file, call->func, call->line, flags, under);
 }

@@ -55,7 +55,7 @@ uint32_t shim_numbers_take(struct tctx *c);
 
 static inline uint32_t number_next(struct tctx *c)
 {
-	if (*A.single_threaded)
+	if (*agent.single_threaded)
 		return ++shim_number;
 	return likely(c->number != c->number_end) ? ++c->number : shim_numbers_take(c);
 }
@@ -69,7 +69,7 @@ static inline void shim_forget(struct tctx *c, const void *p, const uint64_t *pl
 	uint64_t word = place ? LOAD(*place) : 0;
 
 	if (unlikely(is_block(word)) &&
-	    (!A.dense || (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of((uint64_t)p)))
+	    (!agent.dense || (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of((uint64_t)p)))
 		shim_forget_listed(c, (uint64_t)p, word);
 }
 
@@ -105,7 +105,7 @@ void shim_place(uint32_t site, struct full_block *b);
  */
 static inline bool shim_begun(void)
 {
-	return LOAD(A.state) == AGENT_ON && LOAD(*A.alive);
+	return LOAD(agent.state) == AGENT_ON && LOAD(*agent.alive);
 }
 
 /* Is there a block that came by pmm.h? A preloaded agent knows others. */

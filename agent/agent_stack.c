@@ -16,9 +16,9 @@ static bool readable(uint64_t address, bool guess)
 {
 	uint64_t word;
 
-	if (unlikely(A.no_asking))
+	if (unlikely(agent.no_asking))
 		return guess;
-	return unlikely(A.valgrind) ? module_copy(&word, address, sizeof(word))
+	return unlikely(agent.valgrind) ? module_copy(&word, address, sizeof(word))
 				    : sys_readable(address);
 }
 

@@ -38,8 +38,8 @@ static inline uint64_t stack_word(uint64_t address)
 void stack_new(struct tctx *c, uint64_t page);
 
 /*
- * Know all of it now: the kernel cannot be asked later (A.no_asking), and what is not known then is
- * taken to be unreadable.
+ * Know all of it now: the kernel cannot be asked later (agent.no_asking), and what is not known
+ * then is taken to be unreadable.
  */
 void stack_learn(struct tctx *c);
 

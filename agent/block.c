@@ -4,7 +4,7 @@
  *
  * Hot path: block_add and block_del, one cache miss each. A live block belongs to one owner, the
  * thread that allocated it or is about to free it, so with an allocator whose blocks are at least a
- * granule apart every word has one writer and plain stores do. Other allocators (A.dense) share
+ * granule apart every word has one writer and plain stores do. Other allocators (agent.dense) share
  * granules: then a word is taken by compare-and-swap, and a block whose granule is taken by a
  * neighbour goes to the table with 8-byte granules.
  *
@@ -29,7 +29,7 @@
 void block_init(void)
 {
 	for (int i = 0; i < PMM_NR_TABLES; i++) {
-		struct pmm_table *t = &A.ledger->table[i];
+		struct pmm_table *t = &agent.ledger->table[i];
 
 		t->shift = shape[i].shift;
 		t->mid_bits = shape[i].mid_bits;
@@ -43,7 +43,7 @@ void block_init(void)
 /* Does a scanner want to know what changes? */
 static inline bool watched(void)
 {
-	return unlikely(LOAD(A.ledger->changing));
+	return unlikely(LOAD(agent.ledger->changing));
 }
 
 /*
@@ -52,9 +52,9 @@ static inline bool watched(void)
  */
 static __attribute__((noinline)) void mark(const void *at, size_t bytes)
 {
-	uint64_t off = (uint64_t)((const char *)at - A.base) - PMM_ARENA_OFF;
-	uint32_t shift = LOAD(A.ledger->mark_shift) & 63, nr = LOAD(A.ledger->nr_marks);
-	uint8_t *marks = (uint8_t *)A.base + PMM_MARKS_OFF;
+	uint64_t off = (uint64_t)((const char *)at - agent.base) - PMM_ARENA_OFF;
+	uint32_t shift = LOAD(agent.ledger->mark_shift) & 63, nr = LOAD(agent.ledger->nr_marks);
+	uint8_t *marks = (uint8_t *)agent.base + PMM_MARKS_OFF;
 
 	for (uint64_t i = off >> shift;
 	     i <= (off + bytes - 1) >> shift && i < nr && i < PMM_MAX_MARKS; i++)
@@ -76,15 +76,15 @@ void block_changed(const void *at, size_t bytes)
 
 static struct pmm_mid *mid_new(struct pmm_table *t, pmm_ref *top, uint64_t base)
 {
-	uint64_t top_page = ((uint64_t)((char *)top - A.base)) & ~(PMM_PAGE - 1);
+	uint64_t top_page = ((uint64_t)((char *)top - agent.base)) & ~(PMM_PAGE - 1);
 	struct pmm_mid *mid = arena_get(sizeof(*mid) + (sizeof(pmm_ref) << t->mid_bits), 64);
 	pmm_ref none = 0, head;
 
 	if (!mid || !arena_back(top_page, top_page + PMM_PAGE))
 		return NULL;
 	mid->base = base;
-	if (unlikely(A.mid_added) && t == &A.ledger->table[PMM_TABLE_HEAP])
-		A.mid_added(base);
+	if (unlikely(agent.mid_added) && t == &agent.ledger->table[PMM_TABLE_HEAP])
+		agent.mid_added(base);
 	mid->nr_leaves = 1u << t->mid_bits;
 	if (!CAS(*top, none, arena_ref(mid)))
 		return arena_at(none);		/* somebody else was faster */
@@ -126,9 +126,9 @@ static uint64_t *leaf_new(pmm_ref *slot)
 static struct pmm_mid *mid_make(enum pmm_table_id id, uint64_t address)
 {
 	unsigned top_shift = shape[id].shift + PMM_LEAF_BITS + shape[id].mid_bits;
-	pmm_ref *top = (pmm_ref *)(A.base + PMM_TOP_OFF(id)) + (address >> top_shift);
+	pmm_ref *top = (pmm_ref *)(agent.base + PMM_TOP_OFF(id)) + (address >> top_shift);
 	struct pmm_mid *mid = *top ? arena_at(*top)
-				   : mid_new(&A.ledger->table[id], top,
+				   : mid_new(&agent.ledger->table[id], top,
 					     address >> top_shift << top_shift);
 
 	if (mid && unlikely(!LOAD_ACQUIRE(mid->chained)))
@@ -167,14 +167,14 @@ uint64_t *block_place(uint64_t address)
 
 static bool no_address(void)
 {
-	ADD(A.ledger->dropped[PMM_DROP_ADDRESS], 1);
+	ADD(agent.ledger->dropped[PMM_DROP_ADDRESS], 1);
 	return false;
 }
 
 static bool no_room(uint64_t size)
 {
-	ADD(A.ledger->dropped[PMM_DROP_BLOCK_FULL], 1);
-	ADD(A.ledger->dropped_bytes, size);
+	ADD(agent.ledger->dropped[PMM_DROP_BLOCK_FULL], 1);
+	ADD(agent.ledger->dropped_bytes, size);
 	return false;
 }
 
@@ -189,14 +189,14 @@ static bool no_room(uint64_t size)
 static __attribute__((noinline)) void stamp_new(struct block_stamp *stamp, uint32_t thread,
 						uint32_t tick)
 {
-	uint32_t nr = LOAD(A.ledger->nr_stamps);
+	uint32_t nr = LOAD(agent.ledger->nr_stamps);
 	struct pmm_stamp *s;
 
 	do
 		if (nr >= PMM_MAX_STAMPS)
 			return;
-	while (!CAS(A.ledger->nr_stamps, nr, nr + 1));
-	s = arena_chunk(A.ledger->stamp_dir, nr, PMM_STAMP_SHIFT, sizeof(*s));
+	while (!CAS(agent.ledger->nr_stamps, nr, nr + 1));
+	s = arena_chunk(agent.ledger->stamp_dir, nr, PMM_STAMP_SHIFT, sizeof(*s));
 	if (!s)
 		return;
 	s->tick = tick;
@@ -277,7 +277,7 @@ static inline bool put_words(uint64_t *at, const uint64_t word[2], bool dense)
  */
 static inline bool put(uint64_t *at, const uint64_t word[2])
 {
-	bool dense = A.dense;
+	bool dense = agent.dense;
 
 	return likely(!dense) ? put_words(at, word, false)
 			      : !is_block(LOAD(*at)) && put_words(at, word, true);

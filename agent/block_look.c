@@ -23,7 +23,7 @@ uint32_t block_thread(const struct block_info *b)
 
 	if (is_wide(b->word[0]))
 		return b->word[1] >> PMM_WIDE_THREAD_SHIFT & 0xffff;
-	return time && time < LOAD(A.ledger->nr_stamps) ? stamp_at(time)->thread : 0;
+	return time && time < LOAD(agent.ledger->nr_stamps) ? stamp_at(time)->thread : 0;
 }
 
 /* block_below() in one table. */
@@ -66,7 +66,7 @@ bool block_below(uint64_t address, uint64_t reach, uint64_t *at, struct block_in
 	if (address >> PMM_ADDRESS_BITS)
 		return false;
 	found = below_in(PMM_TABLE_HEAP, address, reach, at, out);
-	if (!A.dense || !below_in(PMM_TABLE_DENSE, address, reach, &other_at, &other) ||
+	if (!agent.dense || !below_in(PMM_TABLE_DENSE, address, reach, &other_at, &other) ||
 	    (found && other_at < *at))
 		return found;
 	*at = other_at;

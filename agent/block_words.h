@@ -34,7 +34,7 @@ static inline uint64_t *word_find(enum pmm_table_id id, uint64_t address)
 	unsigned shift = shape[id].shift, mid_bits = shape[id].mid_bits;
 	unsigned leaf_shift = shift + PMM_LEAF_BITS;
 	pmm_ref ref = LOAD_ACQUIRE(
-		((pmm_ref *)(A.base + PMM_TOP_OFF(id)))[address >> (leaf_shift + mid_bits)]);
+		((pmm_ref *)(agent.base + PMM_TOP_OFF(id)))[address >> (leaf_shift + mid_bits)]);
 	struct pmm_mid *mid;
 
 	if (unlikely(!ref))
@@ -49,8 +49,8 @@ static inline uint64_t *word_find(enum pmm_table_id id, uint64_t address)
 /* Have there ever been blocks in the 64 MiB around it? */
 static inline bool block_region(uint64_t address)
 {
-	return address >> PMM_ADDRESS_BITS == 0 && LOAD(*A.alive) &&
-	       LOAD(((const pmm_ref *)(A.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[address >> 26]);
+	return address >> PMM_ADDRESS_BITS == 0 && LOAD(*agent.alive) &&
+	       LOAD(((const pmm_ref *)(agent.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[address >> 26]);
 }
 
 /* Can blocks be at this address? Not beyond the tables nor between words. */
@@ -61,7 +61,7 @@ static inline bool address_ok(uint64_t address)
 
 static inline struct pmm_stamp *stamp_at(uint32_t number)
 {
-	return (struct pmm_stamp *)arena_at(A.ledger->stamp_dir[number >> PMM_STAMP_SHIFT]) +
+	return (struct pmm_stamp *)arena_at(agent.ledger->stamp_dir[number >> PMM_STAMP_SHIFT]) +
 	       (number & ((1u << PMM_STAMP_SHIFT) - 1));
 }
 
@@ -113,7 +113,7 @@ static inline uint64_t *block_find(uint64_t address)
 		if (likely(is_block(word) && (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of(address)))
 			return at;
 	}
-	if (!A.dense)
+	if (!agent.dense)
 		return NULL;
 	at = word_find(PMM_TABLE_DENSE, address);
 	return at && is_block(LOAD(*at)) && kind_of(LOAD(*at)) != PMM_KIND_OTHER ? at : NULL;
@@ -139,9 +139,9 @@ static inline uint64_t *word_in_the_way(uint64_t address, uint64_t *place, uint6
 
 static inline uint32_t small_birth(uint32_t number)
 {
-	return pmm_time_of_tick(number && number < LOAD(A.ledger->nr_stamps)
+	return pmm_time_of_tick(number && number < LOAD(agent.ledger->nr_stamps)
 					? stamp_at(number)->tick
-					: A.ledger->start_tick);
+					: agent.ledger->start_tick);
 }
 
 /*

@@ -20,7 +20,7 @@ uint64_t clock_ns(int clock)
 {
 	int64_t ts[2] = { 0, 0 };
 
-	if (!A.vdso_clock || A.vdso_clock(clock, ts))
+	if (!agent.vdso_clock || agent.vdso_clock(clock, ts))
 		return sys_clock_ns(clock);
 	return (uint64_t)ts[0] * 1000000000u + (uint64_t)ts[1];
 }
@@ -29,22 +29,22 @@ static uint32_t clock_ticks(void)
 {
 	uint64_t now_ns = clock_ns(SYS_CLOCK_MONOTONIC_COARSE);
 
-	return now_ns > A.tree->start_monotonic_ns
-		       ? (uint32_t)((now_ns - A.tree->start_monotonic_ns) / PMM_TICK_NS)
+	return now_ns > agent.tree->start_monotonic_ns
+		       ? (uint32_t)((now_ns - agent.tree->start_monotonic_ns) / PMM_TICK_NS)
 		       : 0;
 }
 
 /* A process that was attached to is left alone once nobody watches any more. */
 static void monitor_look(uint32_t ticks)
 {
-	uint32_t last = LOAD(A.tree->tick);
+	uint32_t last = LOAD(agent.tree->tick);
 
-	if (!(A.tree->flags & PMM_TREE_ATTACHED) || ticks <= last + GONE_TICKS) {
-		STORE(A.stale_since, 0);
-	} else if (!LOAD(A.stale_since) || LOAD(A.stale_tick) != last) {
-		STORE(A.stale_tick, last);
-		STORE(A.stale_since, ticks);
-	} else if (ticks - LOAD(A.stale_since) >= SURE_TICKS && LOAD(A.state) == AGENT_ON) {
+	if (!(agent.tree->flags & PMM_TREE_ATTACHED) || ticks <= last + GONE_TICKS) {
+		STORE(agent.stale_since, 0);
+	} else if (!LOAD(agent.stale_since) || LOAD(agent.stale_tick) != last) {
+		STORE(agent.stale_tick, last);
+		STORE(agent.stale_since, ticks);
+	} else if (ticks - LOAD(agent.stale_since) >= SURE_TICKS && LOAD(agent.state) == AGENT_ON) {
 		agent_off(PMM_OFF_MONITOR_GONE);
 	}
 }
@@ -57,17 +57,17 @@ uint32_t clock_own(void)
 {
 	uint64_t cycles;
 
-	if (A.compiled_in) {
-		STORE(A.own_tick, clock_ticks());
-		return LOAD(A.own_tick);
+	if (agent.compiled_in) {
+		STORE(agent.own_tick, clock_ticks());
+		return LOAD(agent.own_tick);
 	}
 	cycles = arch_cycles();
-	if (cycles - LOAD(A.own_clock_cycles) > CYCLES_PER_LOOK) {
-		STORE(A.own_clock_cycles, cycles);
-		STORE(A.own_tick, clock_ticks());
-		monitor_look(LOAD(A.own_tick));
+	if (cycles - LOAD(agent.own_clock_cycles) > CYCLES_PER_LOOK) {
+		STORE(agent.own_clock_cycles, cycles);
+		STORE(agent.own_tick, clock_ticks());
+		monitor_look(LOAD(agent.own_tick));
 	}
-	return LOAD(A.own_tick);
+	return LOAD(agent.own_tick);
 }
 
 /*
@@ -77,7 +77,7 @@ uint32_t clock_own(void)
  */
 uint32_t clock_of_release(struct tctx *c)
 {
-	uint32_t last = LOAD(A.own_tick);
+	uint32_t last = LOAD(agent.own_tick);
 
 	if (c->clock_rest) {
 		c->clock_rest--;
@@ -85,16 +85,17 @@ uint32_t clock_of_release(struct tctx *c)
 	}
 	if (clock_own() == last)
 		c->clock_rest = FAST_EVENTS;
-	return LOAD(A.own_tick);
+	return LOAD(agent.own_tick);
 }
 
 void clock_check(void)
 {
 	uint32_t ticks = clock_ticks();
 
-	STORE(A.own_tick, ticks);
-	STORE(A.own_clock, A.compiled_in || A.tree->flags & PMM_TREE_STANDALONE ||
-				   A.tree->mode == PMM_MODE_SAMPLED ||
-				   ticks > LOAD(A.tree->tick) + LATE_TICKS || agent_monitor_dead());
+	STORE(agent.own_tick, ticks);
+	STORE(agent.own_clock, agent.compiled_in || agent.tree->flags & PMM_TREE_STANDALONE ||
+				       agent.tree->mode == PMM_MODE_SAMPLED ||
+				       ticks > LOAD(agent.tree->tick) + LATE_TICKS ||
+				       agent_monitor_dead());
 	monitor_look(ticks);
 }

@@ -28,10 +28,11 @@ uint32_t clock_of_release(struct tctx *c);
  */
 static inline bool agent_monitor_dead(void)
 {
-	bool dead = A.monitored;
+	bool dead = agent.monitored;
 
 	for (unsigned looks = 0; dead && looks < 2; looks++) {
-		uint32_t life = LOAD_ACQUIRE(A.tree->life[LOAD_ACQUIRE(A.tree->life_at) & 1]);
+		uint32_t life = LOAD_ACQUIRE(
+			agent.tree->life[LOAD_ACQUIRE(agent.tree->life_at) & 1]);
 
 		dead = !(life & 0x3fffffff /* FUTEX_TID_MASK */) ||
 		       life & 0x40000000 /* FUTEX_OWNER_DIED */;
@@ -42,7 +43,7 @@ static inline bool agent_monitor_dead(void)
 /* Ticks since the tree's start. */
 static inline uint32_t clock_now(void)
 {
-	return unlikely(A.own_clock) ? clock_own() : LOAD(A.tree->tick);
+	return unlikely(agent.own_clock) ? clock_own() : LOAD(agent.tree->tick);
 }
 
 #endif

@@ -46,15 +46,15 @@ static void thread_name(char *name)
 {
 	enum { PR_GET_NAME = 16 };
 
-	if (!A.confined)
+	if (!agent.confined)
 		sys2(prctl, PR_GET_NAME, name);
 }
 
 /* Close the record of the thread that had the context. */
 static void thread_retire(struct tctx *c)
 {
-	struct pmm_thread *t = arena_chunk(A.ledger->thread_dir, c->pub.thread, PMM_THREAD_SHIFT,
-					   sizeof(*t));
+	struct pmm_thread *t = arena_chunk(agent.ledger->thread_dir, c->pub.thread,
+					   PMM_THREAD_SHIFT, sizeof(*t));
 
 	if (!t || !t->current || c->pub.level)
 		return;
@@ -68,7 +68,7 @@ static void thread_retire(struct tctx *c)
 /* A number and a record for the calling thread. */
 static void thread_new(struct tctx *c, uint32_t tid)
 {
-	struct pmm_ledger *l = A.ledger;
+	struct pmm_ledger *l = agent.ledger;
 	uint32_t nr = LOAD(l->nr_threads);
 	struct pmm_thread *t;
 
@@ -120,7 +120,7 @@ static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
 
 static struct tctx *ctx_new(void)
 {
-	struct pmm_ledger *l = A.ledger;
+	struct pmm_ledger *l = agent.ledger;
 	size_t bytes = (sizeof(struct tctx) + 63) & ~63ul;
 	uint32_t nr = LOAD(l->nr_ctx);
 	struct tctx *c = nr < PMM_MAX_CTX ? arena_get(bytes + unwind_bytes(), 64) : NULL;
@@ -144,14 +144,14 @@ static struct ctx_entry *entry_near(uint64_t tp)
 	struct ctx_entry *free = NULL;
 
 	for (uint32_t i = 0; i < PROBES; i++) {
-		struct ctx_entry *e = &A.ctx_hash[(at + i) % AGENT_CTX_HASH];
+		struct ctx_entry *e = &agent.ctx_hash[(at + i) % AGENT_CTX_HASH];
 
 		if (LOAD(e->tp) == tp)
 			return e;
 		if (!LOAD(e->tp) && !free)
 			free = e;
 	}
-	return free ? free : &A.ctx_hash[at];
+	return free ? free : &agent.ctx_hash[at];
 }
 
 /* Take a context from the thread `owner`, which has ended. False when somebody else is doing so. */
@@ -164,14 +164,14 @@ static bool ctx_seize(struct tctx *c, uint32_t owner)
 static struct tctx *ctx_adopt(void)
 {
 	static uint32_t turn;
-	uint32_t nr = LOAD(A.ledger->nr_ctx);
+	uint32_t nr = LOAD(agent.ledger->nr_ctx);
 
-	for (uint32_t i = 0; i < ADOPT_TRIES && i < nr && !A.confined; i++) {
-		pmm_ref ref = LOAD_ACQUIRE(A.ledger->ctx[ADD(turn, 1) % nr]);
+	for (uint32_t i = 0; i < ADOPT_TRIES && i < nr && !agent.confined; i++) {
+		pmm_ref ref = LOAD_ACQUIRE(agent.ledger->ctx[ADD(turn, 1) % nr]);
 		struct tctx *c = ref ? arena_at(ref) : NULL;
 		uint32_t tid = c ? LOAD(c->tid) : 0;
 
-		if (tid && !c->pub.level && sys3(tgkill, A.pid, tid, 0) == -SYS_ESRCH &&
+		if (tid && !c->pub.level && sys3(tgkill, agent.pid, tid, 0) == -SYS_ESRCH &&
 		    ctx_seize(c, tid)) {
 			struct ctx_entry *e = entry_near(c->tp);
 
@@ -189,10 +189,10 @@ static struct tctx *ctx_adopt(void)
  */
 static struct tctx *ctx_search(uint64_t tp)
 {
-	uint32_t nr = LOAD(A.ledger->nr_ctx);
+	uint32_t nr = LOAD(agent.ledger->nr_ctx);
 
 	for (uint32_t i = 0; i < nr; i++) {
-		pmm_ref ref = LOAD_ACQUIRE(A.ledger->ctx[i]);
+		pmm_ref ref = LOAD_ACQUIRE(agent.ledger->ctx[i]);
 		struct tctx *c = ref ? arena_at(ref) : NULL;
 
 		if (c && LOAD(c->tp) == tp && !c->pub.level)
@@ -204,7 +204,7 @@ static struct tctx *ctx_search(uint64_t tp)
 /* A ledger for this process, where there is one to be had. */
 static bool child_claim(void)
 {
-	if (!A.follow)
+	if (!agent.follow)
 		return false;
 	if (!segment_claim(false))
 		return true;
@@ -214,28 +214,28 @@ static bool child_claim(void)
 
 static bool child_begin(void)
 {
-	A.pid = A.confined ? (int)ctx_tid(arch_thread_pointer()) : (int)sys0(getpid);
+	agent.pid = agent.confined ? (int)ctx_tid(arch_thread_pointer()) : (int)sys0(getpid);
 	/* another thread of the parent was changing the list */
-	if (LOAD(A.module_lock)) {
-		A.nr_modules = 0;
+	if (LOAD(agent.module_lock)) {
+		agent.nr_modules = 0;
 		rule_flush();
-		A.module_reading = false;
-		A.module_lock = 0;
+		agent.module_reading = false;
+		agent.module_lock = 0;
 	}
 	if (!child_claim()) {
-		STORE(A.state, AGENT_OFF);
-		A.file = A.base = NULL;		/* the parent's */
-		A.ledger = NULL;
-		A.slot = NULL;
+		STORE(agent.state, AGENT_OFF);
+		agent.file = agent.base = NULL;		/* the parent's */
+		agent.ledger = NULL;
+		agent.slot = NULL;
 		return false;
 	}
-	A.ledger->forked = 1;
-	memset(A.ctx_hash, 0, AGENT_CTX_HASH * sizeof(*A.ctx_hash));
-	if (A.sampled)
+	agent.ledger->forked = 1;
+	memset(agent.ctx_hash, 0, AGENT_CTX_HASH * sizeof(*agent.ctx_hash));
+	if (agent.sampled)
 		memset(sample_pages, 0, sizeof(sample_pages));
 	module_record_all();
-	A.generation += A.generation == UINT32_MAX ? 2 : 1;
-	STORE_RELEASE(*A.alive, A.generation);
+	agent.generation += agent.generation == UINT32_MAX ? 2 : 1;
+	STORE_RELEASE(*agent.alive, agent.generation);
 	return true;
 }
 
@@ -246,16 +246,16 @@ static bool child_begin(void)
  */
 static bool child_start(void)
 {
-	uint32_t tid = A.confined ? ctx_tid(arch_thread_pointer()) : (uint32_t)sys0(gettid),
+	uint32_t tid = agent.confined ? ctx_tid(arch_thread_pointer()) : (uint32_t)sys0(gettid),
 		 starter = 0;
 
-	if (CAS(A.alive[1], starter, tid))
+	if (CAS(agent.alive[1], starter, tid))
 		return child_begin();
-	for (unsigned tries = 0; starter != tid && tries < START_TRIES && !LOAD_ACQUIRE(*A.alive) &&
-				 LOAD(A.state) == AGENT_ON;
+	for (unsigned tries = 0; starter != tid && tries < START_TRIES &&
+				 !LOAD_ACQUIRE(*agent.alive) && LOAD(agent.state) == AGENT_ON;
 	     tries++)
 		wait_between(tries);
-	return LOAD_ACQUIRE(*A.alive) && LOAD(A.state) == AGENT_ON;
+	return LOAD_ACQUIRE(*agent.alive) && LOAD(agent.state) == AGENT_ON;
 }
 
 struct tctx *ctx_find_slow(uint64_t tp)
@@ -264,16 +264,16 @@ struct tctx *ctx_find_slow(uint64_t tp)
 	uint32_t tid, owner;
 	struct tctx *c;
 
-	if (!LOAD(*A.alive) && !child_start())
+	if (!LOAD(*agent.alive) && !child_start())
 		return NULL;
 	e = entry_near(tp);
 	c = LOAD(e->ctx);
-	if (likely(LOAD(e->tp) == tp && c && A.tid_offset &&
-		   c->tid == *(volatile uint32_t *)(tp + A.tid_offset)))
+	if (likely(LOAD(e->tp) == tp && c && agent.tid_offset &&
+		   c->tid == *(volatile uint32_t *)(tp + agent.tid_offset)))
 		return c;
 	tid = ctx_tid(tp);
-	if (!A.tid_offset)
-		A.tid_offset = tid_offset_find(tp, tid);
+	if (!agent.tid_offset)
+		agent.tid_offset = tid_offset_find(tp, tid);
 	c = LOAD(e->tp) == tp ? LOAD(e->ctx) : NULL;
 	/* an entry may mix what two threads wrote at once */
 	if (!c || LOAD(c->tp) != tp)
@@ -291,7 +291,7 @@ struct tctx *ctx_find_slow(uint64_t tp)
 	else if ((c = ctx_adopt()))
 		thread_retire(c);
 	else if (!(c = ctx_new())) {
-		ADD(A.ledger->dropped[PMM_DROP_CTX_FULL], 1);
+		ADD(agent.ledger->dropped[PMM_DROP_CTX_FULL], 1);
 		return NULL;
 	}
 	ctx_reset(c, tp, tid);
@@ -299,8 +299,8 @@ struct tctx *ctx_find_slow(uint64_t tp)
 	STORE(e->tp, 0);
 	STORE(e->ctx, c);
 	STORE_RELEASE(e->tp, tp);
-	if (A.taken)
-		A.taken(c);
+	if (agent.taken)
+		agent.taken(c);
 	clock_check();
 	return c;
 }
@@ -332,14 +332,14 @@ struct tctx *ctx_nested(struct tctx *c, uintptr_t sp)
 		return c;
 	}
 	if (c->pub.level >= AGENT_MAX_LEVEL) {
-		ADD(A.ledger->dropped[PMM_DROP_NESTED], 1);
+		ADD(agent.ledger->dropped[PMM_DROP_NESTED], 1);
 		return NULL;
 	}
 	if (!c->nested) {
 		struct tctx *n = ctx_new();
 
 		if (!n) {
-			ADD(A.ledger->dropped[PMM_DROP_CTX_FULL], 1);
+			ADD(agent.ledger->dropped[PMM_DROP_CTX_FULL], 1);
 			return NULL;
 		}
 		ctx_reset(n, 0, c->tid);

@@ -51,7 +51,7 @@ struct tctx {
 	uint64_t last_address;
 	struct block_stamp stamp;
 	uint32_t events;		/* wraps; paces slow checks */
-	uint32_t code_gen;		/* A.code_gen the memo belongs to */
+	uint32_t code_gen;		/* agent.code_gen the memo belongs to */
 	uint32_t stack_gen;
 	uint32_t known_gen;		/* raised to forget all known stacks */
 	struct known *known;		/* NULL until the context has been used for a while */
@@ -100,12 +100,12 @@ struct ctx_entry {
 
 /*
  * Is the ledger in view this process's own? Not before the agent is on, and not in a forked child
- * before its first event: A.ledger, A.base, A.file and A.slot are the parent's there, which are not
- * mapped.
+ * before its first event: agent.ledger, agent.base, agent.file and agent.slot are the parent's
+ * there, which are not mapped.
  */
 static inline bool agent_begun(void)
 {
-	return A.alive && LOAD(*A.alive);
+	return agent.alive && LOAD(*agent.alive);
 }
 
 /*
@@ -117,7 +117,7 @@ struct tctx *ctx_find_slow(uint64_t tp);
 /* The calling thread's id, without a system call where the C library keeps it. */
 static inline uint32_t ctx_tid(uint64_t tp)
 {
-	uint32_t tid = A.tid_offset ? *(volatile uint32_t *)(tp + A.tid_offset) : 0;
+	uint32_t tid = agent.tid_offset ? *(volatile uint32_t *)(tp + agent.tid_offset) : 0;
 
 	return tid ? tid : (uint32_t)sys0(gettid);
 }
@@ -145,12 +145,12 @@ static inline uint32_t ctx_hash_of(uint64_t tp)
 static inline struct tctx *ctx_find(void)
 {
 	uint64_t tp = arch_thread_pointer();
-	struct ctx_entry *e = &A.ctx_hash[ctx_hash_of(tp)];
+	struct ctx_entry *e = &agent.ctx_hash[ctx_hash_of(tp)];
 
 	if (likely(LOAD(e->tp) == tp)) {
 		struct tctx *c = LOAD(e->ctx);
 
-		if (likely(c && c->tid == *(volatile uint32_t *)(tp + A.tid_offset)))
+		if (likely(c && c->tid == *(volatile uint32_t *)(tp + agent.tid_offset)))
 			return c;
 	}
 	return ctx_find_slow(tp);

@@ -10,7 +10,7 @@ void hook_allocated(struct tctx *c, void *p, size_t size, uint32_t kind, const s
 {
 	if (unlikely(!p)) {
 		record_failed(c, size, kind, from);
-	} else if (unlikely(size < A.min_size)) {
+	} else if (unlikely(size < agent.min_size)) {
 		c->pub.skipped_allocs++;
 		c->pub.skipped_bytes += size;
 	} else {
@@ -25,7 +25,8 @@ bool hook_resizing(struct tctx *c, void *old, size_t size, struct block_info *wa
 	if (!old)
 		return false;
 	move_begin(&c->pub.move[PMM_MOVE_HEAP], (uint64_t)old, size);
-	known = (!A.sampled || *sample_filter((uint64_t)old)) && record_free(c, (uint64_t)old, was);
+	known = (!agent.sampled || *sample_filter((uint64_t)old)) &&
+		record_free(c, (uint64_t)old, was);
 	if (known)
 		STORE(c->pub.move[PMM_MOVE_HEAP].old_bytes, was->size);
 	return known;
@@ -73,31 +74,31 @@ int hook_posix_memalign(struct tctx *c, int (*real)(void **, size_t, size_t), vo
 void hook_mapped(struct tctx *c, void *p, size_t bytes, const struct caller *from)
 {
 	if (p == MAP_FAILED) {
-		ADD(A.ledger->mapping.mmap_failed, 1);
+		ADD(agent.ledger->mapping.mmap_failed, 1);
 		return;
 	}
-	ADD(A.ledger->mapping.mmap_calls, 1);
-	ADD(A.ledger->mapping.mmap_bytes, bytes);
+	ADD(agent.ledger->mapping.mmap_calls, 1);
+	ADD(agent.ledger->mapping.mmap_bytes, bytes);
 	record_map(c, (uint64_t)p, bytes, from);
 }
 
 void hook_unmapping(struct tctx *c, void *at, size_t bytes)
 {
-	ADD(A.ledger->mapping.munmap_calls, 1);
-	ADD(A.ledger->mapping.munmap_bytes, bytes);
-	ADD(A.stack_gen, 1);
+	ADD(agent.ledger->mapping.munmap_calls, 1);
+	ADD(agent.ledger->mapping.munmap_bytes, bytes);
+	ADD(agent.stack_gen, 1);
 	record_unmap(c, (uint64_t)at, bytes);
 }
 
 void hook_remapped(struct tctx *c, void *old, size_t old_bytes, void *p, size_t bytes,
 		   const struct caller *from)
 {
-	ADD(A.ledger->mapping.mremap_calls, 1);
+	ADD(agent.ledger->mapping.mremap_calls, 1);
 	if (bytes > old_bytes)
-		ADD(A.ledger->mapping.mremap_grown_bytes, bytes - old_bytes);
+		ADD(agent.ledger->mapping.mremap_grown_bytes, bytes - old_bytes);
 	else
-		ADD(A.ledger->mapping.mremap_shrunk_bytes, old_bytes - bytes);
-	ADD(A.stack_gen, 1);
+		ADD(agent.ledger->mapping.mremap_shrunk_bytes, old_bytes - bytes);
+	ADD(agent.stack_gen, 1);
 	record_unmap(c, (uint64_t)old, old_bytes);
 	record_map(c, (uint64_t)p, bytes, from);
 }

@@ -37,7 +37,7 @@
 /* Is this allocation to be recorded? Always in exact mode. */
 static inline bool hook_hit(struct tctx *c, size_t size)
 {
-	if (likely(!A.sampled))
+	if (likely(!agent.sampled))
 		return true;
 	if (!c->sampling) {
 		c->sampling = true;
@@ -134,7 +134,7 @@ static inline void hook_free(struct tctx *c, void *p)
 	struct block_info was;
 
 	if (record_free(c, (uint64_t)p, &was) && was.size >= 32768)
-		ADD(A.stack_gen, 1); /* it may have been a stack, and its memory may go */
+		ADD(agent.stack_gen, 1); /* it may have been a stack, and its memory may go */
 	STORE(c->busy, TCTX_IN_ALLOCATOR);
 }
 

@@ -78,8 +78,8 @@ void *number_get(uint32_t *counter, uint32_t max, void *(*entry)(uint32_t nr), u
 
 static void *node_entry(uint32_t nr)
 {
-	pmm_ref *chunk = arena_chunk(A.ledger->node_dir, nr >> PMM_NODE_SHIFT, PMM_NODE_DIR_SHIFT,
-				     sizeof(*chunk));
+	pmm_ref *chunk = arena_chunk(agent.ledger->node_dir, nr >> PMM_NODE_SHIFT,
+				     PMM_NODE_DIR_SHIFT, sizeof(*chunk));
 
 	return chunk ? arena_chunk(chunk, nr & ((1u << PMM_NODE_SHIFT) - 1), PMM_NODE_SHIFT,
 				   sizeof(struct pmm_node))
@@ -89,14 +89,14 @@ static void *node_entry(uint32_t nr)
 static uint32_t node_new(uint32_t parent, uint64_t frame)
 {
 	uint32_t nr;
-	struct pmm_node *n = number_get(&A.ledger->nr_nodes, PMM_MAX_NODES, node_entry, &nr);
+	struct pmm_node *n = number_get(&agent.ledger->nr_nodes, PMM_MAX_NODES, node_entry, &nr);
 
 	if (!n)
 		return 0;
 	n->frame = frame;
 	n->parent = parent;
-	if (unlikely(A.node_added))
-		A.node_added(nr, parent, frame);
+	if (unlikely(agent.node_added))
+		agent.node_added(nr, parent, frame);
 	return nr;
 }
 
@@ -113,7 +113,7 @@ static void node_waste(uint32_t nr)
 
 static inline uint64_t *part_of(uint64_t hash)
 {
-	return (uint64_t *)(A.base + PMM_NODE_HASH_OFF) + (hash >> (64 - PARTS_BITS));
+	return (uint64_t *)(agent.base + PMM_NODE_HASH_OFF) + (hash >> (64 - PARTS_BITS));
 }
 
 /* What a slot has beside the number. */

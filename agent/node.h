@@ -16,7 +16,7 @@
 static inline struct pmm_node *node_at(uint32_t nr)
 {
 	const pmm_ref *dir = arena_at(
-		A.ledger->node_dir[nr >> (PMM_NODE_SHIFT + PMM_NODE_DIR_SHIFT)]);
+		agent.ledger->node_dir[nr >> (PMM_NODE_SHIFT + PMM_NODE_DIR_SHIFT)]);
 
 	return (struct pmm_node *)arena_at(
 		       dir[nr >> PMM_NODE_SHIFT & ((1u << PMM_NODE_DIR_SHIFT) - 1)]) +

@@ -5,7 +5,7 @@
  * one for each.
  *
  * A piece is verified in full: its frames' pcs and the node outside it. A pc stands for a frame as
- * long as A.code_gen is the same.
+ * long as agent.code_gen is the same.
  */
 #ifndef AGENT_PIECE_H
 #define AGENT_PIECE_H

@@ -31,7 +31,7 @@ static inline unsigned class_of(uint64_t size)
 /* The figures an allocation of this size counts for: itself, or what its sample stands for. */
 static inline void scale(uint64_t address, uint64_t size, uint64_t *blocks, uint64_t *bytes)
 {
-	if (likely(!A.sampled)) {
+	if (likely(!agent.sampled)) {
 		*blocks = 1;
 		*bytes = size;
 		return;
@@ -80,7 +80,7 @@ static __attribute__((noinline)) struct pmm_record *record_lost(struct tctx *c, 
 	uint64_t size;
 	uint32_t was;
 
-	ADD(A.ledger->dropped[PMM_DROP_SITE_FULL], 1);
+	ADD(agent.ledger->dropped[PMM_DROP_SITE_FULL], 1);
 	if (site)
 		block_change_site(address, 0, &was, &size);
 	return site_record_none(c, epoch);
@@ -90,7 +90,7 @@ static __attribute__((noinline)) struct pmm_record *record_missed(struct tctx *c
 								  uint64_t epoch)
 {
 	if (site)
-		ADD(A.ledger->dropped[PMM_DROP_SITE_FULL], 1);
+		ADD(agent.ledger->dropped[PMM_DROP_SITE_FULL], 1);
 	return site_record_none(c, epoch);
 }
 
@@ -126,14 +126,14 @@ static inline __attribute__((always_inline)) void count_alloc(struct tctx *c, st
 	r->last_tick = b->tick;
 	if (unlikely(!b->size))
 		r->zero_size++;
-	if (unlikely(A.warn_size && b->size >= A.warn_size))
+	if (unlikely(agent.warn_size && b->size >= agent.warn_size))
 		r->huge++;
 	c->pub.allocs += blocks;
 	c->pub.bytes_in += bytes;
 	class->calls[b->kind] += blocks;
 	class->bytes_in += bytes;
 	c->last_address = address;
-	if (A.sampled) {
+	if (agent.sampled) {
 		r->samples_in++;
 		sample_enter(address);
 	}
@@ -180,7 +180,8 @@ static __attribute__((noinline, cold)) void displace(struct tctx *c, uint64_t ad
 	struct block_info was;
 	uint64_t old, *at;
 
-	while (!A.dense && kind != PMM_KIND_OTHER && (at = word_in_the_way(address, place, size))) {
+	while (!agent.dense && kind != PMM_KIND_OTHER &&
+	       (at = word_in_the_way(address, place, size))) {
 		if (!block_displace(address, at, at - place, &c->stamp, &was, &old))
 			continue;
 		released(c, old, &was);
@@ -243,7 +244,7 @@ void record_alloc_apart(struct tctx *c, uint64_t address, uint64_t size, uint32_
 
 void record_free_unknown(struct tctx *c)
 {
-	if (!A.sampled && !A.min_size)
+	if (!agent.sampled && !agent.min_size)
 		c->pub.untracked_frees++;
 	c->last_address = 0;
 }
@@ -262,7 +263,7 @@ static inline __attribute__((always_inline)) void released(struct tctx *c, uint6
 	r->bytes_out += bytes;
 	r->frees += blocks;
 	was->lifetime = (uint8_t)lifetime_of(
-		was->birth, unlikely(A.compiled_in) ? clock_of_release(c) : clock_now());
+		was->birth, unlikely(agent.compiled_in) ? clock_of_release(c) : clock_now());
 	was->temporary = c->last_address == address;
 	*lifetime_at(c, r, was->lifetime) += blocks;
 	if (was->temporary) {
@@ -275,7 +276,7 @@ static inline __attribute__((always_inline)) void released(struct tctx *c, uint6
 	class->frees += blocks;
 	class->bytes_out += bytes;
 	c->last_address = 0;
-	if (A.sampled) {
+	if (agent.sampled) {
 		r->samples_out++;
 		sample_leave(address);
 	}
@@ -331,7 +332,7 @@ static void restored(struct tctx *c, uint64_t address, const struct block_info *
 		r->temporary -= blocks;
 		c->pub.temporary -= blocks;
 	}
-	if (A.sampled) {
+	if (agent.sampled) {
 		r->samples_out--;
 		sample_enter(address);
 	}
@@ -371,7 +372,7 @@ void record_failed_at(struct tctx *c, uint64_t size, uint32_t site)
 	r->failed++;
 	if (!size)
 		r->zero_size++;
-	if (A.warn_size && size >= A.warn_size)
+	if (agent.warn_size && size >= agent.warn_size)
 		r->huge++;
 	if (size > r->max_bytes)
 		r->max_bytes = size;
@@ -449,7 +450,7 @@ static void map_cut(struct tctx *c, uint64_t at, const struct block_info *m, uin
 		pieces++;
 	}
 	if (!r) {
-		ADD(A.ledger->dropped[PMM_DROP_SITE_FULL], 1);
+		ADD(agent.ledger->dropped[PMM_DROP_SITE_FULL], 1);
 		return;
 	}
 	r->bytes_out += m->size - left;
@@ -491,7 +492,7 @@ void record_map(struct tctx *c, uint64_t address, uint64_t size, const struct ca
 	known = block_add_map(address, size, site, c->pub.thread, tick);
 	r = known ? site_record(c, site, 0) : NULL;
 	if (known && !r)
-		ADD(A.ledger->dropped[PMM_DROP_SITE_FULL], 1);
+		ADD(agent.ledger->dropped[PMM_DROP_SITE_FULL], 1);
 	if (r) {
 		r->bytes_in += size;
 		r->allocs++;

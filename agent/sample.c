@@ -53,13 +53,13 @@ uint64_t sample_next(struct tctx *c)
 	/* -ln(u), 24 fractional bits, at most 45 */
 	uint64_t e_q24 = minus_log2(u) * (ln2_q32 >> 8) >> 24;
 
-	return (A.tree->sample_bytes * (e_q24 >> 4) >> 20) + 1;
+	return (agent.tree->sample_bytes * (e_q24 >> 4) >> 20) + 1;
 }
 
 /* w with 16 fractional bits. */
 static uint64_t weight_q16(uint64_t size)
 {
-	uint64_t r = A.tree->sample_bytes, x, p, term;
+	uint64_t r = agent.tree->sample_bytes, x, p, term;
 
 	if (!size)
 		size = 1;

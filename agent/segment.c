@@ -5,8 +5,8 @@
  * A ledger is trusted by the agent in its process: its own lists hang off it. So it is this
  * process's alone. No descriptor is kept and no child inherits the mapping (MADV_DONTFORK), whoever
  * forks it and however, so that one that gives up privileges afterwards has nothing of its
- * parent's. A forked child makes a file of its own at its first event; until then A.file, A.base,
- * A.ledger and A.slot point to nothing there (agent_begun()).
+ * parent's. A forked child makes a file of its own at its first event; until then agent.file,
+ * agent.base, agent.ledger and agent.slot point to nothing there (agent_begun()).
  */
 #include "agent/segment.h"
 
@@ -40,7 +40,7 @@ int segment_map(int fd, uint64_t bytes)
 		return -1;
 	}
 	sys3(madvise, at, bytes, SYS_MADV_DONTDUMP);
-	A.file = at;
+	agent.file = at;
 	if (sys_failed(sys3(madvise, at, bytes, SYS_MADV_DONTFORK)) ||
 	    sys_failed(sys3(mprotect, at, head, SYS_PROT_READ | SYS_PROT_WRITE))) {
 		segment_unmap();
@@ -51,15 +51,15 @@ int segment_map(int fd, uint64_t bytes)
 
 void segment_unmap(void)
 {
-	if (!A.file)
+	if (!agent.file)
 		return;
-	sys2(munmap, A.file, A.reserved_bytes);
+	sys2(munmap, agent.file, agent.reserved_bytes);
 	limit_restore();
-	if ((const char *)A.tree == A.file)
-		A.tree = NULL;
-	A.file = A.base = NULL;
-	A.ledger = NULL;
-	A.slot = NULL;
+	if ((const char *)agent.tree == agent.file)
+		agent.tree = NULL;
+	agent.file = agent.base = NULL;
+	agent.ledger = NULL;
+	agent.slot = NULL;
 }
 
 /*
@@ -101,7 +101,7 @@ static long file_read(const char *path, char *to, size_t bytes)
 /* Who we are, for the reader. Uses the scratch memory: no stack to spare here. */
 static void describe(struct pmm_ledger *l)
 {
-	char *s = A.scratch;
+	char *s = agent.scratch;
 	long n = file_read("/proc/self/comm", s, 16);
 
 	if (n > 1)
@@ -114,9 +114,9 @@ static void describe(struct pmm_ledger *l)
 	n = sys3(readlink, "/proc/thread-self/exe", s, 4096);
 	l->exe = n > 0 ? arena_string(s, (size_t)n) : 0;
 	l->exe_len = l->exe ? (uint32_t)n : 0;
-	if (A.allocator_path) {
-		n = (long)str_length(A.allocator_path);
-		l->allocator = arena_string(A.allocator_path, (size_t)n);
+	if (agent.allocator_path) {
+		n = (long)str_length(agent.allocator_path);
+		l->allocator = arena_string(agent.allocator_path, (size_t)n);
 		l->allocator_len = l->allocator ? (uint32_t)n : 0;
 	}
 }
@@ -127,71 +127,72 @@ static void describe(struct pmm_ledger *l)
  */
 static bool head_write(void)
 {
-	struct pmm_tree *head = (struct pmm_tree *)A.file;
+	struct pmm_tree *head = (struct pmm_tree *)agent.file;
 
-	if (head != A.tree) {
-		if (!segment_back(A.file, ARCH_PAGE))
+	if (head != agent.tree) {
+		if (!segment_back(agent.file, ARCH_PAGE))
 			return false;
-		*head = *A.tree;
+		*head = *agent.tree;
 		head->cookie = 0;
 		head->life[0] = head->life[1] = 0;
 		head->slot[0] = (struct pmm_slot){ .state = PMM_SLOT_FREE };
 	}
-	A.slot = &head->slot[0];
+	agent.slot = &head->slot[0];
 	return true;
 }
 
 /* The parts of a ledger that have to be there from the start. */
 static bool ledger_back(void)
 {
-	return segment_back(A.base, PMM_HEADER_BYTES) &&
-	       segment_back(A.base + PMM_NODE_HASH_OFF, PMM_NODE_HASH_BYTES) &&
-	       !sys_failed(sys3(mprotect, A.base, PMM_ARENA_OFF, SYS_PROT_READ | SYS_PROT_WRITE));
+	return segment_back(agent.base, PMM_HEADER_BYTES) &&
+	       segment_back(agent.base + PMM_NODE_HASH_OFF, PMM_NODE_HASH_BYTES) &&
+	       !sys_failed(
+		       sys3(mprotect, agent.base, PMM_ARENA_OFF, SYS_PROT_READ | SYS_PROT_WRITE));
 }
 
 static void ledger_begin(struct pmm_ledger *l)
 {
 	l->version = PMM_LEDGER_VERSION;
 	l->header_bytes = sizeof(*l);
-	l->pid = (uint32_t)A.pid;
-	l->ppid = A.confined ? 0 : (uint32_t)sys0(getppid);
+	l->pid = (uint32_t)agent.pid;
+	l->ppid = agent.confined ? 0 : (uint32_t)sys0(getppid);
 	l->arena_off = l->arena_used = l->arena_ready = PMM_ARENA_OFF;
-	l->arena_end = A.reserved_bytes - A.tree->slots_off;
-	if (A.tree->limit_bytes < l->arena_end - PMM_ARENA_OFF)
-		l->arena_end = PMM_ARENA_OFF + (A.tree->limit_bytes & ~(PMM_PAGE - 1));
+	l->arena_end = agent.reserved_bytes - agent.tree->slots_off;
+	if (agent.tree->limit_bytes < l->arena_end - PMM_ARENA_OFF)
+		l->arena_end = PMM_ARENA_OFF + (agent.tree->limit_bytes & ~(PMM_PAGE - 1));
 	l->nr_nodes = l->nr_sites = l->nr_modules = l->nr_stamps = l->nr_srclocs = 1;
-	l->dense = A.dense;
-	l->compiled_in = A.compiled_in;
+	l->dense = agent.dense;
+	l->compiled_in = agent.compiled_in;
 	l->mapping.brk_start = l->mapping.brk_now = l->mapping.brk_max = (uint64_t)sys1(brk, 0);
 	block_init();
 	clock_check();
 	l->start_tick = clock_now();
 	l->image = arch_cycles();
-	if (!A.confined)
+	if (!agent.confined)
 		describe(l);
 }
 
 int segment_claim(bool new_image)
 {
-	A.file = A.base = NULL;
-	A.ledger = NULL;
-	A.slot = NULL;
+	agent.file = agent.base = NULL;
+	agent.ledger = NULL;
+	agent.slot = NULL;
 	if (segment_file())
 		return -1;
-	A.base = A.file + A.tree->slots_off;
+	agent.base = agent.file + agent.tree->slots_off;
 	if (!head_write() || !ledger_back()) {
 		segment_unmap();
 		return -1;
 	}
-	A.ledger = (struct pmm_ledger *)A.base;
-	A.srcloc_hash = NULL;
-	ledger_begin(A.ledger);
-	STORE(A.slot->leave, PMM_LEAVE_NOT);
-	STORE(A.slot->limit_raised, limit_state());
-	STORE(A.slot->pid, (uint32_t)A.pid);
-	STORE_RELEASE(A.slot->state, PMM_SLOT_LIVE);
-	STORE(A.ledger->state, PMM_STATE_RUNNING);
-	STORE_RELEASE(A.ledger->magic, PMM_LEDGER_MAGIC);
+	agent.ledger = (struct pmm_ledger *)agent.base;
+	agent.srcloc_hash = NULL;
+	ledger_begin(agent.ledger);
+	STORE(agent.slot->leave, PMM_LEAVE_NOT);
+	STORE(agent.slot->limit_raised, limit_state());
+	STORE(agent.slot->pid, (uint32_t)agent.pid);
+	STORE_RELEASE(agent.slot->state, PMM_SLOT_LIVE);
+	STORE(agent.ledger->state, PMM_STATE_RUNNING);
+	STORE_RELEASE(agent.ledger->magic, PMM_LEDGER_MAGIC);
 	segment_publish(new_image);
 	return 0;
 }

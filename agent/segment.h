@@ -20,7 +20,7 @@ struct pmm_tree;
  */
 bool segment_closed(void);
 
-/* Once: know what is asked for and whose clock counts: set A.tree. */
+/* Once: know what is asked for and whose clock counts: set agent.tree. */
 int segment_open(void);
 
 /*
@@ -44,7 +44,7 @@ bool segment_sane(const struct pmm_tree *t);
 
 /*
  * Map `bytes` of a file, or of memory where fd is -1, so that no child inherits it. Only its head
- * can be used so far. Sets A.file; 0 or -1, and then nothing is mapped.
+ * can be used so far. Sets agent.file; 0 or -1, and then nothing is mapped.
  */
 int segment_map(int fd, uint64_t bytes);
 
@@ -54,7 +54,7 @@ void segment_unmap(void);
 /* Give memory behind [at, at + bytes) of the mapping. False: there is none. */
 bool segment_back(char *at, uint64_t bytes);
 
-/* Have a ledger: A.base, A.ledger, A.slot. new_image: we come from exec. 0 or -1. */
+/* Have a ledger: agent.base, agent.ledger, agent.slot. new_image: we come from exec. 0 or -1. */
 int segment_claim(bool new_image);
 
 #endif

@@ -37,7 +37,7 @@ static void describe(const void *p, const struct block_info *was, struct full_bl
 	b->address = p;
 	b->size = was->size;
 	b->kind = was->kind;
-	b->time = (uint32_t)((A.tree->start_realtime_ns +
+	b->time = (uint32_t)((agent.tree->start_realtime_ns +
 			      pmm_tick_of_time(was->birth) * PMM_TICK_NS) /
 			     1000000000u);
 	b->number = 0;
@@ -56,7 +56,7 @@ bool shim_peek(const void *p, void *to, size_t bytes)
 {
 	uintptr_t at = (uintptr_t)p;
 
-	if ((!*A.single_threaded || A.valgrind) && module_copy(to, at, bytes))
+	if ((!*agent.single_threaded || agent.valgrind) && module_copy(to, at, bytes))
 		return true;
 	if (!sys_readable(at & ~7ul) ||
 	    ((at ^ (at + bytes - 1)) >= ARCH_PAGE && !sys_readable((at + bytes - 1) & ~7ul)))
@@ -150,7 +150,7 @@ static unsigned mids_from(unsigned table, uint64_t from, const struct pmm_mid *m
 {
 	unsigned nr = 0, at;
 
-	for (pmm_ref ref = LOAD_ACQUIRE(A.ledger->table[table].mids); ref;
+	for (pmm_ref ref = LOAD_ACQUIRE(agent.ledger->table[table].mids); ref;
 	     ref = ((const struct pmm_mid *)arena_at(ref))->next) {
 		const struct pmm_mid *m = arena_at(ref);
 

@@ -25,7 +25,7 @@ struct srcloc_sums {
 
 static struct pmm_ctx *ctx_at(uint32_t i)
 {
-	pmm_ref ref = LOAD_ACQUIRE(A.ledger->ctx[i]);
+	pmm_ref ref = LOAD_ACQUIRE(agent.ledger->ctx[i]);
 
 	return ref ? arena_at(ref) : NULL;
 }
@@ -36,7 +36,7 @@ static struct pmm_ctx *ctx_at(uint32_t i)
  */
 static uint64_t peak_now(void)
 {
-	uint64_t known = LOAD_ACQUIRE(A.ledger->epoch), word = LOAD(A.ledger->total);
+	uint64_t known = LOAD_ACQUIRE(agent.ledger->epoch), word = LOAD(agent.ledger->total);
 
 	return word & RISING ? UINT64_MAX : epoch_full(known, word);
 }
@@ -86,7 +86,7 @@ static void add_records(void (*none)(void *sums),
 	for (unsigned tries = 0; tries < PEAK_TRIES; tries++) {
 		none(sums);
 		peak = peak_now();
-		for (uint32_t i = 0, nr = LOAD(A.ledger->nr_ctx); i < nr; i++) {
+		for (uint32_t i = 0, nr = LOAD(agent.ledger->nr_ctx); i < nr; i++) {
 			const struct pmm_ctx *c = ctx_at(i);
 			const struct pmm_record *r;
 
@@ -119,8 +119,8 @@ void shim_totals(struct full_totals *t)
 		return;
 	add_records(no_totals, add_to_totals, t);
 	settle_totals(t);
-	t->nr_srclocs = LOAD(A.ledger->nr_srclocs) - 1;
-	t->dropped = LOAD(A.ledger->dropped[PMM_DROP_BLOCK_FULL]);
+	t->nr_srclocs = LOAD(agent.ledger->nr_srclocs) - 1;
+	t->dropped = LOAD(agent.ledger->dropped[PMM_DROP_BLOCK_FULL]);
 }
 
 /* Where all blocks came through pmm.h, contexts have the sum. */
@@ -128,13 +128,13 @@ uint64_t shim_live_bytes(void)
 {
 	struct full_totals t = { 0 };
 
-	if (!A.compiled_in) {
+	if (!agent.compiled_in) {
 		shim_totals(&t);
 		return t.bytes_in - t.bytes_out;
 	}
-	if (LOAD(A.state) != AGENT_ON)
+	if (LOAD(agent.state) != AGENT_ON)
 		return 0;
-	for (uint32_t i = 0, nr = LOAD(A.ledger->nr_ctx); i < nr; i++) {
+	for (uint32_t i = 0, nr = LOAD(agent.ledger->nr_ctx); i < nr; i++) {
 		const struct pmm_ctx *c = ctx_at(i);
 
 		t.bytes_in += c ? c->bytes_in : 0;
@@ -204,7 +204,7 @@ int shim_each_srcloc(int (*each)(void *ctx, const struct full_srcloc *s), void *
 
 	if (!shim_begun())
 		return 0;
-	end = LOAD(A.ledger->nr_srclocs);
+	end = LOAD(agent.ledger->nr_srclocs);
 	if (end > 1 + FEW_SRCLOCS)
 		many = sys_mmap(end * sizeof(*many), SYS_PROT_READ | SYS_PROT_WRITE,
 				SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS, -1);
@@ -229,7 +229,7 @@ bool shim_class_row(unsigned i, struct full_class *k)
 	*k = (struct full_class){ .up_to = up_to[i] };
 	if (!shim_begun())
 		return true;
-	for (uint32_t n = 0, nr = LOAD(A.ledger->nr_ctx); n < nr; n++) {
+	for (uint32_t n = 0, nr = LOAD(agent.ledger->nr_ctx); n < nr; n++) {
 		const struct pmm_class *from = ctx_at(n) ? &ctx_at(n)->class[i] : NULL;
 
 		if (!from)

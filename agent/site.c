@@ -20,21 +20,21 @@
 
 static void *site_entry(uint32_t nr)
 {
-	return arena_chunk(A.ledger->site_dir, nr, PMM_SITE_SHIFT, sizeof(struct pmm_site));
+	return arena_chunk(agent.ledger->site_dir, nr, PMM_SITE_SHIFT, sizeof(struct pmm_site));
 }
 
 static __attribute__((noinline)) uint32_t site_new(struct pmm_node *n, uint32_t node,
 						   uint32_t flags)
 {
 	uint32_t none = 0, nr;
-	struct pmm_site *s = number_get(&A.ledger->nr_sites, PMM_MAX_SITES, site_entry, &nr);
+	struct pmm_site *s = number_get(&agent.ledger->nr_sites, PMM_MAX_SITES, site_entry, &nr);
 
 	if (!s)
 		return 0;
 	s->flags = flags;
 	s->node = node;
-	if (unlikely(A.site_added))
-		A.site_added(nr, node);
+	if (unlikely(agent.site_added))
+		agent.site_added(nr, node);
 	if (CAS(n->site, none, nr))
 		return nr;
 	s->node = 0;			/* somebody else was faster */

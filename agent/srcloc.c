@@ -45,7 +45,7 @@ static bool text_is(pmm_ref ref, uint32_t length, const char *text, uint32_t n)
 
 static struct pmm_srcloc *srcloc_at(uint32_t nr)
 {
-	pmm_ref chunk = LOAD_ACQUIRE(A.ledger->srcloc_dir[nr >> PMM_SRCLOC_SHIFT]);
+	pmm_ref chunk = LOAD_ACQUIRE(agent.ledger->srcloc_dir[nr >> PMM_SRCLOC_SHIFT]);
 
 	return chunk ? (struct pmm_srcloc *)arena_at(chunk) + (nr & ((1u << PMM_SRCLOC_SHIFT) - 1))
 		     : NULL;
@@ -59,7 +59,7 @@ static struct pmm_srcloc *srcloc_at(uint32_t nr)
 static uint32_t srcloc_search(uint32_t nr, uint32_t until, const struct pmm_srcloc *key,
 			      const struct srcloc *p)
 {
-	uint32_t left = LOAD(A.ledger->nr_srclocs);
+	uint32_t left = LOAD(agent.ledger->nr_srclocs);
 
 	for (const struct pmm_srcloc *at; nr != until && nr && left--; nr = at->next) {
 		at = srcloc_at(nr);
@@ -75,26 +75,26 @@ static uint32_t srcloc_search(uint32_t nr, uint32_t until, const struct pmm_srcl
 
 static uint32_t *buckets(void)
 {
-	uint32_t *table = LOAD_ACQUIRE(A.srcloc_hash), *none = NULL;
+	uint32_t *table = LOAD_ACQUIRE(agent.srcloc_hash), *none = NULL;
 
 	if (likely(table))
 		return table;
 	table = arena_get(sizeof(*table) << HASH_BITS, 64);
 	if (!table)
 		return NULL;
-	return CAS(A.srcloc_hash, none, table) ? table : none;
+	return CAS(agent.srcloc_hash, none, table) ? table : none;
 }
 
 static uint32_t srcloc_new(const struct srcloc *p, const struct pmm_srcloc *key)
 {
-	uint32_t nr = LOAD(A.ledger->nr_srclocs);
+	uint32_t nr = LOAD(agent.ledger->nr_srclocs);
 	struct pmm_srcloc *at;
 
 	do
 		if (nr >= PMM_MAX_SRCLOCS)
 			return 0;
-	while (!CAS(A.ledger->nr_srclocs, nr, nr + 1));
-	at = arena_chunk(A.ledger->srcloc_dir, nr, PMM_SRCLOC_SHIFT, sizeof(*at));
+	while (!CAS(agent.ledger->nr_srclocs, nr, nr + 1));
+	at = arena_chunk(agent.ledger->srcloc_dir, nr, PMM_SRCLOC_SHIFT, sizeof(*at));
 	if (!at)
 		return 0;
 	*at = *key;
@@ -174,7 +174,7 @@ static bool ref_same(pmm_ref a, pmm_ref b)
 uint32_t srcloc_first(uint32_t nr)
 {
 	const struct pmm_srcloc *s = srcloc_number(nr), *at;
-	uint32_t first = nr, left = LOAD(A.ledger->nr_srclocs);
+	uint32_t first = nr, left = LOAD(agent.ledger->nr_srclocs);
 
 	for (uint32_t older = s ? s->next : 0; older && left--; older = at->next) {
 		at = srcloc_at(older);

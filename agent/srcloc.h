@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) uint32_t srcloc_site(struct tctx *c
 		const struct srcloc_known *k = srcloc_known_at(c->srclocs, file, what, under);
 
 		if (likely(srcloc_is(k, file, function, what, under) &&
-			   (uint64_t)file - A.texts_at < A.texts_bytes))
+			   (uint64_t)file - agent.texts_at < agent.texts_bytes))
 			return k->site;
 	}
 	return srcloc_site_slow(c, &(struct srcloc){ file, function, line, flags }, under);
@@ -78,7 +78,7 @@ uint32_t srcloc_under(uint32_t site);
 
 static inline const struct pmm_site *srcloc_site_at(uint32_t site)
 {
-	pmm_ref chunk = LOAD_ACQUIRE(A.ledger->site_dir[site >> PMM_SITE_SHIFT]);
+	pmm_ref chunk = LOAD_ACQUIRE(agent.ledger->site_dir[site >> PMM_SITE_SHIFT]);
 
 	return likely(site && chunk)
 		       ? (struct pmm_site *)arena_at(chunk) + (site & ((1u << PMM_SITE_SHIFT) - 1))

@@ -75,9 +75,9 @@ static inline bool credits_out(struct pmm_ledger *l)
 {
 	uint64_t out = LOAD_ACQUIRE(l->credit_out);
 
-	if (unlikely(out < LOAD(A.credits_lost)))
-		STORE(A.credits_lost, out);
-	return out > LOAD(A.credits_lost);
+	if (unlikely(out < LOAD(agent.credits_lost)))
+		STORE(agent.credits_lost, out);
+	return out > LOAD(agent.credits_lost);
 }
 
 /*
@@ -99,7 +99,7 @@ static __attribute__((noinline)) void recall(struct pmm_ledger *l)
 			return;
 		wait_between(tries);
 	}
-	STORE(A.credits_lost, LOAD(l->credit_out));
+	STORE(agent.credits_lost, LOAD(l->credit_out));
 }
 
 /* Take a credit if the total is far enough below the peak. */
@@ -141,8 +141,8 @@ static inline bool use_credit(struct tctx *c, int64_t delta)
 
 uint64_t total_add(struct tctx *c, uint64_t bytes)
 {
-	struct pmm_ledger *l = A.ledger;
-	bool alone = *A.single_threaded;
+	struct pmm_ledger *l = agent.ledger;
+	bool alone = *agent.single_threaded;
 	uint64_t word, next, before;
 
 	if (!alone) {
@@ -175,8 +175,8 @@ uint64_t total_add(struct tctx *c, uint64_t bytes)
 
 uint64_t total_sub(struct tctx *c, uint64_t bytes)
 {
-	struct pmm_ledger *l = A.ledger;
-	bool alone = *A.single_threaded;
+	struct pmm_ledger *l = agent.ledger;
+	bool alone = *agent.single_threaded;
 	uint64_t word, next, before;
 
 	if (!alone && use_credit(c, (int64_t)bytes))

@@ -16,7 +16,7 @@
  */
 static inline void wait_between(unsigned tries)
 {
-	if (tries < WAIT_PAUSES || LOAD(A.confined))
+	if (tries < WAIT_PAUSES || LOAD(agent.confined))
 		arch_pause();
 	else
 		sys0(sched_yield);

@@ -10,13 +10,13 @@ static int admit(const struct at *at, size_t size)
 	if (option(PMM_CHECK_ALWAYS))
 		inspect_all(at);
 	if (huge && size >= huge) {
-		S.stats.nr_huge++;
+		monitor.stats.nr_huge++;
 		tell(at, "huge request: %zu bytes", size);
 	}
 	if (!limit || (size <= limit && bytes_live() <= limit - size))
 		return 1;
-	if (!S.refused) {
-		S.refused = 1;
+	if (!monitor.refused) {
+		monitor.refused = 1;
 		tell(at, "request for %zu bytes fails, as all beyond the limit of %zu", size,
 		     limit);
 	}

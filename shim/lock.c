@@ -71,17 +71,17 @@ COLD void wait_for_lock(void)
 	uint32_t turn = 0, spins = 0;
 	long since = 0, now;
 
-	while (PEEK(&S.owner) || !CLAIM(&S.owner, SELF)) {
+	while (PEEK(&monitor.owner) || !CLAIM(&monitor.owner, SELF)) {
 		if (++spins < SPINS)
 			continue;
 		PMM_YIELD();
 		now = (long)PMM_TIME();
-		if (spins == SPINS || PEEK(&S.turn) != turn) {
-			turn = PEEK(&S.turn);
+		if (spins == SPINS || PEEK(&monitor.turn) != turn) {
+			turn = PEEK(&monitor.turn);
 			since = now;
-		} else if (now > since + 1 && S.pid != process_id()) {
-			S.pid = process_id();
-			POKE(&S.owner, SELF);
+		} else if (now > since + 1 && monitor.pid != process_id()) {
+			monitor.pid = process_id();
+			POKE(&monitor.owner, SELF);
 			return;
 		}
 	}
@@ -89,15 +89,15 @@ COLD void wait_for_lock(void)
 
 HOT int enter_fast(void)
 {
-	const char *owner = PEEK(&S.owner);
+	const char *owner = PEEK(&monitor.owner);
 
 	if (owner == SELF)
 		return 0;
 	if (ALONE && !owner)
-		POKE(&S.owner, SELF);
-	else if (owner || !CLAIM(&S.owner, SELF))
+		POKE(&monitor.owner, SELF);
+	else if (owner || !CLAIM(&monitor.owner, SELF))
 		wait_for_lock();
-	POKE(&S.turn, S.turn + 1);
+	POKE(&monitor.turn, monitor.turn + 1);
 	return 1;
 }
 
@@ -108,17 +108,17 @@ HOT int enter_fast(void)
 COLD void settle(void)
 {
 	unsigned i;
-	unsigned tables = (unsigned)S.late_tables;
+	unsigned tables = (unsigned)monitor.late_tables;
 
 	if (this_thread == 2)
 		return;
 	this_thread++;
-	S.late = 0;
-	S.late_tables = 0;
+	monitor.late = 0;
+	monitor.late_tables = 0;
 	if (tables)
 		pmm_report(tables);
 	for (i = 0; i < NR_LATE; i++) {
-		const char *p = EXCHANGE(&S.late_free[i], NULL);
+		const char *p = EXCHANGE(&monitor.late_free[i], NULL);
 
 		if (p)
 			pmm_free("?", 0, "?", (void *)(uintptr_t)p);
@@ -128,8 +128,8 @@ COLD void settle(void)
 
 HOT void leave_fast(void)
 {
-	RELEASE(&S.owner);
-	if (S.late)
+	RELEASE(&monitor.owner);
+	if (monitor.late)
 		settle();
 }
 
@@ -159,9 +159,9 @@ static void begin(void)
 {
 	if (!enter())
 		return;
-	if (!S.begun) {
-		S.begun = 1;
-		S.pid = process_id();
+	if (!monitor.begun) {
+		monitor.begun = 1;
+		monitor.pid = process_id();
 		option_changed();
 #ifndef PMM_BARE
 		leave();

@@ -7,7 +7,7 @@ APART void set_off(unsigned char off)
 {
 	int locked = enter();
 
-	S.off = off;
+	monitor.off = off;
 	option_changed();
 	if (locked)
 		leave();
@@ -47,16 +47,16 @@ void pmm_set_output(pmm_output *output, void *ctx)
 
 	if (locked)
 		hand_on();
-	S.output = output;
-	S.output_ctx = ctx;
+	monitor.output = output;
+	monitor.output_ctx = ctx;
 	if (locked)
 		leave();
 }
 
 void pmm_set_react(pmm_react *react, void *ctx)
 {
-	S.react = react;
-	S.react_ctx = ctx;
+	monitor.react = react;
+	monitor.react_ctx = ctx;
 }
 
 void pmm_flush(void)
@@ -94,8 +94,8 @@ size_t pmm_grab(size_t kib)
 		if (!block)
 			break;
 		memset(block, POISON, GRAB_BYTES);
-		memcpy(block, &S.grabbed, sizeof(void *));
-		S.grabbed = block;
+		memcpy(block, &monitor.grabbed, sizeof(void *));
+		monitor.grabbed = block;
 	}
 	leave();
 	return nr;
@@ -107,18 +107,18 @@ size_t pmm_drop(size_t kib)
 
 	if (!enter())
 		return 0;
-	for (; nr < kib && S.grabbed; nr++) {
-		unsigned char *block = (unsigned char *)S.grabbed;
+	for (; nr < kib && monitor.grabbed; nr++) {
+		unsigned char *block = (unsigned char *)monitor.grabbed;
 		unsigned changed = 0;
 
 		for (i = sizeof(void *); i < GRAB_BYTES; i++)
 			changed += block[i] != POISON;
 		if (changed) {
-			S.stats.nr_errors++;
+			monitor.stats.nr_errors++;
 			tell(NULL, "wild pointer: %u of the grabbed bytes at %p changed", changed,
 			     (void *)block);
 		}
-		memcpy(&S.grabbed, block, sizeof(void *));
+		memcpy(&monitor.grabbed, block, sizeof(void *));
 		free(block);
 	}
 	leave();
@@ -209,10 +209,11 @@ int pmm_failed(PMM_AT, const char *text)
 
 	if (!enter())
 		return 0;
-	S.stats.nr_errors++;
+	monitor.stats.nr_errors++;
 	tell(&at, "assertion failed: %s", text);
 	leave();
-	reaction = S.react ? (size_t)S.react(S.react_ctx, text) : option(PMM_REACTION);
+	reaction = monitor.react ? (size_t)monitor.react(monitor.react_ctx, text)
+				 : option(PMM_REACTION);
 	if (reaction == PMM_ABORT)
 		abort();
 	if (reaction == PMM_QUIT)

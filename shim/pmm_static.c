@@ -28,7 +28,7 @@
 #endif
 
 #include "static.h"
-static struct state_of_all S;
+static struct monitor monitor;
 #include "lock.c"
 #include "text.c"
 #include "shim_guard.c"

@@ -26,7 +26,7 @@ COLD unsigned nr_changed(const char *at, size_t bytes)
 static void tell_block(const struct at *at, const char *what, unsigned bytes, const char *where,
 		       const struct slot *slot)
 {
-	S.stats.nr_errors++;
+	monitor.stats.nr_errors++;
 	if (bytes)
 		tell(at, "%s: %u byte%s %s block %p of %zu bytes from %s(%u) changed", what, bytes,
 		     bytes == 1 ? "" : "s", where, (void *)(uintptr_t)slot->address, slot->size,
@@ -190,10 +190,10 @@ static int judge_dead(const struct at *at, const struct slot *slot)
 		return 1;
 	}
 	/* a program that frees libraries' blocks does so again and again */
-	if (!S.stats.nr_foreign) {
+	if (!monitor.stats.nr_foreign) {
 		tell_block(at, "warning: freed before, or a block of code without pmm.h:", 0,
 			   "; told once", slot);
-		S.stats.nr_errors--;
+		monitor.stats.nr_errors--;
 	}
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the parts of pmm.h's implementation know of each other, in either form (pmm_static.c,
- * pmm_full.c). Each form is one translation unit: it defines its `struct state_of_all`, includes
+ * pmm_full.c). Each form is one translation unit: it defines its `struct monitor`, includes
  * the parts it is made of, and keeps blocks in its own way. What the parts ask of that is declared
  * here.
  */
@@ -153,7 +153,7 @@ static const char *memory_of(const void *p);
 static size_t inspect_all(const struct at *at);
 static size_t bytes_live(void);				/* of tracked blocks */
 static void trim_kept(void);				/* release until PMM_KEEP holds */
-static void option_changed(void);			/* an option or S.off has been written to */
+static void option_changed(void); /* an option or monitor.off has been written to */
 #ifndef PMM_BARE
 /* PMM_AT_EXIT, as far as there is something to write */
 static unsigned tables_at_exit(void);

@@ -77,8 +77,8 @@ static void put_tables(unsigned tables)
 void pmm_report(unsigned tables)
 {
 	if (!enter()) {
-		S.late_tables = S.late_tables | tables;
-		S.late = 1;
+		monitor.late_tables = monitor.late_tables | tables;
+		monitor.late = 1;
 		return;
 	}
 	put_tables(tables);
@@ -93,14 +93,14 @@ void pmm_report_to(pmm_output *output, void *ctx, unsigned tables)
 	if (!enter())
 		return;
 	hand_on();
-	old = S.output;
-	old_ctx = S.output_ctx;
-	S.output = output;
-	S.output_ctx = ctx;
+	old = monitor.output;
+	old_ctx = monitor.output_ctx;
+	monitor.output = output;
+	monitor.output_ctx = ctx;
 	put_tables(tables);
 	hand_on();
-	S.output = old;
-	S.output_ctx = old_ctx;
+	monitor.output = old;
+	monitor.output_ctx = old_ctx;
 	leave();
 }
 
@@ -113,7 +113,7 @@ void pmm_report_fd(int fd, unsigned tables)
 static void report_signal(int signo)
 {
 	(void)signo;
-	pmm_report(S.signal_tables);
+	pmm_report(monitor.signal_tables);
 }
 
 int pmm_report_on(int signo, unsigned tables)
@@ -124,7 +124,7 @@ int pmm_report_on(int signo, unsigned tables)
 	action.sa_handler = report_signal;
 	action.sa_flags = SA_RESTART;
 	/* the handler may have come in the middle of malloc() */
-	S.signal_tables = tables & ~(unsigned)PMM_HEAP;
+	monitor.signal_tables = tables & ~(unsigned)PMM_HEAP;
 	return sigaction(signo, &action, NULL);
 }
 #else

@@ -53,7 +53,7 @@ struct class {
 	size_t calls[NR_CALLS];
 };
 
-struct state_of_all {
+struct monitor {
 	const char *volatile owner;	/* the thread that has the lock */
 	volatile uint32_t turn;		/* times the lock was taken */
 	/*
@@ -94,7 +94,7 @@ struct state_of_all {
 
 /* What pmm.h promises; one byte more is each thread's, to tell them apart. */
 typedef char state_is_too_big
-	[sizeof(struct state_of_all) + NR_OPTIONS * sizeof(size_t) < PMM_STATIC_RAM ? 1 : -1];
+	[sizeof(struct monitor) + NR_OPTIONS * sizeof(size_t) < PMM_STATIC_RAM ? 1 : -1];
 
 /* ---- static_table.c; all under the lock */
 /* mask of 1 << enum state; NULL: none */

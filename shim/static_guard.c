@@ -70,8 +70,8 @@ static size_t inspect_all(const struct at *at)
 	size_t nr = 0;
 	uint32_t i;
 
-	for (i = 0; i < S.used_slots; i++) {
-		struct slot *slot = &S.slot[i];
+	for (i = 0; i < monitor.used_slots; i++) {
+		struct slot *slot = &monitor.slot[i];
 
 		if ((slot->state == LIVE || slot->state == IDLE) &&
 		    (at || (can_look(slot, &page) && (is_intact(slot) || !is_given_back(slot)))))
@@ -87,8 +87,8 @@ static void release_kept(struct slot *slot)
 {
 	inspect_kept(slot, NULL);
 	slot->state = DEAD;
-	S.nr_kept--;
-	S.kept_bytes -= slot->size;
+	monitor.nr_kept--;
+	monitor.kept_bytes -= slot->size;
 	free((char *)(uintptr_t)slot->address - front_of(slot));
 }
 
@@ -96,10 +96,10 @@ static void trim_kept(void)
 {
 	size_t most = option(PMM_KEEP);
 
-	while (S.nr_kept && (S.kept_bytes > most || !most) && S.queue_kept) {
-		struct slot *slot = &S.slot[S.queue_kept - 1];
+	while (monitor.nr_kept && (monitor.kept_bytes > most || !most) && monitor.queue_kept) {
+		struct slot *slot = &monitor.slot[monitor.queue_kept - 1];
 
-		S.queue_kept = behind_in_queue(slot);
+		monitor.queue_kept = behind_in_queue(slot);
 		if (slot->state == KEPT)
 			release_kept(slot);
 	}
@@ -108,8 +108,8 @@ static void trim_kept(void)
 static void keep_block(struct slot *slot)
 {
 	memset((char *)(uintptr_t)slot->address, POISON, slot->size);
-	S.nr_kept++;
-	S.kept_bytes += slot->size;
+	monitor.nr_kept++;
+	monitor.kept_bytes += slot->size;
 	trim_kept();
 }
 
@@ -123,8 +123,8 @@ static const struct slot *block_around(const char *p)
 {
 	uint32_t i;
 
-	for (i = 0; i < S.used_slots; i++) {
-		const struct slot *slot = &S.slot[i];
+	for (i = 0; i < monitor.used_slots; i++) {
+		const struct slot *slot = &monitor.slot[i];
 
 		if (!(1u << slot->state & (1 << LIVE | 1 << IDLE | 1 << KEPT)) ||
 		    p <= slot->address || p >= slot->address + slot->size)
@@ -144,12 +144,12 @@ static int judge_pointer(const struct at *at, const void *p)
 	const struct slot *slot;
 
 	if (place) {
-		S.stats.nr_errors++;
+		monitor.stats.nr_errors++;
 		tell(at, "free of %p, no block: %s", (void *)(uintptr_t)p, place);
 		return 1;
 	}
-	if (S.full || option(PMM_MIN_SIZE) ||
-	    (uint64_t)S.stats.nr_foreign * S.used_slots > MAX_LOOKS)
+	if (monitor.full || option(PMM_MIN_SIZE) ||
+	    (uint64_t)monitor.stats.nr_foreign * monitor.used_slots > MAX_LOOKS)
 		return 0; /* strangers are no rarity: a look at every slot is too much for each */
 	slot = block_around((const char *)p);
 	if (!slot)
@@ -163,7 +163,7 @@ static void *judge_stranger(const struct at *at, void *p)
 	const struct slot *slot;
 	int wrong;
 
-	if (S.unsure)
+	if (monitor.unsure)
 		forget_dead();
 	slot = find_slot(p, 1 << DEAD | 1 << KEPT | 1 << IDLE);
 	if (slot && slot->state == DEAD) {
@@ -179,6 +179,6 @@ static void *judge_stranger(const struct at *at, void *p)
 	}
 	if (wrong)
 		return NULL;
-	S.stats.nr_foreign++;
+	monitor.stats.nr_foreign++;
 	return p;
 }

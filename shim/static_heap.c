@@ -18,13 +18,13 @@ static unsigned char log2_of(size_t value)
 
 static size_t bytes_live(void)
 {
-	return S.stats.bytes_live;
+	return monitor.stats.bytes_live;
 }
 
 /* Requests for 0 bytes; under the lock. */
 static void note_zero(const struct at *at)
 {
-	S.stats.nr_zero++;
+	monitor.stats.nr_zero++;
 	if (option(PMM_TELL_ZERO))
 		tell(at, "request for 0 bytes");
 }
@@ -74,8 +74,8 @@ static struct slot *slot_for(size_t size, size_t align)
 	size_t canaries = option(PMM_CANARY);
 	struct slot *slot;
 
-	if (S.off || size < option(PMM_MIN_SIZE)) {
-		S.stats.nr_passed++;
+	if (monitor.off || size < option(PMM_MIN_SIZE)) {
+		monitor.stats.nr_passed++;
 		return NULL;
 	}
 	slot = take_slot();
@@ -85,7 +85,7 @@ static struct slot *slot_for(size_t size, size_t align)
 				      : 0;
 		slot->behind = (uint8_t)(canaries & PMM_BEHIND);
 	} else {
-		S.stats.nr_passed++;
+		monitor.stats.nr_passed++;
 	}
 	return slot;
 }
@@ -93,9 +93,9 @@ static struct slot *slot_for(size_t size, size_t align)
 /* Where a call passes while this thread has the lock: nothing of the tables may be looked at. */
 static void *pass_block(void *p)
 {
-	S.stats.nr_passed++;
-	S.unsure = 1;
-	S.plain = 0;
+	monitor.stats.nr_passed++;
+	monitor.unsure = 1;
+	monitor.plain = 0;
 	return p;
 }
 
@@ -136,7 +136,7 @@ COLD void *get_with_care(const struct at *at, char entry, size_t align, size_t s
 	size_t front, fill = option(PMM_FILL_NEW);
 	char *raw;
 
-	if (!S.begun)
+	if (!monitor.begun)
 		begin();
 	if (!enter())
 		return pass_block(real_block(0, align, size, 0, zero));
@@ -163,7 +163,7 @@ static void *get_block(const struct at *at, char entry, size_t align, size_t siz
 	struct slot *slot;
 	char *p;
 
-	if (SMALL || !S.plain)
+	if (SMALL || !monitor.plain)
 		return get_with_care(at, entry, align, size, zero);
 	p = real_block(0, align, size, CANARY_BYTES, zero);
 	if (!p)
@@ -179,7 +179,7 @@ static void *get_block(const struct at *at, char entry, size_t align, size_t siz
 		slot->behind = 1;
 		enter_block(slot, at, entry, size);
 	} else {
-		S.stats.nr_passed++;
+		monitor.stats.nr_passed++;
 	}
 	leave_fast();
 	return p;
@@ -197,7 +197,7 @@ HOT void *release_slot(struct slot *slot, const struct at *at, unsigned calls)
 	if (!is_intact(slot))
 		inspect_slot(slot, at);
 	count_freed(slot, calls);
-	if (!SMALL && S.plain && !slot->front) {
+	if (!SMALL && monitor.plain && !slot->front) {
 		drop_slot(slot, DEAD, at);
 		return p;
 	}
@@ -218,12 +218,12 @@ static void defer_free(void *p)
 	unsigned i;
 
 	for (i = 0; i < NR_LATE; i++) {
-		if (CLAIM(&S.late_free[i], p)) {
-			S.late = 1;
+		if (CLAIM(&monitor.late_free[i], p)) {
+			monitor.late = 1;
 			return;
 		}
 	}
-	S.stats.nr_lost++;
+	monitor.stats.nr_lost++;
 }
 
 static void put_block(const struct at *at, void *p, unsigned calls)
@@ -234,7 +234,7 @@ static void put_block(const struct at *at, void *p, unsigned calls)
 		defer_free(p);
 		return;
 	}
-	if (!S.plain && option(PMM_CHECK_ALWAYS))
+	if (!monitor.plain && option(PMM_CHECK_ALWAYS))
 		inspect_all(at);
 	slot = find_slot_fast(p, 1 << LIVE);
 	p = slot ? release_slot(slot, at, calls) : judge_stranger(at, p);

@@ -11,7 +11,8 @@ static void option_changed(void)
 	/* what stands before it in the enum as well */
 	for (i = PMM_MIN_SIZE; i <= PMM_CHECK_ALWAYS; i++)
 		any |= options[i] ^ (i == PMM_CANARY ? PMM_BEHIND : 0);
-	S.plain = S.begun && !S.off && !S.unsure && !S.nr_kept && !any;
+	monitor.plain = monitor.begun && !monitor.off && !monitor.unsure && !monitor.nr_kept &&
+			!any;
 }
 
 #ifndef PMM_BARE
@@ -19,7 +20,7 @@ static unsigned tables_at_exit(void)
 {
 	unsigned tables = (unsigned)option(PMM_AT_EXIT);
 
-	return S.stats.nr_live ? tables : tables & ~(unsigned)PMM_BLOCKS;
+	return monitor.stats.nr_live ? tables : tables & ~(unsigned)PMM_BLOCKS;
 }
 #endif
 
@@ -62,7 +63,7 @@ void *pmm_mark_at(PMM_AT, const void *p)
 			chain_slot(slot, p);
 			fill_slot(slot, 0, 'k', &at);
 			slot->state = MARKED;
-			S.nr_marked++;
+			monitor.nr_marked++;
 		}
 		leave();
 	}
@@ -78,9 +79,9 @@ void *pmm_unmark_at(PMM_AT, const void *p)
 		slot = find_slot(p, 1 << MARKED);
 		if (slot) {
 			drop_slot(slot, STALE, NULL);
-			S.nr_marked--;
+			monitor.nr_marked--;
 		} else {
-			S.stats.nr_errors++;
+			monitor.stats.nr_errors++;
 			tell(&at, "%p is not marked", (void *)(uintptr_t)p);
 		}
 		leave();

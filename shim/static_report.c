@@ -13,9 +13,9 @@ static void put_blocks(void)
 
 	put_text("pmm: blocks in use\n    number      bytes address            entry  time UTC  "
 		 "file(line)\n");
-	for (i = 0; i < S.used_slots; i++)
-		if (1u << S.slot[i].state & (1 << LIVE | 1 << IDLE | 1 << MARKED))
-			put_block_row(&S.slot[i]);
+	for (i = 0; i < monitor.used_slots; i++)
+		if (1u << monitor.slot[i].state & (1 << LIVE | 1 << IDLE | 1 << MARKED))
+			put_block_row(&monitor.slot[i]);
 }
 
 static void put_sites(void)
@@ -25,7 +25,7 @@ static void put_sites(void)
 	put_text("pmm: call sites\n       new      freed   bytes new  bytes live  bytes peak  "
 		 "file(line) function\n");
 	for (i = 0; i < SITES; i++) {
-		const struct site *site = &S.site[i];
+		const struct site *site = &monitor.site[i];
 
 		if (site->file)
 			put_text("%10u %10u %11llu %11zu %11zu  %s(%u) %s\n",
@@ -42,7 +42,7 @@ static void put_classes(void)
 	put_text("pmm: sizes\n     up to   malloc   calloc  realloc    other     free   failed   "
 		 "bytes new bytes freed  bytes live\n");
 	for (i = 0; i < NR_CLASSES; i++) {
-		const struct class *class = &S.class[i];
+		const struct class *class = &monitor.class[i];
 		size_t any = 0;
 
 		for (j = 0; j < NR_CALLS; j++)
@@ -66,20 +66,20 @@ void pmm_get_stats(struct pmm_stats *stats)
 	int locked = enter();
 	uint32_t i, call;
 
-	*stats = S.stats;
+	*stats = monitor.stats;
 	for (i = 0; i < NR_CLASSES; i++) {
 		for (call = 0; call < CALL_FREE; call++)
-			stats->nr_new += S.class[i].calls[call];
-		stats->nr_failed += S.class[i].calls[CALL_FAILED];
-		stats->bytes_new += S.class[i].bytes_new;
+			stats->nr_new += monitor.class[i].calls[call];
+		stats->nr_failed += monitor.class[i].calls[CALL_FAILED];
+		stats->bytes_new += monitor.class[i].bytes_new;
 	}
 	stats->nr_freed = stats->nr_new - stats->nr_live;
 	stats->bytes_freed = stats->bytes_new - stats->bytes_live;
-	stats->table_full = S.full;
+	stats->table_full = monitor.full;
 	stats->slots = (size_t)SLOTS;
-	stats->slots_used = S.stats.nr_live + (size_t)S.nr_marked;
+	stats->slots_used = monitor.stats.nr_live + (size_t)monitor.nr_marked;
 	stats->sites = (size_t)SITES;
-	stats->sites_used = (size_t)S.used_sites;
+	stats->sites_used = (size_t)monitor.used_sites;
 	if (locked)
 		leave();
 }
@@ -92,8 +92,8 @@ int pmm_each_block(int (*each)(void *ctx, const struct pmm_block *block), void *
 	if (!enter())
 		return 0;
 	state = keep_thread(NO_CANCEL);
-	for (i = 0; i < S.used_slots && !result; i++) {
-		const struct slot *slot = &S.slot[i];
+	for (i = 0; i < monitor.used_slots && !result; i++) {
+		const struct slot *slot = &monitor.slot[i];
 		struct pmm_block block;
 
 		if (!(1u << slot->state & (1 << LIVE | 1 << IDLE | 1 << MARKED)))

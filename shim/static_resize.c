@@ -71,7 +71,7 @@ static void *resize_block(const struct at *at, void *p, size_t size)
 		return resize_by_copy(at, p, old_size, size);
 	}
 	inspect_slot(slot, at);
-	if (!S.plain && !admit(at, size > old_size ? size - old_size : 0)) {
+	if (!monitor.plain && !admit(at, size > old_size ? size - old_size : 0)) {
 		leave();
 		return fail(size);
 	}

@@ -12,17 +12,17 @@ HOT uint32_t *bucket_of(const void *p)
 {
 	uint64_t bits = (uintptr_t)p >> 3;
 
-	return &S.bucket[scaled((uint32_t)bits ^ (uint32_t)(bits >> 32), 2 * SLOTS)];
+	return &monitor.bucket[scaled((uint32_t)bits ^ (uint32_t)(bits >> 32), 2 * SLOTS)];
 }
 
 WARM struct slot *slot_at(uint32_t link)
 {
-	return link ? &S.slot[link - 1] : NULL;
+	return link ? &monitor.slot[link - 1] : NULL;
 }
 
 static uint32_t link_of(const struct slot *slot)
 {
-	return (uint32_t)(slot - S.slot) + 1;
+	return (uint32_t)(slot - monitor.slot) + 1;
 }
 
 HOT struct slot *find_slot_fast(const void *p, unsigned states)
@@ -45,7 +45,7 @@ static void unlink_slot(struct slot *slot)
 	uint32_t *link = bucket_of(slot->address), self = link_of(slot);
 
 	while (*link && *link != self)
-		link = &S.slot[*link - 1].next;
+		link = &monitor.slot[*link - 1].next;
 	if (*link)
 		*link = slot->next;
 	slot->address = NULL;
@@ -76,13 +76,13 @@ COLD void append_slot(struct slot *slot)
 	uint32_t self = link_of(slot);
 
 	slot->queue = QUEUE_END;
-	if (S.queue_last)
-		S.slot[S.queue_last - 1].queue = self;
+	if (monitor.queue_last)
+		monitor.slot[monitor.queue_last - 1].queue = self;
 	else
-		S.queue_first = self;
-	S.queue_last = self;
-	if (!S.queue_kept)
-		S.queue_kept = self;
+		monitor.queue_first = self;
+	monitor.queue_last = self;
+	if (!monitor.queue_kept)
+		monitor.queue_kept = self;
 }
 
 HOT void queue_slot(struct slot *slot)
@@ -90,21 +90,21 @@ HOT void queue_slot(struct slot *slot)
 	if (!slot->queue)
 		append_slot(slot);
 	else if (slot->state == KEPT)
-		S.queue_kept = S.queue_first;
+		monitor.queue_kept = monitor.queue_first;
 }
 
 /* The slot released longest ago, out of the queue; NULL: none. */
 static struct slot *oldest_slot(void)
 {
-	while (S.queue_first) {
-		uint32_t self = S.queue_first;
+	while (monitor.queue_first) {
+		uint32_t self = monitor.queue_first;
 		struct slot *slot = slot_at(self);
 
-		S.queue_first = behind_in_queue(slot);
-		if (!S.queue_first)
-			S.queue_last = 0;
-		if (S.queue_kept == self)
-			S.queue_kept = S.queue_first;
+		monitor.queue_first = behind_in_queue(slot);
+		if (!monitor.queue_first)
+			monitor.queue_last = 0;
+		if (monitor.queue_kept == self)
+			monitor.queue_kept = monitor.queue_first;
 		slot->queue = 0;
 		if (slot->state >= DEAD)
 			return slot;
@@ -116,15 +116,15 @@ COLD struct slot *take_slot(void)
 {
 	struct slot *slot;
 
-	if (S.used_slots < SLOTS) {
-		slot = &S.slot[S.used_slots++];
+	if (monitor.used_slots < SLOTS) {
+		slot = &monitor.slot[monitor.used_slots++];
 		slot->state = MOVING;
 		return slot;
 	}
 	slot = oldest_slot();
 	if (!slot) {
-		if (!S.full) {
-			S.full = 1;
+		if (!monitor.full) {
+			monitor.full = 1;
 			put_text("pmm: all %u slots are in use: blocks pass untracked\n",
 				 (unsigned)SLOTS);
 		}
@@ -167,16 +167,16 @@ static void forget_dead(void)
 {
 	uint32_t i;
 
-	S.unsure = 0;
+	monitor.unsure = 0;
 	option_changed();
-	for (i = 0; i < S.used_slots; i++)
-		if (S.slot[i].state == DEAD)
-			drop_slot(&S.slot[i], STALE, NULL);
+	for (i = 0; i < monitor.used_slots; i++)
+		if (monitor.slot[i].state == DEAD)
+			drop_slot(&monitor.slot[i], STALE, NULL);
 }
 
 static void link_slot(struct slot *slot, const void *p)
 {
-	if (S.unsure)
+	if (monitor.unsure)
 		forget_dead();
 	if (slot->address == p)
 		return;
@@ -192,7 +192,7 @@ HOT void fill_slot(struct slot *slot, size_t size, char entry, const struct at *
 	slot->file = at->file;
 	slot->line = at->line;
 	slot->time = (uint32_t)PMM_TIME();
-	slot->number = ++S.number;
+	slot->number = ++monitor.number;
 	slot->entry = entry;
 	slot->state = LIVE;
 }
@@ -217,7 +217,7 @@ COLD struct site *search_site(const struct at *at, uint32_t row)
 	uint32_t i;
 
 	for (i = 0; i < SITES; i++, row = row + 1 < SITES ? row + 1 : 0) {
-		struct site *site = &S.site[row];
+		struct site *site = &monitor.site[row];
 
 		if (site->line == at->line && site->file == at->file)
 			return site;
@@ -225,7 +225,7 @@ COLD struct site *search_site(const struct at *at, uint32_t row)
 			site->file = at->file;
 			site->func = at->func;
 			site->line = at->line;
-			S.used_sites++;
+			monitor.used_sites++;
 			return site;
 		}
 	}
@@ -235,7 +235,7 @@ COLD struct site *search_site(const struct at *at, uint32_t row)
 HOT struct site *find_site(const struct at *at)
 {
 	uint32_t row = scaled((uint32_t)((uintptr_t)at->file >> 2) + at->line * 31, SITES);
-	struct site *site = &S.site[row];
+	struct site *site = &monitor.site[row];
 
 	return !SMALL && site->line == at->line && site->file == at->file ? site
 									  : search_site(at, row);
@@ -258,7 +258,7 @@ WARM unsigned class_of(size_t size)
 
 static void count_call(size_t size, int call)
 {
-	S.class[class_of(size)].calls[call]++;
+	monitor.class[class_of(size)].calls[call]++;
 }
 
 HOT void count_site(struct slot *slot, const struct at *at)
@@ -268,7 +268,7 @@ HOT void count_site(struct slot *slot, const struct at *at)
 	slot->site = 0;
 	if (!site)
 		return;
-	slot->site = (uint32_t)(site - S.site) + 1;
+	slot->site = (uint32_t)(site - monitor.site) + 1;
 	site->nr_new++;
 	site->bytes_new += slot->size;
 	site->bytes_live += slot->size;
@@ -278,8 +278,8 @@ HOT void count_site(struct slot *slot, const struct at *at)
 
 HOT void count_new(struct slot *slot, const struct at *at, int call)
 {
-	struct class *class = &S.class[class_of(slot->size)];
-	struct pmm_stats *all = &S.stats;
+	struct class *class = &monitor.class[class_of(slot->size)];
+	struct pmm_stats *all = &monitor.stats;
 
 	class->calls[call]++;
 	class->bytes_new += slot->size;
@@ -293,14 +293,14 @@ HOT void count_new(struct slot *slot, const struct at *at, int call)
 
 HOT void count_freed(struct slot *slot, unsigned calls)
 {
-	struct class *class = &S.class[class_of(slot->size)];
+	struct class *class = &monitor.class[class_of(slot->size)];
 
 	class->calls[CALL_FREE] += calls;
 	class->bytes_freed += slot->size;
-	S.stats.bytes_live -= slot->size;
-	S.stats.nr_live--;
+	monitor.stats.bytes_live -= slot->size;
+	monitor.stats.nr_live--;
 	if (slot->site) {
-		S.site[slot->site - 1].nr_freed++;
-		S.site[slot->site - 1].bytes_live -= slot->size;
+		monitor.site[slot->site - 1].nr_freed++;
+		monitor.site[slot->site - 1].bytes_live -= slot->size;
 	}
 }

@@ -97,17 +97,17 @@ APART int keep_thread(int state)
 
 static void hand_on(void)
 {
-	size_t bytes = (size_t)S.text_len;
+	size_t bytes = (size_t)monitor.text_len;
 	int saved = errno, state = keep_thread(NO_CANCEL);
 
-	S.text_len = 0;
-	if (S.output && bytes)
-		S.output(S.output_ctx, S.text, bytes);
+	monitor.text_len = 0;
+	if (monitor.output && bytes)
+		monitor.output(monitor.output_ctx, monitor.text, bytes);
 #ifndef PMM_BARE
-	if (!S.output) {
+	if (!monitor.output) {
 		int error = 2;
 
-		write_to_fd(&error, S.text, bytes);
+		write_to_fd(&error, monitor.text, bytes);
 	}
 #endif
 	keep_thread(state);
@@ -116,9 +116,9 @@ static void hand_on(void)
 
 static void put_char(char c)
 {
-	if (S.text_len == sizeof(S.text))
+	if (monitor.text_len == sizeof(monitor.text))
 		hand_on();
-	S.text[S.text_len++] = c;
+	monitor.text[monitor.text_len++] = c;
 	if (c == '\n' && option(PMM_FLUSH))
 		hand_on();
 }

@@ -21,7 +21,7 @@
 #include "agent/clock.h"
 #include "agent/site.h"
 
-struct checker K __attribute__((visibility("hidden")));
+struct checker checker __attribute__((visibility("hidden")));
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
@@ -41,42 +41,43 @@ static uint64_t random_word(void)
 /* For canary scans from outside, in this process's own file. */
 static void secret_note(void)
 {
-	if (A.file)
-		((struct pmm_tree *)A.file)->check.secret = K.o.secret;
+	if (agent.file)
+		((struct pmm_tree *)agent.file)->check.secret = checker.o.secret;
 }
 
 bool check_start(void)
 {
-	K.o = A.tree->check;
-	if (!K.o.secret)
-		K.o.secret = random_word();
+	checker.o = agent.tree->check;
+	if (!checker.o.secret)
+		checker.o.secret = random_word();
 	secret_note();
-	K.on = K.o.level > PMM_CHECK_NONE && K.o.level < PMM_NR_CHECK_LEVELS;
-	if (!K.on)
+	checker.on = checker.o.level > PMM_CHECK_NONE && checker.o.level < PMM_NR_CHECK_LEVELS;
+	if (!checker.on)
 		return false;
-	K.refuses = K.o.fail_after != UINT64_MAX || K.o.fail_ppb || K.o.heap_limit_bytes;
-	A.stacks_last = true;
-	canary_start(K.o.secret);
-	budget_start(K.o.budget_permille);
-	finding_start(K.o.on_error);
+	checker.refuses = checker.o.fail_after != UINT64_MAX || checker.o.fail_ppb ||
+			  checker.o.heap_limit_bytes;
+	agent.stacks_last = true;
+	canary_start(checker.o.secret);
+	budget_start(checker.o.budget_permille);
+	finding_start(checker.o.on_error);
 	reported_start();
-	if (K.o.level != PMM_CHECK_SAMPLED) {
-		quarantine_start(K.o.quarantine_bytes);
+	if (checker.o.level != PMM_CHECK_SAMPLED) {
+		quarantine_start(checker.o.quarantine_bytes);
 		recycle_start();
 	}
-	if (K.o.level != PMM_CHECK_LIGHT)
-		guard_start(&K.o);
+	if (checker.o.level != PMM_CHECK_LIGHT)
+		guard_start(&checker.o);
 	fault_start();
 	return true;
 }
 
 static void forked(void)
 {
-	K.parent_pid = ancestor_pid(K.generation);
-	STORE(A.ledger->check.generation, ++K.generation);
+	checker.parent_pid = ancestor_pid(checker.generation);
+	STORE(agent.ledger->check.generation, ++checker.generation);
 	secret_note();
-	K.finished = 0;
-	if (!K.on)
+	checker.finished = 0;
+	if (!checker.on)
 		return;
 	reported_start();
 	budget_forked();
@@ -90,45 +91,46 @@ static void forked(void)
 /* What came before there was a ledger of this process's. */
 static void early_note(void)
 {
-	uint64_t early = __atomic_exchange_n(&K.early, 0, __ATOMIC_RELAXED);
+	uint64_t early = __atomic_exchange_n(&checker.early, 0, __ATOMIC_RELAXED);
 
-	ADD(A.ledger->check.passed, early);
-	ADD(A.ledger->check.passed_early, early);
+	ADD(agent.ledger->check.passed, early);
+	ADD(agent.ledger->check.passed_early, early);
 }
 
 /* Blocks of threads that come here meanwhile pass. */
 __attribute__((noinline)) bool check_begin(void)
 {
-	bool heir = K.image && K.image != A.generation;
+	bool heir = checker.image && checker.image != agent.generation;
 	uint32_t no = 0;
 
-	if (!CAS(K.starting, no, 1))
+	if (!CAS(checker.starting, no, 1))
 		return false;
 	if (heir)
 		forked();
-	else if (!K.image)
+	else if (!checker.image)
 		check_start();
 	early_note();
-	ancestor_begin(K.generation, (uint32_t)A.pid);
-	if (heir && K.on && K.o.level != PMM_CHECK_SAMPLED && !(K.o.flags & PMM_CHECK_NO_STRINGS))
-		ancestor_cover(K.generation - 1);	/* noted as ours, for children of our own */
-	STORE_RELEASE(K.image, A.generation);
-	STORE_RELEASE(K.starting, 0);
-	return K.on;
+	ancestor_begin(checker.generation, (uint32_t)agent.pid);
+	if (heir && checker.on && checker.o.level != PMM_CHECK_SAMPLED &&
+	    !(checker.o.flags & PMM_CHECK_NO_STRINGS))
+		ancestor_cover(checker.generation - 1);	/* noted as ours, for children of our own */
+	STORE_RELEASE(checker.image, agent.generation);
+	STORE_RELEASE(checker.starting, 0);
+	return checker.on;
 }
 
 bool check_on(void)
 {
-	return LOAD(A.state) == AGENT_ON && K.on && K.image == LOAD(*A.alive);
+	return LOAD(agent.state) == AGENT_ON && checker.on && checker.image == LOAD(*agent.alive);
 }
 
 void check_passed(void)
 {
-	ADD(K.passed, 1);
+	ADD(checker.passed, 1);
 	if (agent_begun())
-		ADD(A.ledger->check.passed, 1);
+		ADD(agent.ledger->check.passed, 1);
 	else
-		ADD(K.early, 1);
+		ADD(checker.early, 1);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -138,12 +140,13 @@ void *real_alloc(size_t size, size_t align, bool zeroed)
 	void *p = NULL;
 
 	if (align <= 16)
-		return zeroed && A.next.calloc ? A.next.calloc(1, size) : A.next.malloc(size);
-	if (A.next.memalign)
-		return A.next.memalign(align, size);
-	if (A.next.aligned_alloc)
-		return A.next.aligned_alloc(align, size);
-	return A.next.posix_memalign && !A.next.posix_memalign(&p, align, size) ? p : NULL;
+		return zeroed && agent.next.calloc ? agent.next.calloc(1, size)
+						   : agent.next.malloc(size);
+	if (agent.next.memalign)
+		return agent.next.memalign(align, size);
+	if (agent.next.aligned_alloc)
+		return agent.next.aligned_alloc(align, size);
+	return agent.next.posix_memalign && !agent.next.posix_memalign(&p, align, size) ? p : NULL;
 }
 
 void *canaried_alloc(struct tctx *c, size_t size, size_t align, bool zeroed)
@@ -164,7 +167,7 @@ void *canaried_alloc(struct tctx *c, size_t size, size_t align, bool zeroed)
 /* Blocks below the least size that the user wants to see are only counted. */
 static inline bool too_small(struct tctx *c, size_t size)
 {
-	if (likely(size >= A.min_size))
+	if (likely(size >= agent.min_size))
 		return false;
 	c->pub.skipped_allocs++;
 	c->pub.skipped_bytes += size;
@@ -239,10 +242,10 @@ static void *alloc_sampled(struct tctx *c, size_t size, size_t align, bool zeroe
 static inline void *alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind,
 			  const struct caller *from)
 {
-	if (likely(K.o.level == PMM_CHECK_LIGHT))
+	if (likely(checker.o.level == PMM_CHECK_LIGHT))
 		return alloc_light(c, size, align, zeroed, kind, from);
-	return (K.o.level == PMM_CHECK_GUARD ? alloc_guard : alloc_sampled)(c, size, align, zeroed,
-									    kind, from);
+	return (checker.o.level == PMM_CHECK_GUARD ? alloc_guard : alloc_sampled)(
+		c, size, align, zeroed, kind, from);
 }
 
 void *level_alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind,
@@ -258,7 +261,7 @@ void *check_alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32
 
 	if (unlikely(!check_ready())) {
 		p = REAL(c, real_alloc(size, align, zeroed));
-		if (LOAD(K.starting) || K.on)
+		if (LOAD(checker.starting) || checker.on)
 			check_passed();		/* in no table: those that are have heads */
 		else
 			hook_result(c, p, size, kind, from);
@@ -278,13 +281,13 @@ void *check_alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32
 void check_rename(struct tctx *c, void *p, uint32_t kind)
 {
 	bool recorded = c->last_address == (uint64_t)p;
-	uint32_t run = K.on ? guard_block((uint64_t)p) : UINT32_MAX;
+	uint32_t run = checker.on ? guard_block((uint64_t)p) : UINT32_MAX;
 	struct block_info was;
 
 	if (run == UINT32_MAX) {
 		if (recorded)
 			record_rename(c, (uint64_t)p, kind);
-		if (K.on && K.o.level != PMM_CHECK_SAMPLED &&
+		if (checker.on && checker.o.level != PMM_CHECK_SAMPLED &&
 		    (recorded || !block_get((uint64_t)p, &was)))
 			canary_rename(p, kind);
 		return;

@@ -81,7 +81,7 @@ enum canary_says canary_look_safely(const void *p, size_t *size, size_t *align)
 {
 	if ((uint64_t)p & 15 || (uint64_t)p < ARCH_PAGE)
 		return CANARY_NOTHING;
-	if (LOAD(A.confined) ? canary_begins(p) : !sys_readable((uintptr_t)p - PMM_HEAD_BYTES))
+	if (LOAD(agent.confined) ? canary_begins(p) : !sys_readable((uintptr_t)p - PMM_HEAD_BYTES))
 		return CANARY_NOTHING;
 	return canary_look(p, size, align);
 }

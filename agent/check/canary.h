@@ -49,7 +49,7 @@ enum canary_says canary_look_safely(const void *p, size_t *size, size_t *align);
  */
 static inline bool canary_begins(const void *p)
 {
-	return unlikely(A.dense) && (uint64_t)p % ARCH_PAGE < PMM_HEAD_BYTES;
+	return unlikely(agent.dense) && (uint64_t)p % ARCH_PAGE < PMM_HEAD_BYTES;
 }
 
 /* canary_look() with the facts of a live block (include/pmm/check.h), as they stand there. */

@@ -101,7 +101,7 @@ QUICK bool quick_take(void *p)
 
 	if (unlikely(what & PMM_HEAD_FREED))
 		return false;
-	if (likely(*A.single_threaded)) {
+	if (likely(*agent.single_threaded)) {
 		if (!arch_cas_local(&h->what, &what, what | PMM_HEAD_FREED))
 			return false;
 	} else if (!CAS(h->what, what, what | PMM_HEAD_FREED)) {

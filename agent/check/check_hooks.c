@@ -30,7 +30,7 @@ static bool power_of_two(size_t n)
 /* No context: as if we were not there. */
 static SLOW void *pass_alloc(size_t size, size_t align, bool zeroed)
 {
-	void *p = A.next.malloc ? real_alloc(size, align, zeroed) : NULL;
+	void *p = agent.next.malloc ? real_alloc(size, align, zeroed) : NULL;
 
 	if (p)
 		check_passed();
@@ -61,7 +61,7 @@ static SLOW void *malloc_body(size_t size)
 EXPORT void *malloc(size_t size)
 {
 	if (hook_passes(size))
-		return A.next.malloc(size);
+		return agent.next.malloc(size);
 	return malloc_body(size);
 }
 
@@ -78,7 +78,7 @@ static SLOW void *calloc_body(size_t n, size_t each)
 EXPORT void *calloc(size_t n, size_t each)
 {
 	if (n < 1u << 31 && each < 1u << 31 && hook_passes(n * each))
-		return A.next.calloc(n, each);
+		return agent.next.calloc(n, each);
 	return calloc_body(n, each);
 }
 
@@ -106,7 +106,7 @@ static SLOW void *realloc_body(void *old, size_t size)
 EXPORT void *realloc(void *old, size_t size)
 {
 	if (size && (!old || hooks_passes(old)) && hook_passes(size))
-		return A.next.realloc(old, size);
+		return agent.next.realloc(old, size);
 	return realloc_body(old, size);
 }
 
@@ -147,7 +147,7 @@ static SLOW void free_body(void *p)
 EXPORT void free(void *p)
 {
 	if (hooks_passes(p)) {
-		A.next.free(p);
+		agent.next.free(p);
 		return;
 	}
 	free_body(p);
@@ -171,7 +171,7 @@ static SLOW size_t align_odd(void *(*real)(size_t, size_t), size_t align)
 
 	if (!p)
 		return 0;
-	A.next.free(p);
+	agent.next.free(p);
 	return align > 1 ? (size_t)2 << (63 - __builtin_clzl(align - 1)) : 1;
 }
 
@@ -179,7 +179,7 @@ EXPORT void *aligned_alloc(size_t align, size_t size)
 {
 	struct caller from = CALLER_HERE();
 
-	if (!power_of_two(align) && !(align = align_odd(A.next.aligned_alloc, align)))
+	if (!power_of_two(align) && !(align = align_odd(agent.next.aligned_alloc, align)))
 		return NULL;
 	return hooks_alloc(size, align, false, PMM_KIND_ALIGNED_ALLOC, &from);
 }
@@ -188,7 +188,7 @@ EXPORT void *memalign(size_t align, size_t size)
 {
 	struct caller from = CALLER_HERE();
 
-	if (!power_of_two(align) && !(align = align_odd(A.next.memalign, align)))
+	if (!power_of_two(align) && !(align = align_odd(agent.next.memalign, align)))
 		return NULL;
 	return hooks_alloc(size, align, false, PMM_KIND_MEMALIGN, &from);
 }
@@ -235,5 +235,5 @@ EXPORT size_t malloc_usable_size(void *p)
 
 	if (!p || check_usable(p, &size))
 		return p ? size : 0;
-	return A.next.malloc_usable_size ? A.next.malloc_usable_size(p) : 0;
+	return agent.next.malloc_usable_size ? agent.next.malloc_usable_size(p) : 0;
 }

@@ -16,7 +16,7 @@
  */
 static inline bool hooks_passes(const void *p)
 {
-	return unlikely(A.sampled) && !*sample_filter((uint64_t)p) &&
+	return unlikely(agent.sampled) && !*sample_filter((uint64_t)p) &&
 	       likely(!guard_in_pool((uint64_t)p));
 }
 

@@ -30,7 +30,7 @@ static SLOW void *SYMBOL##_body(size_t size, const void *tag)				\
 	struct caller from = CALLER_HERE();						\
 	void *next;									\
 											\
-	if (!A.next.malloc && !resolve())						\
+	if (!agent.next.malloc && !resolve())						\
 		return NULL;								\
 	if (cxx_form != CXX_CUSTOM) {							\
 		void *p = hooks_alloc(size, 0, false, KIND, &from);			\
@@ -48,7 +48,7 @@ EXPORT void *SYMBOL(size_t size, const void *tag);					\
 EXPORT void *SYMBOL(size_t size, const void *tag)					\
 {											\
 	if (cxx_form != CXX_CUSTOM && size && hook_passes(size)) {			\
-		void *p = A.next.malloc(size);						\
+		void *p = agent.next.malloc(size);						\
 											\
 		if (likely(p))								\
 			return p;							\
@@ -68,7 +68,7 @@ NEW_FORM(_ZnamRKSt9nothrow_t, NEW_A_NT, PMM_KIND_NEW_ARRAY)
 		struct caller from = CALLER_HERE();                                                \
 		void *next;                                                                        \
                                                                                                    \
-		if (!A.next.malloc && !resolve())                                                  \
+		if (!agent.next.malloc && !resolve())                                              \
 			return NULL;                                                               \
 		if (cxx_form != CXX_CUSTOM && align && !(align & (align - 1))) {                   \
 			void *p = hooks_alloc(size, align, false, KIND, &from);                    \
@@ -100,11 +100,11 @@ static SLOW void SYMBOL##_body(void *p, size_t a, size_t b)				\
 	void *next;									\
 											\
 	(void)a, (void)b;								\
-	if (!A.next.malloc && !resolve())						\
+	if (!agent.next.malloc && !resolve())						\
 		return;									\
 	if (cxx_form != CXX_CUSTOM)							\
 		hooks_free(p, &said, &from);						\
-	else if ((next = A.next.cxx[WHICH]))						\
+	else if ((next = agent.next.cxx[WHICH]))						\
 		((void (*)(void *, size_t, size_t))next)(p, a, b);			\
 }											\
 											\
@@ -112,7 +112,7 @@ EXPORT void SYMBOL(void *p, size_t a, size_t b);					\
 EXPORT void SYMBOL(void *p, size_t a, size_t b)						\
 {											\
 	if (cxx_form != CXX_CUSTOM && hooks_passes(p)) {				\
-		A.next.free(p);								\
+		agent.next.free(p);								\
 		return;									\
 	}										\
 	SYMBOL##_body(p, a, b);								\

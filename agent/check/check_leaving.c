@@ -42,9 +42,9 @@ void quarantined_return(struct tctx *c, void *p, size_t size, size_t align)
 	    recycle_put(c, real, pmm_tail_end((uint64_t)p, size) - (uint64_t)real))
 		return;
 	if (size >= WAS_STACK_BYTES)
-		ADD(A.stack_gen, 1);
+		ADD(agent.stack_gen, 1);
 	STORE(c->busy, TCTX_IN_ALLOCATOR);
-	A.next.free(real);
+	agent.next.free(real);
 	STORE(c->busy, TCTX_RECORDING);
 }
 
@@ -77,8 +77,9 @@ static bool ends_here(void)
 {
 	uint32_t no = 0;
 
-	return check_on() && LOAD(*A.alive) && (LOAD(A.confined) || (int)sys0(getpid) == A.pid) &&
-	       CAS(K.finished, no, 1);
+	return check_on() && LOAD(*agent.alive) &&
+	       (LOAD(agent.confined) || (int)sys0(getpid) == agent.pid) &&
+	       CAS(checker.finished, no, 1);
 }
 
 static void look_back(struct tctx *c)

@@ -30,7 +30,7 @@ static void *taken_plain(void *p)
 			guard_close(run);
 		return NULL;
 	}
-	says = K.o.level == PMM_CHECK_SAMPLED ? CANARY_NOTHING : look(p, &size, &align);
+	says = checker.o.level == PMM_CHECK_SAMPLED ? CANARY_NOTHING : look(p, &size, &align);
 	if (says == CANARY_NOTHING)
 		return p;
 	if (says == CANARY_FREED || !canary_take(p))
@@ -45,19 +45,19 @@ static void *taken_plain(void *p)
  */
 static void forget(const void *p)
 {
-	if (check_on() && LOAD(*A.alive))
+	if (check_on() && LOAD(*agent.alive))
 		block_forget((uint64_t)p);
 }
 
 void check_free_plain(void *p)
 {
-	if (!A.next.free)
+	if (!agent.next.free)
 		return;
 	forget(p);
-	if (K.on)
+	if (checker.on)
 		p = taken_plain(p);
 	if (p)
-		A.next.free(p);
+		agent.next.free(p);
 }
 
 void *check_realloc_plain(void *old, size_t size)
@@ -65,23 +65,23 @@ void *check_realloc_plain(void *old, size_t size)
 	size_t was;
 	void *p;
 
-	if (!A.next.realloc)
+	if (!agent.next.realloc)
 		return NULL;
-	if (!old || !K.on || !check_usable(old, &was)) {
+	if (!old || !checker.on || !check_usable(old, &was)) {
 		if (old)
 			forget(old);
-		p = A.next.realloc(old, size);
+		p = agent.next.realloc(old, size);
 		if (p && !old)
 			check_passed();
 		return p;
 	}
-	if (!size && !A.dense) {		/* glibc */
+	if (!size && !agent.dense) {		/* glibc */
 		check_free_plain(old);
 		return NULL;
 	}
 	if (guard_in_pool((uint64_t)old) && guard_block((uint64_t)old) == UINT32_MAX)
 		was = 0;			/* released: its pages are closed */
-	p = A.next.malloc(size);
+	p = agent.next.malloc(size);
 	if (!p)
 		return NULL;
 	check_passed();
@@ -95,11 +95,11 @@ bool check_usable(const void *p, size_t *size)
 	struct check_block b;
 	size_t align;
 
-	if (!K.on)
+	if (!checker.on)
 		return false;
 	if (guard_in_pool((uint64_t)p)) {
 		*size = guarded_find((uint64_t)p, 0, &b) && b.address == (uint64_t)p ? b.size : 0;
 		return true;
 	}
-	return K.o.level != PMM_CHECK_SAMPLED && look(p, size, &align) != CANARY_NOTHING;
+	return checker.o.level != PMM_CHECK_SAMPLED && look(p, size, &align) != CANARY_NOTHING;
 }

@@ -27,8 +27,8 @@ bool ease_wanted(uint32_t finding)
 	struct pmm_finding *f;
 
 	if (finding == UINT32_MAX)
-		return LOAD(A.ledger->check.findings_lost) > MANY;
-	f = arena_chunk(A.ledger->finding_dir, finding, PMM_FINDING_SHIFT, sizeof(*f));
+		return LOAD(agent.ledger->check.findings_lost) > MANY;
+	f = arena_chunk(agent.ledger->finding_dir, finding, PMM_FINDING_SHIFT, sizeof(*f));
 	return f && LOAD(f->count) > MANY;
 }
 
@@ -40,7 +40,7 @@ bool ease_keep(uint64_t page)
 		if (LOAD(pages[i].page) || !CAS(pages[i].page, none, TAKEN))
 			continue;
 		ADD(ease_nr, 1);
-		ADD(A.ledger->check.left_open, 1);
+		ADD(agent.ledger->check.left_open, 1);
 		STORE(pages[i].until, arch_cycles() + WHILE_CYCLES);
 		STORE_RELEASE(pages[i].page, page);
 		return true;

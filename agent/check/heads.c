@@ -44,7 +44,7 @@ bool heads_find(uint64_t address, uint64_t reach, struct check_block *out)
 	uint64_t at = (address & ~15ull) + PMM_HEAD_BYTES, page = 0;
 	bool any = false;
 
-	if (!K.parent_pid || LOAD(A.confined) || address >> PMM_ADDRESS_BITS)
+	if (!checker.parent_pid || LOAD(agent.confined) || address >> PMM_ADDRESS_BITS)
 		return false;
 	/*
 	 * in the head of the next one it is only when it is in no other's tail, which ends where
@@ -66,7 +66,7 @@ bool heads_find(uint64_t address, uint64_t reach, struct check_block *out)
 static bool seal_says(const void *p, size_t size, unsigned exponent, uint64_t *facts)
 {
 	uint64_t over = ((const struct pmm_head *)p - 1)->seal ^
-			pmm_seal(K.o.secret, (uint64_t)p,
+			pmm_seal(checker.o.secret, (uint64_t)p,
 				 size | (uint64_t)exponent << PMM_HEAD_ALIGN_SHIFT);
 
 	*facts = pmm_gather(over & ~PMM_SEAL_SURE);
@@ -79,7 +79,8 @@ static unsigned filled(uint64_t p, uint64_t end)
 	unsigned nr = 0;
 
 	while (nr < 15 && end - nr > p &&
-	       *(const uint8_t *)(end - nr - 1) == pmm_canary_byte(K.o.secret, p, end - nr - 1))
+	       *(const uint8_t *)(end - nr - 1) ==
+		       pmm_canary_byte(checker.o.secret, p, end - nr - 1))
 		nr++;
 	return nr;
 }
@@ -87,7 +88,7 @@ static unsigned filled(uint64_t p, uint64_t end)
 /* The alignment, by the canary before the head; 1 where there is none. */
 static size_t align_found(uint64_t p)
 {
-	uint64_t canary = pmm_canary(K.o.secret, p), at = p - PMM_HEAD_BYTES, page = 0, gap;
+	uint64_t canary = pmm_canary(checker.o.secret, p), at = p - PMM_HEAD_BYTES, page = 0, gap;
 
 	while (p - at < PMM_GAP_MOST + PMM_HEAD_BYTES && page_readable(at - 8, &page) &&
 	       *(const uint64_t *)(at - 8) == canary)
@@ -124,7 +125,7 @@ static void reconstruct(const void *p, uint64_t end, size_t *size, size_t *align
  */
 static uint64_t tail_find(uint64_t p)
 {
-	uint64_t canary = pmm_canary(K.o.secret, p), page = 0;
+	uint64_t canary = pmm_canary(checker.o.secret, p), page = 0;
 
 	for (uint64_t at = p; at - p <= SPOILT_MOST && page_readable(at, &page); at += 16)
 		if (*(const uint64_t *)at == canary && *(const uint64_t *)(at + 8) == canary)
@@ -150,21 +151,21 @@ bool heads_spoilt(const void *p, size_t *size, size_t *align, uint64_t *facts)
 	const struct pmm_head *h = (const struct pmm_head *)p - 1;
 	uint64_t what, end, over, page = 0;
 
-	if (!K.parent_pid || LOAD(A.confined) || (uint64_t)p & 15 || (uint64_t)p < ARCH_PAGE ||
-	    !page_readable((uint64_t)h, &page))
+	if (!checker.parent_pid || LOAD(agent.confined) || (uint64_t)p & 15 ||
+	    (uint64_t)p < ARCH_PAGE || !page_readable((uint64_t)h, &page))
 		return false;
 	what = LOAD(h->what);
 	*size = what & ((1ull << PMM_HEAD_ALIGN_SHIFT) - 1);
 	*align = 1ull << (what >> PMM_HEAD_ALIGN_SHIFT & 63);
 	end = pmm_tail_end((uint64_t)p, *size);
 	if (what >> 50 || !what || end >> PMM_ADDRESS_BITS || !page_readable(end - 16, &page) ||
-	    *(const uint64_t *)(end - 8) != pmm_canary(K.o.secret, (uint64_t)p)) {
+	    *(const uint64_t *)(end - 8) != pmm_canary(checker.o.secret, (uint64_t)p)) {
 		end = is_other((uint64_t)p) ? 0 : tail_find((uint64_t)p);
 		if (end)
 			reconstruct(p, end, size, align, facts);
 		return end;
 	}
-	over = h->seal ^ pmm_seal(K.o.secret, (uint64_t)p, what);
+	over = h->seal ^ pmm_seal(checker.o.secret, (uint64_t)p, what);
 	*facts = over & PMM_SEAL_SURE & 0x000000ffffffffffull ? 0
 							      : pmm_gather(over & ~PMM_SEAL_SURE);
 	return true;

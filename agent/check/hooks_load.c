@@ -10,9 +10,9 @@
 
 __attribute__((used)) static void *dlopen_next(void)
 {
-	if (!A.next.dlopen)
+	if (!agent.next.dlopen)
 		resolve();
-	return A.next.dlopen;
+	return agent.next.dlopen;
 }
 
 ARCH_HOOK_WITHOUT_FLAG("dlopen", 8, "dlopen_next")	/* RTLD_DEEPBIND of glibc; musl has none */

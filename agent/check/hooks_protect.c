@@ -18,8 +18,8 @@ static void look(const void *at)
 {
 	if (guard_in_pool((uint64_t)at))
 		guard_protects();
-	else if (LOAD(A.state) == AGENT_ON && (!agent_begun() || block_near((uint64_t)at)))
-		STORE(K.protects, true);
+	else if (LOAD(agent.state) == AGENT_ON && (!agent_begun() || block_near((uint64_t)at)))
+		STORE(checker.protects, true);
 }
 
 int mprotect(void *at, size_t bytes, int prot)

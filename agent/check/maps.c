@@ -91,7 +91,7 @@ static bool lines_read(int fd, bool (*fn)(void *arg, const struct mapping *m), v
 
 bool maps_each(bool (*fn)(void *arg, const struct mapping *m), void *arg)
 {
-	int fd = LOAD(A.confined) ? -1 : sys_open("/proc/thread-self/maps", SYS_O_RDONLY);
+	int fd = LOAD(agent.confined) ? -1 : sys_open("/proc/thread-self/maps", SYS_O_RDONLY);
 	bool read;
 
 	if (fd < 0)
@@ -131,14 +131,14 @@ bool maps_find(uint64_t address, struct mapping *m, bool *readable)
  */
 bool maps_is_threads_stack(const struct mapping *m, uint64_t address)
 {
-	uint32_t nr = LOAD(A.ledger->nr_ctx);
+	uint32_t nr = LOAD(agent.ledger->nr_ctx);
 
 	for (uint32_t i = 0; i < nr && i < PMM_MAX_CTX; i++) {
-		pmm_ref ref = LOAD_ACQUIRE(A.ledger->ctx[i]);
+		pmm_ref ref = LOAD_ACQUIRE(agent.ledger->ctx[i]);
 		const struct tctx *c = ref ? arena_at(ref) : NULL;
 
 		if (c && LOAD(c->tp) > address && LOAD(c->tp) < m->end &&
-		    LOAD(c->tid) != A.ledger->pid)
+		    LOAD(c->tid) != agent.ledger->pid)
 			return true;
 	}
 	return false;

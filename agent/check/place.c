@@ -29,8 +29,8 @@ bool place_is_chunk(uint64_t address)
 {
 	uint64_t before, size, next;
 
-	if (address & 15 || LOAD(A.confined) || !sys_readable(address - 16))
-		return LOAD(A.confined);
+	if (address & 15 || LOAD(agent.confined) || !sys_readable(address - 16))
+		return LOAD(agent.confined);
 	before = *(const uint64_t *)(address - CHUNK_HEAD_BYTES);
 	size = *(const uint64_t *)(address - 8);
 	if (size & CHUNK_MAPPED)

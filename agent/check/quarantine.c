@@ -69,7 +69,7 @@ void quarantine_describe(const struct quarantined *q, struct check_block *out)
 		.free_site = q->free_site,
 		.free_tick = q->free_tick,
 		.free_thread = q->free_thread,
-		.parent_pid = q->pid == (uint32_t)A.pid ? 0 : q->pid,
+		.parent_pid = q->pid == (uint32_t)agent.pid ? 0 : q->pid,
 		.alloc_from = q->alloc_generation + 1u,
 		.free_from = q->free_generation + 1u,
 	};
@@ -97,7 +97,7 @@ static inline void fetch(const struct quarantined *q)
 static unsigned take_out(struct quarantine_ring *r, uint64_t keep, struct quarantined out[BATCH])
 {
 	uint64_t first = r->first, end = r->end, bytes = r->bytes,
-		 *figure = &A.ledger->check.quarantined_bytes;
+		 *figure = &agent.ledger->check.quarantined_bytes;
 	/* entries that may stay, once one has to go */
 	uint64_t most = end - first > MANY ? MANY : quarantine.nr_entries - 1;
 	unsigned nr = 0;
@@ -116,7 +116,7 @@ static unsigned take_out(struct quarantine_ring *r, uint64_t keep, struct quaran
 	STORE_RELEASE(r->first, first);
 	for (uint64_t i = first; i < end && i - first < BATCH; i++)
 		fetch(quarantine_entry(r, i));
-	if (likely(*A.single_threaded))
+	if (likely(*agent.single_threaded))
 		STORE(*figure, *figure + bytes - r->bytes);
 	r->bytes = bytes;
 	return nr;
@@ -146,7 +146,7 @@ static uint64_t age(const struct quarantine_ring *r)
 
 	if (first >= LOAD(r->end))
 		return 0;
-	return q->free_generation == (uint16_t)LOAD(A.ledger->check.generation)
+	return q->free_generation == (uint16_t)LOAD(agent.ledger->check.generation)
 		       ? 2 + (uint64_t)LOAD(q->free_tick)
 		       : 1;
 }
@@ -263,7 +263,7 @@ void quarantine_report(void)
 
 	for (unsigned i = 0; i < QUARANTINE_RINGS; i++)
 		bytes += LOAD(quarantine.ring[i].bytes);
-	STORE(A.ledger->check.quarantined_bytes, bytes);
+	STORE(agent.ledger->check.quarantined_bytes, bytes);
 }
 
 void quarantine_note(const struct quarantined *q)

@@ -104,7 +104,7 @@ static inline bool quarantine_lock(struct quarantine_ring *r)
 
 	if (unlikely(LOAD(r->lock)))
 		return false;
-	return likely(*A.single_threaded) ? arch_cas_local(&r->lock, &free, 1)
+	return likely(*agent.single_threaded) ? arch_cas_local(&r->lock, &free, 1)
 					  : CAS(r->lock, free, 1);
 }
 
@@ -116,7 +116,7 @@ static inline void quarantine_unlock(struct quarantine_ring *r)
 /* A ring that is ours now; NULL: all are in use. */
 static inline struct quarantine_ring *quarantine_take(void)
 {
-	unsigned at = likely(*A.single_threaded)
+	unsigned at = likely(*agent.single_threaded)
 			      ? 0
 			      : (unsigned)(arch_thread_pointer() * 0x9e3779b97f4a7c15ull >> 61);
 
@@ -152,11 +152,11 @@ void quarantine_report(void);
 static inline void quarantine_put(struct quarantine_ring *r, uint64_t bytes, quarantine_leave leave,
 				  void *arg)
 {
-	uint64_t *figure = &A.ledger->check.quarantined_bytes;
+	uint64_t *figure = &agent.ledger->check.quarantined_bytes;
 
 	r->bytes += bytes;
 	STORE_RELEASE(r->end, r->end + 1);
-	if (likely(*A.single_threaded))
+	if (likely(*agent.single_threaded))
 		STORE(*figure, *figure + bytes);
 	else if (unlikely(!(r->turns++ & 63)))
 		quarantine_report();

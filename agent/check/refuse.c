@@ -38,20 +38,21 @@ void refuse_odd(struct tctx *c, size_t size, uint32_t kind, const struct caller 
 /* The same for the same secret and the same request, counted from the start. */
 static bool by_chance(uint64_t request)
 {
-	uint64_t x = pmm_scramble(K.o.secret, request, PMM_CHECK_NONE);
+	uint64_t x = pmm_scramble(checker.o.secret, request, PMM_CHECK_NONE);
 
-	return K.o.fail_ppb && (x * 0x9e3779b97f4a7c15ull >> 32) * PPB >> 32 < K.o.fail_ppb;
+	return checker.o.fail_ppb &&
+	       (x * 0x9e3779b97f4a7c15ull >> 32) * PPB >> 32 < checker.o.fail_ppb;
 }
 
 bool refuse_on_purpose(size_t size)
 {
 	/* see agent/total.c */
-	uint64_t request = ADD(K.requests, 1), bytes = LOAD(A.ledger->total) >> 21;
+	uint64_t request = ADD(checker.requests, 1), bytes = LOAD(agent.ledger->total) >> 21;
 
-	if (request < K.o.fail_after && !by_chance(request) &&
-	    (!K.o.heap_limit_bytes ||
-	     (bytes <= K.o.heap_limit_bytes && size <= K.o.heap_limit_bytes - bytes)))
+	if (request < checker.o.fail_after && !by_chance(request) &&
+	    (!checker.o.heap_limit_bytes ||
+	     (bytes <= checker.o.heap_limit_bytes && size <= checker.o.heap_limit_bytes - bytes)))
 		return false;
-	ADD(A.ledger->check.failed_on_purpose, 1);
+	ADD(agent.ledger->check.failed_on_purpose, 1);
 	return true;
 }

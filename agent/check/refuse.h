@@ -17,7 +17,8 @@ bool refuse_on_purpose(size_t size);
 
 static inline bool is_odd(size_t size, uint32_t kind)
 {
-	return size > PTRDIFF_MAX || (!size && K.o.flags & PMM_CHECK_ZERO && kind < PMM_KIND_NEW);
+	return size > PTRDIFF_MAX ||
+	       (!size && checker.o.flags & PMM_CHECK_ZERO && kind < PMM_KIND_NEW);
 }
 
 /* Is this the C++ library's operator new asking again after ours failed? */
@@ -33,7 +34,7 @@ static inline bool refused(struct tctx *c, size_t size, uint32_t kind, const str
 
 	if (unlikely(is_odd(size, kind)) && !asks_again(c, from))
 		refuse_odd(c, size, kind, from);
-	if (likely(!K.refuses))
+	if (likely(!checker.refuses))
 		return false;
 	c->refusing = false;
 	if (!again && !refuse_on_purpose(size))

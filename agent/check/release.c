@@ -31,7 +31,7 @@ QUICK void find(const void *p, struct held *h)
 		h->size = h->as == HELD_GUARDED ? guard_at(h->run)->size_bytes : 0;
 		return;
 	}
-	if (K.o.level == PMM_CHECK_SAMPLED) {
+	if (checker.o.level == PMM_CHECK_SAMPLED) {
 		h->as = HELD_PASSED;
 		return;
 	}
@@ -69,15 +69,15 @@ void block_of_facts(uint64_t facts, struct check_block *out)
 	uint32_t generation = (uint32_t)(facts >> PMM_FACTS_GENERATION_SHIFT),
 		 kind = facts >> PMM_FACTS_KIND_SHIFT & 15;
 
-	out->parent_pid = K.parent_pid;
-	if (!facts || kind > PMM_KIND_NEW_ARRAY_ALIGNED || generation > K.generation)
+	out->parent_pid = checker.parent_pid;
+	if (!facts || kind > PMM_KIND_NEW_ARRAY_ALIGNED || generation > checker.generation)
 		return;			/* not noted, or overwritten */
 	out->kind = kind;
 	if (generation == PMM_GENERATION_MOST)
 		return;
 	out->alloc_site = facts & (PMM_MAX_SITES - 1);
 	out->alloc_from = generation + 1;
-	if (generation == K.generation)
+	if (generation == checker.generation)
 		out->parent_pid = 0;	/* too small for the tables, or they are full */
 	else if (ancestor_pid(generation))
 		out->parent_pid = ancestor_pid(generation);
@@ -143,8 +143,8 @@ static void origin_put(struct quarantined *q, const struct check_block *b)
 	q->alloc_site = b->alloc_site;
 	q->alloc_tick = b->alloc_tick;
 	q->alloc_thread = (uint16_t)b->alloc_thread;
-	q->pid = b->parent_pid ? b->parent_pid : (uint32_t)A.pid;
-	q->alloc_generation = (uint16_t)(b->alloc_from ? b->alloc_from - 1 : K.generation);
+	q->pid = b->parent_pid ? b->parent_pid : (uint32_t)agent.pid;
+	q->alloc_generation = (uint16_t)(b->alloc_from ? b->alloc_from - 1 : checker.generation);
 }
 
 /*
@@ -161,8 +161,8 @@ QUICK void entry_put(struct quarantined *q, const struct tctx *c, void *p, const
 	q->free_site = site;
 	q->free_tick = clock_now();
 	q->free_thread = (uint16_t)c->pub.thread;
-	q->pid = (uint32_t)A.pid;
-	q->alloc_generation = q->free_generation = (uint16_t)K.generation;
+	q->pid = (uint32_t)agent.pid;
+	q->alloc_generation = q->free_generation = (uint16_t)checker.generation;
 	if (unlikely(b))
 		origin_put(q, b);
 	else
@@ -177,7 +177,7 @@ static SLOW void protection_end(const void *p, size_t size)
 	uint64_t start = ((uint64_t)p + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1),
 		 end = ((uint64_t)p + size) & ~(ARCH_PAGE - 1);
 
-	if (start < end && !LOAD(A.confined))
+	if (start < end && !LOAD(agent.confined))
 		sys3(mprotect, start, end - start, SYS_PROT_READ | SYS_PROT_WRITE);
 }
 
@@ -190,8 +190,8 @@ QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct chec
 	if (unlikely(!quarantine_keeps(h->size)))
 		return false;
 	if (unlikely(h->size >= WAS_STACK_BYTES))
-		ADD(A.stack_gen, 1);
-	if (unlikely(LOAD(K.protects)) && h->size >= ARCH_PAGE)
+		ADD(agent.stack_gen, 1);
+	if (unlikely(LOAD(checker.protects)) && h->size >= ARCH_PAGE)
 		protection_end(p, h->size);
 	quick_poison(p, h->size);
 	ring = quarantine_take();
@@ -206,7 +206,7 @@ QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct chec
 static SLOW void not_kept(struct tctx *c, void *p, const struct held *h,
 			  const struct check_block *b, uint32_t site)
 {
-	struct pmm_check_state *s = &A.ledger->check;
+	struct pmm_check_state *s = &agent.ledger->check;
 	struct quarantined q;
 
 	ADD(*(quarantine_keeps(h->size) ? &s->unkept_busy : &s->unkept_large), 1);
@@ -300,7 +300,7 @@ void beside_told(const struct check_block *b, uint64_t address)
 	if (behind ? address != page : page + ARCH_PAGE - address > WIDEST)
 		return;
 	reported_add(beside_key(page, behind));
-	STORE(K.beside, true);
+	STORE(checker.beside, true);
 }
 
 /*
@@ -318,8 +318,8 @@ static SLOW bool beside_tells(uint32_t run, const struct check_block *b)
 		return false;
 	if (at < b->address)
 		return before && at == start;
-	return behind &&
-	       *(const uint8_t *)(end - 1) != pmm_canary_byte(K.o.secret, b->address, end - 1);
+	return behind && *(const uint8_t *)(end - 1) !=
+				 pmm_canary_byte(checker.o.secret, b->address, end - 1);
 }
 
 static void release_guarded(struct tctx *c, const struct held *h, const struct check_said *said,
@@ -334,7 +334,7 @@ static void release_guarded(struct tctx *c, const struct held *h, const struct c
 	b.free_site = 0;
 	if (unlikely(pair_disagrees(b.kind, b.size, guard_at(h->run)->align, said, &other)))
 		mismatch(c, &b, said, other, site);
-	told = reported_block(&b) || (unlikely(LOAD(K.beside)) && beside_tells(h->run, &b));
+	told = reported_block(&b) || (unlikely(LOAD(checker.beside)) && beside_tells(h->run, &b));
 	(h->counted ? guarded_end : guarded_release)(c, h->run, said->how, site, told);
 }
 
@@ -412,7 +412,7 @@ void held_release(struct tctx *c, void *p, struct held *h, const struct check_sa
 static void free_passed(struct tctx *c, void *p)
 {
 	hook_free(c, p);
-	A.next.free(p);
+	agent.next.free(p);
 }
 
 /*
@@ -421,7 +421,7 @@ static void free_passed(struct tctx *c, void *p)
  */
 static SLOW void free_unready(struct tctx *c, void *p)
 {
-	if (K.on)
+	if (checker.on)
 		check_free_plain(p);
 	else
 		free_passed(c, p);
@@ -436,7 +436,8 @@ void check_free(struct tctx *c, void *p, const struct check_said *said, const st
 		free_unready(c, p);
 		return;
 	}
-	h.known = h.counted = K.o.level != PMM_CHECK_SAMPLED && likely(!guard_in_pool((uint64_t)p));
+	h.known = h.counted = checker.o.level != PMM_CHECK_SAMPLED &&
+			      likely(!guard_in_pool((uint64_t)p));
 	if (likely(h.counted)) {
 		arch_prefetch(head_of(p));
 		arch_prefetch((const char *)p + 48);
@@ -452,7 +453,7 @@ void check_free(struct tctx *c, void *p, const struct check_said *said, const st
 		if (stray_release(c, p, said, from))
 			return;
 		STORE(c->busy, TCTX_IN_ALLOCATOR);
-		A.next.free(p);
+		agent.next.free(p);
 	} else {
 		release(c, p, &h, said, likely(site) ? site : unwind_site(c, from, 0));
 	}

@@ -14,7 +14,7 @@ static uint32_t turn;
 
 void reported_start(void)
 {
-	STORE(A.ledger->check.reported, (uint64_t)(uintptr_t)table);
+	STORE(agent.ledger->check.reported, (uint64_t)(uintptr_t)table);
 }
 
 /* That of the block, or a free one, or else one of its ways in turn. */

@@ -28,7 +28,7 @@ static void *resized_in_place(struct tctx *c, void *old, const struct pmm_head *
 
 	if (canary_bytes(size, 0, &bytes)) {
 		canary_clear(old);		/* none is left where it was */
-		p = REAL(c, A.next.realloc(canary_real(old, h->align), bytes));
+		p = REAL(c, agent.next.realloc(canary_real(old, h->align), bytes));
 	}
 	if (p) {
 		p = canary_make(p, size, 0);
@@ -50,7 +50,7 @@ static bool stays_in_place(const void *old, const struct held *h, size_t size)
 
 	return h->as == HELD_CANARIED && h->known && h->was.kind < PMM_KIND_NEW && h->align <= 16 &&
 	       h->size >= IN_PLACE_BYTES &&
-	       size >= (K.o.level == PMM_CHECK_LIGHT ? IN_PLACE_BYTES : GUARDED_MOST) &&
+	       size >= (checker.o.level == PMM_CHECK_LIGHT ? IN_PLACE_BYTES : GUARDED_MOST) &&
 	       !canary_damage_around(old, h->size, h->align, &at);
 }
 
@@ -87,19 +87,19 @@ static void *resized(struct tctx *c, void *old, struct held *h, size_t size, uin
 static void *realloc_passed(struct tctx *c, void *old, size_t size, uint32_t kind,
 			    const struct caller *from)
 {
-	if ((K.on || LOAD(K.starting)) && K.o.level != PMM_CHECK_SAMPLED)
-		return REAL(c, A.next.realloc(old, size));
-	return hook_realloc(c, (struct hook_realloc){ A.next.realloc, NULL }, old, size, 1, kind,
-			    from);
+	if ((checker.on || LOAD(checker.starting)) && checker.o.level != PMM_CHECK_SAMPLED)
+		return REAL(c, agent.next.realloc(old, size));
+	return hook_realloc(c, (struct hook_realloc){ agent.next.realloc, NULL }, old, size, 1,
+			    kind, from);
 }
 
 /* As check_free() has it: there may be blocks of ours all the same. */
 static SLOW void *realloc_unready(struct tctx *c, void *old, size_t size, uint32_t kind,
 				  const struct caller *from)
 {
-	if (K.on)
+	if (checker.on)
 		return check_realloc_plain(old, size);
-	if (LOAD(K.starting) && !old)
+	if (LOAD(checker.starting) && !old)
 		check_passed();
 	return realloc_passed(c, old, size, kind, from);
 }
@@ -124,7 +124,7 @@ void *check_realloc(struct tctx *c, void *old, size_t size, uint32_t kind,
 			return NULL;
 		return realloc_passed(c, old, size, kind, from);
 	}
-	if (!size && !A.dense) {		/* glibc */
+	if (!size && !agent.dense) {		/* glibc */
 		if (unlikely(is_odd(size, kind)))
 			refuse_odd(c, size, kind, from);
 		held_release(c, old, &h, &said, unwind_site(c, from, 0));

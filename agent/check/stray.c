@@ -48,7 +48,7 @@ bool check_find(uint64_t address, uint64_t reach, struct check_block *out)
 		return false;
 	if (guard_in_pool(address))
 		return guarded_find(address, 0, out);
-	if (K.o.level == PMM_CHECK_SAMPLED)
+	if (checker.o.level == PMM_CHECK_SAMPLED)
 		return false;
 	if (find_canaried(address, reach, out))
 		return true;
@@ -94,7 +94,7 @@ static bool find_freed(uint64_t address, struct check_block *out)
 	 * that we do not know
 	 */
 	if (quarantine_find(address, false, &q) ||
-	    (!A.dense && quarantine_gone(address, &q) && !place_is_chunk(address))) {
+	    (!agent.dense && quarantine_gone(address, &q) && !place_is_chunk(address))) {
 		quarantine_describe(&q, out);
 		return true;
 	}
@@ -136,7 +136,7 @@ bool stray_release(struct tctx *c, void *p, const struct check_said *said,
 		 * (__libc_malloc). Only of glibc's the look is known.
 		 */
 		if (f.place == PMM_PLACE_UNKNOWN &&
-		    (LOAD(K.passed) || A.dense || place_is_chunk(address)))
+		    (LOAD(checker.passed) || agent.dense || place_is_chunk(address)))
 			return false;
 	}
 	f.site = unwind_site(c, from, 0);

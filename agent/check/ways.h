@@ -15,7 +15,7 @@
 #include "agent/hook.h"
 
 struct checker {
-	/* A.generation that all below was set up for; 0: none yet */
+	/* agent.generation that all below was set up for; 0: none yet */
 	uint32_t image;
 	bool on;
 	bool refuses;			/* some requests fail on purpose */
@@ -35,7 +35,7 @@ struct checker {
 	struct pmm_check o;
 };
 
-extern struct checker K __attribute__((visibility("hidden")));
+extern struct checker checker __attribute__((visibility("hidden")));
 
 bool check_begin(void);
 
@@ -43,14 +43,14 @@ bool check_begin(void);
 static inline uint64_t facts_of(uint32_t site, uint32_t kind)
 {
 	return pmm_facts(site, kind,
-			 likely(K.generation < PMM_GENERATION_MOST) ? K.generation
+			 likely(checker.generation < PMM_GENERATION_MOST) ? checker.generation
 								    : PMM_GENERATION_MOST);
 }
 
 /* Is this process checked? Sets it up at the first event, and again in a forked child. */
 static inline bool check_ready(void)
 {
-	return likely(K.image == A.generation) ? K.on : check_begin();
+	return likely(checker.image == agent.generation) ? checker.on : check_begin();
 }
 
 /* A block was allocated without us. */
@@ -72,8 +72,8 @@ void *level_alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32
 /* --garbage: fill the new bytes [from, size) of a block, where that is asked for. */
 static inline void garbage_fill(void *p, size_t from, size_t size)
 {
-	if (unlikely(K.o.flags & PMM_CHECK_GARBAGE) && size > from)
-		memset((char *)p + from, (int)K.o.garbage, size - from);
+	if (unlikely(checker.o.flags & PMM_CHECK_GARBAGE) && size > from)
+		memset((char *)p + from, (int)checker.o.garbage, size - from);
 }
 
 /* A block that the program names: what is known of it before anything is done with it. */

@@ -11,7 +11,7 @@
 void *bounce_begin(struct bounce *b, const void *block, size_t bytes, size_t filled)
 {
 	*b = (struct bounce){ .block = (void *)block, .bytes = bytes };
-	if (!bounds_guarded(block) || LOAD(A.confined))
+	if (!bounds_guarded(block) || LOAD(agent.confined))
 		return b->block;
 	b->memory = sys_mmap(bytes, SYS_PROT_READ | SYS_PROT_WRITE,
 			     SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);

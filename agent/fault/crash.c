@@ -44,7 +44,7 @@ static __thread struct {
 	uint32_t number;		/* + 1 */
 } told;
 
-/* A.generation of the process whose end is noted. */
+/* agent.generation of the process whose end is noted. */
 static uint32_t noted;
 
 static const struct arch_ucontext *frame_context(uint64_t frame)
@@ -79,7 +79,7 @@ static bool in_handler(uint64_t sp)
 {
 	uint64_t frame = given.frame;
 
-	if (!frame || sp >= frame || frame - sp > STACK_MOST || LOAD(A.no_asking))
+	if (!frame || sp >= frame || frame - sp > STACK_MOST || LOAD(agent.no_asking))
 		return false;
 	if (!sys_readable(frame & ~7ull) || !sys_readable(frame + ARCH_SIGFRAME_BYTES - 8))
 		return false;
@@ -91,7 +91,7 @@ static bool in_handler(uint64_t sp)
 /* Visible before the finding that it goes with. */
 static void death_put(const struct pmm_death *d)
 {
-	struct pmm_death *to = &A.ledger->death;
+	struct pmm_death *to = &agent.ledger->death;
 
 	STORE(to->state, 0);
 	memcpy((char *)to + sizeof(to->state), (const char *)d + sizeof(d->state),
@@ -129,7 +129,7 @@ static void crash_note(struct tctx *c, struct crash *k)
 	death_put(&k->death);
 	number = finding_note(c, &f);
 	if (number != UINT32_MAX)
-		STORE(A.ledger->death.finding, number + 1);
+		STORE(agent.ledger->death.finding, number + 1);
 }
 
 static void note(void *arg)
@@ -161,8 +161,8 @@ static void note_apart(struct crash *k)
 /* Does this process end here, and not a child made by vfork(), in its memory, or another thread? */
 static bool is_end(void)
 {
-	return LOAD(A.state) == AGENT_ON && !A.own_allocator && !leave_is_others() &&
-	       !(LOAD(*A.alive) && (int)sys0(getpid) != A.pid);
+	return LOAD(agent.state) == AGENT_ON && !agent.own_allocator && !leave_is_others() &&
+	       !(LOAD(*agent.alive) && (int)sys0(getpid) != agent.pid);
 }
 
 /* The first to note it; a forked child that had no event yet has one thread. */
@@ -170,7 +170,8 @@ static bool is_first(void)
 {
 	uint32_t was = LOAD(noted);
 
-	return !LOAD(*A.alive) || (was != A.generation && CAS(noted, was, A.generation));
+	return !LOAD(*agent.alive) ||
+	       (was != agent.generation && CAS(noted, was, agent.generation));
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
@@ -242,12 +243,12 @@ void leave_signal(int signal, void *info, void *context)
 		k = (struct crash){ .signal = SIGABRT, .code = ((const int *)info)[2], .uc = uc };
 	else
 		crash = false;
-	if ((!crash && !LOAD(*A.alive)) || !is_end() || !is_first())
+	if ((!crash && !LOAD(*agent.alive)) || !is_end() || !is_first())
 		return;
 	if (crash) {
 		k.death.signal = (uint32_t)signal;
 		note_apart(&k);
-		STORE(noted, A.generation);
+		STORE(noted, agent.generation);
 		return;
 	}
 	death_put(&(struct pmm_death){
@@ -265,7 +266,7 @@ void leave_called(int status, uint64_t sp)
 	struct crash k;
 	bool inside;
 
-	if (!(status & 255) || !in_handler(sp) || LOAD(A.confined) || !is_end())
+	if (!(status & 255) || !in_handler(sp) || LOAD(agent.confined) || !is_end())
 		return;
 	c = access_enter(sp);
 	if (!c)
@@ -278,6 +279,6 @@ void leave_called(int status, uint64_t sp)
 	k.death.status = (uint32_t)status & 255;
 	sys4(rt_sigprocmask, SYS_SIG_SETMASK, &all, &mask, 8);
 	note_apart(&k);
-	STORE(noted, A.generation);
+	STORE(noted, agent.generation);
 	sys4(rt_sigprocmask, SYS_SIG_SETMASK, &mask, 0, 8);
 }

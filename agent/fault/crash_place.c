@@ -102,7 +102,7 @@ static void abort_message(struct crash *k)
 	size_t n = 0;
 
 	where = link_symbol_from(link_first(), "__abort_msg", NULL);
-	if (!where || LOAD(A.confined) || !sys_readable((uint64_t)where & ~7ull))
+	if (!where || LOAD(agent.confined) || !sys_readable((uint64_t)where & ~7ull))
 		return;
 	m = *where;
 	if (!m || (uint64_t)m & 3 || !sys_readable((uint64_t)m & ~7ull))

@@ -105,7 +105,7 @@ static bool stopped(void *info, struct arch_ucontext *uc)
 		return false;
 	if (step_active())
 		return step_open(uc, page, false);
-	if (LOAD(A.no_guards))
+	if (LOAD(agent.no_guards))
 		return opened(address, uc);
 	ease_tend();
 	c = enter(uc);
@@ -164,7 +164,7 @@ bool fault_handle(int signal, void *info, void *context)
 	if (signal == SIGTRAP && keep_forced(info) && step_done(uc, &traced))
 		return !traced;
 	step_cancel(uc);
-	if (access && !LOAD(A.no_guards) && stack_over(uc, info_address(info)))
+	if (access && !LOAD(agent.no_guards) && stack_over(uc, info_address(info)))
 		overflowed(uc, info_address(info));
 	return false;
 }
@@ -183,14 +183,14 @@ void fault_thread(void)
  */
 static void allocator_begin(void)
 {
-	if (A.next.malloc && A.next.free)
-		A.next.free(A.next.malloc(1));
+	if (agent.next.malloc && agent.next.free)
+		agent.next.free(agent.next.malloc(1));
 }
 
 void fault_start(void)
 {
 	allocator_begin();
 	keep_start();
-	A.taken = keep_stack;
+	agent.taken = keep_stack;
 	fault_thread();
 }

@@ -19,7 +19,7 @@ extern int sigaltstack(const struct sig_stack *new, struct sig_stack *old);
 /* The kernel says so itself where it cannot read, and under seccomp we do not ask. */
 static bool may_read(const void *p)
 {
-	return !LOAD(A.confined) && sys_readable((uintptr_t)p);
+	return !LOAD(agent.confined) && sys_readable((uintptr_t)p);
 }
 
 /* Signals that the C library keeps for itself it does not let through. */
@@ -36,7 +36,7 @@ static long action(long nr, int signal, const struct kernel_action *new, struct 
 
 	if (bytes != MASK_BYTES || !is_plain(signal) || (new && !may_read(new)) ||
 	    (old && !may_read(old)))
-		return A.next.syscall(nr, signal, new, old, bytes);
+		return agent.next.syscall(nr, signal, new, old, bytes);
 	if (new)
 		in = (struct sig_action){ .handler = (sig_handler *)new->handler,
 					  .mask = { new->mask },
@@ -53,20 +53,20 @@ static long action(long nr, int signal, const struct kernel_action *new, struct 
 
 static int mask_real(int how, const struct sig_set *set, struct sig_set *old)
 {
-	return (int)A.next.syscall(ARCH_SYS_rt_sigprocmask, how, set, old, MASK_BYTES);
+	return (int)agent.next.syscall(ARCH_SYS_rt_sigprocmask, how, set, old, MASK_BYTES);
 }
 
 static long mask(long nr, int how, const struct sig_set *set, struct sig_set *old, size_t bytes)
 {
 	if (bytes != MASK_BYTES || (set && !may_read(set)) || (old && !may_read(old)))
-		return A.next.syscall(nr, how, set, old, bytes);
+		return agent.next.syscall(nr, how, set, old, bytes);
 	return keep_mask_change(mask_real, how, set, old);
 }
 
 static long alternate(long nr, const struct sig_stack *new, struct sig_stack *old)
 {
 	if ((new && !may_read(new)) || (old && !may_read(old)))
-		return A.next.syscall(nr, new, old);
+		return agent.next.syscall(nr, new, old);
 	return sigaltstack(new, old);
 }
 
@@ -76,7 +76,7 @@ static long program(long nr, long a, long b, long c, long d, long e)
 	long ret;
 
 	inherit_begin(&h, false);
-	ret = A.next.syscall(nr, a, b, c, d, e);
+	ret = agent.next.syscall(nr, a, b, c, d, e);
 	inherit_end(&h);
 	return ret;
 }

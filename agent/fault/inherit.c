@@ -21,7 +21,8 @@ static __thread uint32_t lasts;		/* calls, of which one handler may interrupt an
 /* Does an access that is let through, in any other thread, need our handler for this? */
 static bool others_need(int signal)
 {
-	return (signal == SIGSEGV || signal == SIGTRAP) && !*A.single_threaded && guard_has_pool();
+	return (signal == SIGSEGV || signal == SIGTRAP) && !*agent.single_threaded &&
+	       guard_has_pool();
 }
 
 static void ignore(struct inherit *h, int signal)

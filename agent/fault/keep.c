@@ -93,7 +93,7 @@ void keep_stack(struct tctx *c)
 		c->signal_stack = keep_stack_top;	/* a forked child's first thread */
 		return;
 	}
-	if (A.confined)
+	if (agent.confined)
 		return;
 	if (!c->signal_stack) {
 		/* its lowest page stays closed: handlers of the program may run here */
@@ -176,7 +176,8 @@ static struct sig_action action_take(int signal)
 /* May this be written? Asks the kernel to, which also lets a stack grow; what is there is lost. */
 static bool writable(uint64_t from, uint64_t to)
 {
-	for (uint64_t at = from; at < to && !A.no_asking; at = (at & ~(ARCH_PAGE - 1)) + ARCH_PAGE)
+	for (uint64_t at = from; at < to && !agent.no_asking;
+	     at = (at & ~(ARCH_PAGE - 1)) + ARCH_PAGE)
 		if (sys_failed(sys4(rt_sigprocmask, 0, 0, (at + 7) & ~7ull, 8)))
 			return false;
 	return true;
@@ -239,7 +240,7 @@ static void hold(const int *info)
 
 	memcpy(copy, info, sizeof(copy));
 	((int *)copy)[1] = WAITING;
-	if (info[2] == SI_TKILL || A.confined ||
+	if (info[2] == SI_TKILL || agent.confined ||
 	    sys_failed(sys3(rt_sigqueueinfo, sys0(getpid), SIGSTKFLT, copy)))
 		sys4(rt_tgsigqueueinfo, sys0(getpid), sys0(gettid), SIGSTKFLT, copy);
 }
@@ -322,17 +323,17 @@ static void confined(void)
 {
 	uint64_t mask = 0;
 
-	if (!LOAD(A.no_guards) || keep_gone())
+	if (!LOAD(agent.no_guards) || keep_gone())
 		return;
 	guard_open_all();
 	step_wait();
-	STORE(racing, !*A.single_threaded && !A.no_return);
+	STORE(racing, !*agent.single_threaded && !agent.no_return);
 	sys4(rt_sigprocmask, SYS_SIG_SETMASK, 0, &mask, 8);
 	mask = keep_shown(mask);
 	STORE(gone, true);
 	for (int signal = 1; signal < NR_SIGNALS; signal++)
 		if (KEPT & SIGNAL_BIT(signal) && !keeps(signal))
-			A.next.sigaction(signal, &wanted[signal], NULL);
+			agent.next.sigaction(signal, &wanted[signal], NULL);
 	mask = keep_hidden(mask);
 	sys4(rt_sigprocmask, SYS_SIG_SETMASK, &mask, 0, 8);
 }
@@ -340,7 +341,7 @@ static void confined(void)
 /* A child made by vfork: its actions are its own, and our notes are its parent's. */
 static bool is_vforked(void)
 {
-	return LOAD(*A.alive) && (int)sys0(getpid) != A.pid;
+	return LOAD(*agent.alive) && (int)sys0(getpid) != agent.pid;
 }
 
 void keep_install(int signal)
@@ -351,8 +352,8 @@ void keep_install(int signal)
 	if (wanted[signal].handler != SIG_DFL && wanted[signal].handler != SIG_IGN)
 		a.flags &= wanted[signal].flags | ~SA_RESTART;
 	memset(a.mask, 0xff, sizeof(a.mask));
-	A.next.sigaction(signal, &a, NULL);
-	if (!restorer && !A.next.sigaction(signal, NULL, &a))
+	agent.next.sigaction(signal, &a, NULL);
+	if (!restorer && !agent.next.sigaction(signal, NULL, &a))
 		restorer = a.restorer;
 }
 
@@ -405,7 +406,7 @@ static void mask_look(void)
 /* The pool is at work. */
 static void at_work(uint64_t now)
 {
-	if (now - looked < LOOK_CYCLES || keep_gone() || !LOAD(*A.alive))
+	if (now - looked < LOOK_CYCLES || keep_gone() || !LOAD(*agent.alive))
 		return;
 	looked = now;
 	mask_look();
@@ -452,7 +453,7 @@ static int action(int signal, const struct sig_action *new, struct sig_action *o
 		return action_other(signal, new, old);
 	was = wanted[signal];
 	if (is_vforked()) {
-		if (A.next.sigaction(signal, new, old))
+		if (agent.next.sigaction(signal, new, old))
 			return -1;
 		if (old && old->handler == (sig_handler *)keep_handler())
 			*old = was;
@@ -511,7 +512,7 @@ void keep_start(void)
 {
 	uint64_t mask = 0, hidden;
 
-	if (!A.next.sigaction || signal_keeper)
+	if (!agent.next.sigaction || signal_keeper)
 		return;
 	for (int signal = 1; signal < NR_SIGNALS; signal++)
 		if (keeps(signal))

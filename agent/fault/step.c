@@ -136,7 +136,7 @@ bool step_open(struct arch_ucontext *uc, uint64_t page, bool ease)
 {
 	if (!step.active) {
 		__atomic_fetch_add(&nr_steps, 1, __ATOMIC_SEQ_CST);
-		if (__atomic_load_n(&A.no_guards, __ATOMIC_SEQ_CST)) {
+		if (__atomic_load_n(&agent.no_guards, __ATOMIC_SEQ_CST)) {
 			ADD(nr_steps, -1u);
 			/* the page is open, or will be at once: made again */
 			return true;

@@ -28,7 +28,8 @@ bool step_open(struct arch_ucontext *uc, uint64_t page, bool ease);
  */
 bool step_done(struct arch_ucontext *uc, bool *traced);
 
-/* A.no_guards was set, all pages are open: wait until no instruction of any thread is under way. */
+/* agent.no_guards was set, all pages are open: wait until no instruction of any thread is under
+ * way. */
 void step_wait(void);
 
 /*

@@ -11,7 +11,7 @@
 /* The stack of a site; 0: none is known. */
 static uint32_t node_of(uint32_t site)
 {
-	const struct pmm_site *s = site ? arena_chunk(A.ledger->site_dir, site, PMM_SITE_SHIFT,
+	const struct pmm_site *s = site ? arena_chunk(agent.ledger->site_dir, site, PMM_SITE_SHIFT,
 						      sizeof(*s))
 					: NULL;
 
@@ -21,7 +21,8 @@ static uint32_t node_of(uint32_t site)
 /* The C library's number among the modules; 0: not known. */
 static uint32_t library(void)
 {
-	uint64_t function = A.next.exit ? (uint64_t)A.next.exit : (uint64_t)A.next.malloc;
+	uint64_t function = agent.next.exit ? (uint64_t)agent.next.exit
+					    : (uint64_t)agent.next.malloc;
 	struct agent_module m;
 
 	return function && module_find(function, &m) ? m.id : 0;

@@ -64,7 +64,7 @@ static void *chunk_get(void **place)
 
 	if (likely(chunk))
 		return chunk;
-	if (A.confined || !(chunk = memory(CHUNK_BYTES)))
+	if (agent.confined || !(chunk = memory(CHUNK_BYTES)))
 		return NULL;
 	if (CAS(*place, none, chunk))
 		return chunk;
@@ -119,7 +119,7 @@ static void forget(struct kept *k)
 void ancestor_begin(uint32_t generation, uint32_t pid)
 {
 	struct ancestor *a = &ancestors[generation % PMM_MAX_ANCESTORS];
-	bool can = !A.confined;
+	bool can = !agent.confined;
 
 	memset(copied, 0, sizeof(copied));
 	if (can)
@@ -128,9 +128,9 @@ void ancestor_begin(uint32_t generation, uint32_t pid)
 				.generation = generation,
 				.pid = pid };
 	mine = a->kept;
-	A.node_added = mine ? node_added : NULL;
-	A.site_added = mine ? site_added : NULL;
-	A.mid_added = mine ? mid_added : NULL;
+	agent.node_added = mine ? node_added : NULL;
+	agent.site_added = mine ? site_added : NULL;
+	agent.mid_added = mine ? mid_added : NULL;
 }
 
 /* ---- looking */
@@ -189,11 +189,11 @@ static uint64_t frame_here(uint64_t frame)
 
 	if (!nr)
 		return frame;
-	chunk = nr < LOAD(A.ledger->nr_modules)
-			? LOAD_ACQUIRE(A.ledger->module_dir[nr >> PMM_MODULE_SHIFT])
+	chunk = nr < LOAD(agent.ledger->nr_modules)
+			? LOAD_ACQUIRE(agent.ledger->module_dir[nr >> PMM_MODULE_SHIFT])
 			: 0;
 	if (chunk)
-		rec = (const struct pmm_module *)(A.base + ((uint64_t)chunk << PMM_REF_SHIFT)) +
+		rec = (const struct pmm_module *)(agent.base + ((uint64_t)chunk << PMM_REF_SHIFT)) +
 		      (nr & ((1u << PMM_MODULE_SHIFT) - 1));
 	if (rec && pc >= rec->start && pc < rec->end)
 		return frame;

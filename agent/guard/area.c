@@ -184,9 +184,9 @@ static bool run_own(const struct area *a, uint32_t i)
 static bool data_allows(uint64_t bytes)
 {
 	struct limit l = { UINT64_MAX, UINT64_MAX };
-	uint64_t own = A.tree && A.tree->flags & PMM_TREE_DATA ? PMM_OWN_DATA_BYTES : 0;
+	uint64_t own = agent.tree && agent.tree->flags & PMM_TREE_DATA ? PMM_OWN_DATA_BYTES : 0;
 
-	if (LOAD(A.confined))
+	if (LOAD(agent.confined))
 		return true;
 	sys4(prlimit, 0, RLIMIT_DATA, 0, &l);
 	return l.now == UINT64_MAX ||

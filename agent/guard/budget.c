@@ -118,7 +118,7 @@ static void look(void)
 {
 	uint64_t now, due;
 
-	if (LOAD(A.confined))
+	if (LOAD(agent.confined))
 		return;
 	now = arch_cycles();
 	due = LOAD(B.due);

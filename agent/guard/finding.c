@@ -38,7 +38,7 @@ void finding_start(uint32_t on_error)
 void finding_forked(void)
 {
 	memset(seen, 0, sizeof(seen));
-	arena_chunk(A.ledger->finding_dir, 0, PMM_FINDING_SHIFT, sizeof(struct pmm_finding));
+	arena_chunk(agent.ledger->finding_dir, 0, PMM_FINDING_SHIFT, sizeof(struct pmm_finding));
 }
 
 static uint64_t key_of(const struct pmm_finding *f)
@@ -67,7 +67,7 @@ static struct seen *key_enter(uint64_t key, bool *ours)
 
 static struct pmm_finding *finding_at(uint32_t number)
 {
-	return arena_chunk(A.ledger->finding_dir, number, PMM_FINDING_SHIFT,
+	return arena_chunk(agent.ledger->finding_dir, number, PMM_FINDING_SHIFT,
 			   sizeof(struct pmm_finding));
 }
 
@@ -82,7 +82,7 @@ static uint32_t count_waiting(struct seen *s)
 	nr = __atomic_exchange_n(&s->waiting, 0, __ATOMIC_ACQ_REL);
 	f = number == NUMBER_LOST ? NULL : finding_at(number - 1);
 	if (!f) {
-		ADD(A.ledger->check.findings_lost, nr);
+		ADD(agent.ledger->check.findings_lost, nr);
 		return UINT32_MAX;
 	}
 	ADD(f->count, nr);
@@ -92,7 +92,7 @@ static uint32_t count_waiting(struct seen *s)
 
 static uint32_t number_new(void)
 {
-	uint32_t *counter = &A.ledger->check.nr_findings, nr = LOAD(*counter);
+	uint32_t *counter = &agent.ledger->check.nr_findings, nr = LOAD(*counter);
 
 	do
 		if (nr >= PMM_MAX_FINDINGS)
@@ -134,7 +134,7 @@ static void react(void)
 	if (reaction == PMM_ON_ERROR_CONTINUE)
 		return;
 	finding_allow_core();
-	A.ledger->death = (struct pmm_death){ .state = 1, .signal = SIGABRT, .by_choice = 1 };
+	agent.ledger->death = (struct pmm_death){ .state = 1, .signal = SIGABRT, .by_choice = 1 };
 	sys4(rt_sigaction, SIGABRT, &fatal, 0, sizeof(fatal.mask));
 	sys4(rt_sigprocmask, 1 /* SIG_UNBLOCK */, &unblock, 0, sizeof(unblock));
 	sys3(tgkill, sys0(getpid), sys0(gettid), SIGABRT);
@@ -147,7 +147,7 @@ uint32_t finding_note(struct tctx *c, struct pmm_finding *f)
 
 	s = key_enter(key_of(f), &ours);
 	if (!s) {
-		ADD(A.ledger->check.findings_lost, 1);
+		ADD(agent.ledger->check.findings_lost, 1);
 		return UINT32_MAX;
 	}
 	if (ours) {
@@ -176,7 +176,7 @@ uint32_t finding_add(struct tctx *c, struct pmm_finding *f)
 
 static inline bool is_ours(uint32_t from)
 {
-	return !from || (uint16_t)(from - 1) == (uint16_t)LOAD(A.ledger->check.generation);
+	return !from || (uint16_t)(from - 1) == (uint16_t)LOAD(agent.ledger->check.generation);
 }
 
 /* Of processes that this one was forked from the stacks are copied; their threads are not ours. */

@@ -70,7 +70,7 @@ static uint64_t canary_check(uint64_t at, uint64_t end, uint64_t canary)
 /* Is the ledger this process's? A forked child has its parent's until its first event. */
 static inline bool ledger_ours(void)
 {
-	return LOAD(A.state) == AGENT_ON && LOAD(*A.alive);
+	return LOAD(agent.state) == AGENT_ON && LOAD(*agent.alive);
 }
 
 static void ledger_raise(uint64_t *most, uint64_t value)
@@ -85,14 +85,14 @@ static void ledger_raise(uint64_t *most, uint64_t value)
 static void ledger_record(uint32_t run, uint32_t state)
 {
 	const struct pmm_guard *r = &areas.record[run];
-	struct pmm_guard *copy = arena_chunk(A.ledger->guard_dir, run, PMM_GUARD_SHIFT,
+	struct pmm_guard *copy = arena_chunk(agent.ledger->guard_dir, run, PMM_GUARD_SHIFT,
 					     sizeof(*copy));
-	uint32_t nr = LOAD(A.ledger->check.nr_guards);
+	uint32_t nr = LOAD(agent.ledger->check.nr_guards);
 
 	if (!copy) {
 		if (state == PMM_GUARD_LIVE) {
-			ADD(A.ledger->dropped[PMM_DROP_BLOCK_FULL], 1);
-			ADD(A.ledger->dropped_bytes, r->size_bytes);
+			ADD(agent.ledger->dropped[PMM_DROP_BLOCK_FULL], 1);
+			ADD(agent.ledger->dropped_bytes, r->size_bytes);
 		}
 		return;
 	}
@@ -115,13 +115,13 @@ static void ledger_record(uint32_t run, uint32_t state)
 	copy->free_generation = r->free_generation;
 	STORE_RELEASE(copy->state, state);
 	block_changed(copy, sizeof(*copy));
-	while (nr <= run && !CAS(A.ledger->check.nr_guards, nr, run + 1))
+	while (nr <= run && !CAS(agent.ledger->check.nr_guards, nr, run + 1))
 		;
 }
 
 static void ledger_describe(void)
 {
-	struct pmm_check_state *s = &A.ledger->check;
+	struct pmm_check_state *s = &agent.ledger->check;
 
 	STORE(s->guarded_now, LOAD(G.live));
 	STORE(s->guarded_most, LOAD(G.live));
@@ -136,7 +136,7 @@ static void ledger_describe(void)
 
 bool guard_start(const struct pmm_check *options)
 {
-	if (!options->max_guarded || G.on || A.confined || !areas_start(options))
+	if (!options->max_guarded || G.on || agent.confined || !areas_start(options))
 		return false;
 	guard_pool = (struct guard_pool){ areas.start, areas.end - areas.start };
 	G.secret = options->secret;
@@ -177,7 +177,7 @@ void guard_open_all(void)
 	pages_wait();
 	open_prepared();
 	if (ledger_ours())
-		STORE(A.ledger->check.opened, 1);
+		STORE(agent.ledger->check.opened, 1);
 }
 
 enum pmm_guard_bias guard_bias(uint32_t site, uint64_t nth)
@@ -215,7 +215,7 @@ uint32_t guard_alloc(size_t size, size_t align, enum pmm_guard_bias bias, enum g
 
 	*why = GUARD_OK;
 	align = where_align(size, align, G.flags);
-	if (!G.on || LOAD(A.no_guards))
+	if (!G.on || LOAD(agent.no_guards))
 		*why = GUARD_KERNEL;
 	else if (align > ARCH_PAGE || size > ARCH_PAGE << (PMM_GUARD_AREAS - 1))
 		*why = GUARD_LARGE;
@@ -244,7 +244,7 @@ void guard_publish(uint32_t run)
 	bool known = LOAD(areas.record[run].state) == PMM_GUARD_LIVE;
 
 	if (ledger_ours()) {
-		struct pmm_check_state *s = &A.ledger->check;
+		struct pmm_check_state *s = &agent.ledger->check;
 
 		if (!known) {
 			ADD(s->guarded, 1);
@@ -335,7 +335,7 @@ void guard_close(uint32_t run)
 	uint64_t cycles;
 
 	if (ledger_ours()) {
-		ADD(A.ledger->check.guarded_now, -1);
+		ADD(agent.ledger->check.guarded_now, -1);
 		ledger_record(run, PMM_GUARD_FREED);
 	}
 	ADD(G.live, -1);
@@ -355,7 +355,7 @@ void guard_close(uint32_t run)
 
 void guard_disarm(bool quiet)
 {
-	__atomic_store_n(&A.no_guards, true, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&agent.no_guards, true, __ATOMIC_SEQ_CST);
 	if (!quiet)
 		pages_wait();
 	open_prepared();

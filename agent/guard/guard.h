@@ -54,8 +54,8 @@ void guard_publish(uint32_t run);
 struct pmm_guard *guard_at(uint32_t run);
 
 /*
- * A.no_guards was set: open all pages for good, so that nothing stops any more. Nothing is guarded
- * from then on; damage to blocks that are is found when they are released.
+ * agent.no_guards was set: open all pages for good, so that nothing stops any more. Nothing is
+ * guarded from then on; damage to blocks that are is found when they are released.
  */
 void guard_open_all(void);
 

@@ -167,7 +167,7 @@ bool guard_page_give(uint64_t page)
 	uint32_t i;
 	bool own;
 
-	if (LOAD(A.confined))
+	if (LOAD(agent.confined))
 		return false;
 	if (page_run(page, &a, &i, &own)) {
 		ADD(run_record(a, i)->hold, HOLD_ACCESS);

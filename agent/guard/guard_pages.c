@@ -124,7 +124,7 @@ bool pages_prepare(uint64_t at, uint64_t bytes)
 {
 	bool ok = protect(at, bytes, SYS_PROT_READ | SYS_PROT_WRITE);
 
-	if (!LOAD(A.confined))
+	if (!LOAD(agent.confined))
 		sys3(madvise, at, bytes, SYS_MADV_DODUMP);
 	if (ok && P.mechanism == PMM_GUARD_MADVISE) {
 		ok = drop(at, bytes, SYS_MADV_GUARD_INSTALL);
@@ -165,7 +165,7 @@ bool pages_open(uint64_t at, uint64_t bytes)
 
 bool pages_vectors(void)
 {
-	return P.vectors && !LOAD(A.confined);
+	return P.vectors && !LOAD(agent.confined);
 }
 
 bool pages_open_many(const uint64_t *at, unsigned nr, uint64_t bytes)
@@ -237,7 +237,7 @@ void pages_open_all(uint64_t at, uint64_t bytes)
 bool pages_enter(void)
 {
 	__atomic_fetch_add(&P.busy, 1, __ATOMIC_SEQ_CST);
-	if (likely(!__atomic_load_n(&A.no_guards, __ATOMIC_SEQ_CST)))
+	if (likely(!__atomic_load_n(&agent.no_guards, __ATOMIC_SEQ_CST)))
 		return true;
 	ADD(P.busy, -1u);
 	return false;

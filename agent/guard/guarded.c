@@ -16,7 +16,7 @@
 
 static inline uint16_t generation(void)
 {
-	return (uint16_t)LOAD(A.ledger->check.generation);
+	return (uint16_t)LOAD(agent.ledger->check.generation);
 }
 
 static enum budget_turn turn_of(const struct pmm_record *r, size_t size)
@@ -30,12 +30,12 @@ uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_t kind,
 		       uint64_t **why)
 {
 	struct pmm_record *r = site_record(c, site, 0);
-	struct pmm_check_state *s = &A.ledger->check;
+	struct pmm_check_state *s = &agent.ledger->check;
 	enum guard_refusal refusal = GUARD_OK;
 	struct pmm_guard *g;
 	uint32_t run;
 
-	if (unlikely(!A.tree->check.max_guarded)) {	/* then there is no budget either */
+	if (unlikely(!agent.tree->check.max_guarded)) {	/* then there is no budget either */
 		*why = &s->unguarded_limit;
 		return UINT32_MAX;
 	}
@@ -56,7 +56,7 @@ uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_t kind,
 	g->site = site;
 	g->tick = clock_now();
 	g->thread = (uint16_t)c->pub.thread;
-	g->pid = (uint32_t)A.pid;
+	g->pid = (uint32_t)agent.pid;
 	g->generation = generation();
 	g->align = (uint32_t)align;
 	guard_publish(run);
@@ -81,7 +81,7 @@ void guard_describe(uint32_t run, struct check_block *out)
 		.freed = LOAD(g->state) == PMM_GUARD_FREED,
 		.alloc_site = g->site, .alloc_tick = g->tick, .alloc_thread = g->thread,
 		.free_site = g->free_site, .free_tick = g->free_tick, .free_thread = g->free_thread,
-		.parent_pid = g->pid == (uint32_t)A.pid ? 0 : g->pid,
+		.parent_pid = g->pid == (uint32_t)agent.pid ? 0 : g->pid,
 		.alloc_from = g->generation + 1u, .free_from = g->free_generation + 1u,
 	};
 }
@@ -100,7 +100,7 @@ bool guarded_uncount(struct tctx *c, uint32_t run, struct block_info *was)
 {
 	const struct pmm_guard *g = guard_at(run);
 
-	if (g->pid != (uint32_t)A.pid)
+	if (g->pid != (uint32_t)agent.pid)
 		return false;
 	*was = (struct block_info){ .size = g->size_bytes,
 				    .site = g->site,

@@ -49,25 +49,25 @@ bool segment_closed(void)
  */
 int segment_open(void)
 {
-	const struct pmm_tree *t = (const struct pmm_tree *)A.file;
+	const struct pmm_tree *t = (const struct pmm_tree *)agent.file;
 	const uint64_t head = (sizeof(*t) + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1);
 
-	if (!t || sys_failed(sys3(mprotect, A.file, head, SYS_PROT_READ | SYS_PROT_WRITE)) ||
-	    !segment_sane(t) || t->slots_off + t->slot_bytes != A.reserved_bytes)
+	if (!t || sys_failed(sys3(mprotect, agent.file, head, SYS_PROT_READ | SYS_PROT_WRITE)) ||
+	    !segment_sane(t) || t->slots_off + t->slot_bytes != agent.reserved_bytes)
 		return -1;
-	sys3(madvise, A.file, A.reserved_bytes, SYS_MADV_DONTDUMP);
-	A.tree = t;
-	range_note(PMM_RANGE_PRIVATE, A.private_start, A.private_bytes);
+	sys3(madvise, agent.file, agent.reserved_bytes, SYS_MADV_DONTDUMP);
+	agent.tree = t;
+	range_note(PMM_RANGE_PRIVATE, agent.private_start, agent.private_bytes);
 	return 0;
 }
 
 /* It has one ledger, which is this process's. */
 int segment_file(void)
 {
-	if (A.generation)
+	if (agent.generation)
 		return -1;
-	A.file = (char *)A.tree;
-	return LOAD(A.tree->slot[0].state) == PMM_SLOT_FREE ? 0 : -1;
+	agent.file = (char *)agent.tree;
+	return LOAD(agent.tree->slot[0].state) == PMM_SLOT_FREE ? 0 : -1;
 }
 
 void segment_publish(bool new_image)
@@ -90,26 +90,26 @@ static void own_find(void)
 	const Elf64_Ehdr *e = (const Elf64_Ehdr *)__ehdr_start;
 	const Elf64_Phdr *ph = (const Elf64_Phdr *)(__ehdr_start + e->e_phoff);
 
-	A.own.start = (uint64_t)__ehdr_start;
-	A.own.end = (uint64_t)_end;
+	agent.own.start = (uint64_t)__ehdr_start;
+	agent.own.end = (uint64_t)_end;
 	for (unsigned i = 0; i < e->e_phnum; i++)
 		if (ph[i].p_type == PT_GNU_EH_FRAME) {
-			A.own.hdr = A.own.start + ph[i].p_vaddr;
-			A.own.hdr_bytes = ph[i].p_filesz;
+			agent.own.hdr = agent.own.start + ph[i].p_vaddr;
+			agent.own.hdr_bytes = ph[i].p_filesz;
 		}
 }
 
 static void args_take(const struct pmm_inject_args *args)
 {
-	A.file = (char *)args->tree_start;
-	A.reserved_bytes = args->tree_bytes;
-	A.limit_raised_bytes = args->limit_raised_bytes;
-	A.limit_shifted = args->limit_raised_bytes;
-	A.dense = args->dense;
-	A.single_threaded = (const uint8_t *)args->single_threaded;
-	A.next.mallinfo2 = (void *)args->mallinfo2;
-	A.allocator_path = (const char *)args->allocator_path;
-	A.given = (struct cfi_module){
+	agent.file = (char *)args->tree_start;
+	agent.reserved_bytes = args->tree_bytes;
+	agent.limit_raised_bytes = args->limit_raised_bytes;
+	agent.limit_shifted = args->limit_raised_bytes;
+	agent.dense = args->dense;
+	agent.single_threaded = (const uint8_t *)args->single_threaded;
+	agent.next.mallinfo2 = (void *)args->mallinfo2;
+	agent.allocator_path = (const char *)args->allocator_path;
+	agent.given = (struct cfi_module){
 		.start = args->frames_start,
 		.end = args->frames_end,
 		.hdr = args->index,
@@ -120,9 +120,9 @@ static void args_take(const struct pmm_inject_args *args)
 
 static uint32_t why_not(void)
 {
-	if (!A.tree)
+	if (!agent.tree)
 		return PMM_OFF_NO_MEMORY;
-	return A.ledger ? PMM_OFF_NO_MEMORY : PMM_OFF_NO_SLOT;
+	return agent.ledger ? PMM_OFF_NO_MEMORY : PMM_OFF_NO_SLOT;
 }
 
 __attribute__((visibility("default"))) long inject_start(struct pmm_inject_args *args);
@@ -166,13 +166,13 @@ static void record_fill(const struct pmm_inject_args *args)
 	for (unsigned i = 0; i < PMM_GUARD_RANGES; i++)
 		range_note(PMM_RANGE_PRIVATE, (const void *)args->guards[i].start,
 			   args->guards[i].bytes);
-	if (A.limit_raised_bytes && !sys_failed(sys4(prlimit, 0, RLIMIT_AS, 0, &l))) {
-		record->limit_raised_bytes = A.limit_raised_bytes;
+	if (agent.limit_raised_bytes && !sys_failed(sys4(prlimit, 0, RLIMIT_AS, 0, &l))) {
+		record->limit_raised_bytes = agent.limit_raised_bytes;
 		record->limit_raised_to = l.now;
 	}
-	record->passing_at = (uint64_t)&A.passing;
+	record->passing_at = (uint64_t)&agent.passing;
 	record->rest_at = args->rest_at;
-	record->ledger_at = (uint64_t)A.base;
+	record->ledger_at = (uint64_t)agent.base;
 	STORE_RELEASE(record->leave_at, (uint64_t)inject_leave);
 	record_protect(SYS_PROT_READ);
 }
@@ -183,7 +183,7 @@ static void record_fill(const struct pmm_inject_args *args)
  */
 static bool modules_find(const struct pmm_inject_args *args)
 {
-	const uint64_t at = (uint64_t)A.file + args->maps_off,
+	const uint64_t at = (uint64_t)agent.file + args->maps_off,
 		       bytes = (args->maps_bytes + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1);
 	struct module_text text = { -1, at, at + args->maps_bytes };
 	bool there = bytes && !sys_failed(sys3(mprotect, at, bytes, SYS_PROT_READ)),
@@ -206,22 +206,22 @@ long inject_start(struct pmm_inject_args *args)
 	if (!agent_start()) {
 		args->error = (int32_t)why_not();
 		segment_unmap();
-		if (A.private_start)
-			sys2(munmap, A.private_start, A.private_bytes);
+		if (agent.private_start)
+			sys2(munmap, agent.private_start, agent.private_bytes);
 		return args->error;
 	}
-	A.ledger->attached = 1;
+	agent.ledger->attached = 1;
 	has_proc = modules_find(args);
 	borrow_find();
-	A.ledger->hook_pc = A.borrowed - 1;
+	agent.ledger->hook_pc = agent.borrowed - 1;
 	if (has_proc)
-		A.module_gen--; /* read again by the first hook, which may ask the loader and use
-				   its vector registers */
-	A.find_object = (int (*)(void *, void *))args->find_object;
-	A.vdso_clock = (long (*)(int, int64_t *))args->vdso_clock;
+		agent.module_gen--; /* read again by the first hook, which may ask the loader and
+				   use its vector registers */
+	agent.find_object = (int (*)(void *, void *))args->find_object;
+	agent.vdso_clock = (long (*)(int, int64_t *))args->vdso_clock;
 	args->slot = 0;
-	args->private_start = (uint64_t)A.private_start;
-	args->private_bytes = A.private_bytes;
+	args->private_start = (uint64_t)agent.private_start;
+	args->private_bytes = agent.private_bytes;
 	guards_start(args);
 	record_fill(args);
 	return args->error = 0;

@@ -16,16 +16,16 @@
  * unmap us meanwhile. A jump to it would do as well but cannot be relied on.
  */
 #define PASS(call) ({								\
-	ADD(A.passing, 1);							\
+	ADD(agent.passing, 1);							\
 	__typeof__(call) r_ = (call);						\
-	ADD(A.passing, -1);							\
+	ADD(agent.passing, -1);							\
 	r_;									\
 })
 
 /* A context to record the outermost call with, or NULL: pass through. */
 static inline struct tctx *inject_enter(const struct caller *from)
 {
-	return likely(LOAD(A.state) == AGENT_ON) ? agent_enter_outermost(from, false) : NULL;
+	return likely(LOAD(agent.state) == AGENT_ON) ? agent_enter_outermost(from, false) : NULL;
 }
 
 /*
@@ -38,12 +38,12 @@ static inline bool inject_passes(size_t size)
 	struct tctx *c;
 	uint64_t tp;
 
-	if (unlikely(LOAD(A.state) != AGENT_ON))
+	if (unlikely(LOAD(agent.state) != AGENT_ON))
 		return true;
-	if (!A.sampled)
+	if (!agent.sampled)
 		return false;
 	tp = arch_thread_pointer();
-	e = &A.ctx_hash[ctx_hash_of(tp)];
+	e = &agent.ctx_hash[ctx_hash_of(tp)];
 	if (unlikely(LOAD(e->tp) != tp))
 		return false;
 	c = LOAD(e->ctx);
@@ -56,10 +56,10 @@ static inline bool inject_passes(size_t size)
 /* The same for a release; a sample may live at `p`, or a guarded block. */
 static inline bool inject_passes_free(const void *p)
 {
-	if (unlikely((uint64_t)p - A.guards_at < A.guards_bytes))
+	if (unlikely((uint64_t)p - agent.guards_at < agent.guards_bytes))
 		return false;
-	return !p || unlikely(LOAD(A.state) != AGENT_ON) ||
-	       (A.sampled && !*sample_filter((uint64_t)p));
+	return !p || unlikely(LOAD(agent.state) != AGENT_ON) ||
+	       (agent.sampled && !*sample_filter((uint64_t)p));
 }
 
 /* The hooks, by role; each with the entry as the argument after its function's last. */

@@ -17,19 +17,19 @@ static long inject_rest(void *unused);
 
 void guards_start(struct pmm_inject_args *args)
 {
-	const struct pmm_check *o = &A.tree->check;
+	const struct pmm_check *o = &agent.tree->check;
 
-	if (o->level != PMM_CHECK_SAMPLED || !A.sampled)
+	if (o->level != PMM_CHECK_SAMPLED || !agent.sampled)
 		return;
 	budget_start(o->budget_permille);
 	if (!guard_start(o))
 		return;
 	guard_protects();
 	finding_start(PMM_ON_ERROR_CONTINUE);
-	A.guards_at = areas.start;
-	A.guards_bytes = areas.end - areas.start;
+	agent.guards_at = areas.start;
+	agent.guards_bytes = areas.end - areas.start;
 	args->guards[0].start = areas.start;
-	args->guards[0].bytes = A.guards_bytes;
+	args->guards[0].bytes = agent.guards_bytes;
 	args->guards[1].start = (uint64_t)areas.record;
 	args->guards[1].bytes = areas.record_bytes;
 	args->guards[2].start = (uint64_t)areas.lists;
@@ -41,10 +41,10 @@ void guards_stop(uint32_t why)
 {
 	uint32_t none = PMM_CHECK_RUNS;
 
-	if (!A.guards_bytes || !CAS(stopped, none, why))
+	if (!agent.guards_bytes || !CAS(stopped, none, why))
 		return;
-	if (LOAD(A.state) == AGENT_ON && LOAD(*A.alive))
-		STORE(A.ledger->check.stopped, why);
+	if (LOAD(agent.state) == AGENT_ON && LOAD(*agent.alive))
+		STORE(agent.ledger->check.stopped, why);
 	guard_disarm(false);
 }
 
@@ -53,7 +53,7 @@ static bool ready(void)
 {
 	uint32_t why;
 
-	if (LOAD(stopped) || LOAD(A.confined) || (int)sys0(getpid) != A.pid)
+	if (LOAD(stopped) || LOAD(agent.confined) || (int)sys0(getpid) != agent.pid)
 		return false;
 	why = guards_fault_ready();
 	if (why != PMM_CHECK_RUNS)
@@ -71,7 +71,7 @@ void *guards_sample(struct tctx *c, size_t size, size_t align, uint32_t kind,
 		c->sampling = true;
 		*c->countdown = sample_next(c);
 	}
-	if (size < *c->countdown || size > MOST_BYTES || size < A.min_size || !ready())
+	if (size < *c->countdown || size > MOST_BYTES || size < agent.min_size || !ready())
 		return NULL;
 	run = guarded_alloc(c, size, align, kind, unwind_site(c, from, 0), &why);
 	if (run == UINT32_MAX) {
@@ -109,7 +109,7 @@ size_t guards_size(const void *p)
 static long inject_rest(void *unused)
 {
 	(void)unused;
-	STORE(A.state, AGENT_OFF);
+	STORE(agent.state, AGENT_OFF);
 	STORE(stopped, PMM_NR_CHECK_STOPS);
 	guard_disarm(true);
 	guards_fault_end();

@@ -23,7 +23,7 @@ void guards_start(struct pmm_inject_args *args);
 /* Is it a pointer into the pool? */
 static inline bool guards_has(const void *p)
 {
-	return unlikely((uint64_t)p - A.guards_at < A.guards_bytes);
+	return unlikely((uint64_t)p - agent.guards_at < agent.guards_bytes);
 }
 
 /*
@@ -36,7 +36,7 @@ void *guards_sample(struct tctx *c, size_t size, size_t align, uint32_t kind,
 static inline void *guards_alloc(struct tctx *c, size_t size, size_t align,
 				 const struct pmm_entry *e, const struct caller *from)
 {
-	return e->guards && A.guards_bytes && size >= c->bytes_left
+	return e->guards && agent.guards_bytes && size >= c->bytes_left
 		       ? guards_sample(c, size, align, e->kind, from)
 		       : NULL;
 }

@@ -223,7 +223,7 @@ typedef int sigaction_function(int signal, const struct sig_action *new, struct 
 /* A child made by vfork: its actions are its own, and our notes are its parent's. */
 static bool is_vforked(void)
 {
-	return LOAD(*A.alive) && (int)sys0(getpid) != A.pid;
+	return LOAD(*agent.alive) && (int)sys0(getpid) != agent.pid;
 }
 
 /* Note the wish first: the signal may strike at once. What is to be set in its place, in *mine. */

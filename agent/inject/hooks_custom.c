@@ -111,7 +111,8 @@ static int own_begin(struct arch_call *call, const struct caller *from, void *ol
 	struct custom *k = custom_of(call);
 
 	k->size = size_asked(call);
-	if (is_operator(call) && (A.borrowed == (uint64_t)arch_own_code || inject_passes(k->size)))
+	if (is_operator(call) &&
+	    (agent.borrowed == (uint64_t)arch_own_code || inject_passes(k->size)))
 		return 0;		/* nothing to borrow: an exception would find no way */
 	k->c = inject_enter(from);
 	if (!k->c)

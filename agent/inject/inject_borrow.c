@@ -88,7 +88,7 @@ static void look(const struct cfi_module *m, uint64_t at, const uint8_t code[3])
 /* Code is read by the kernel, so that a hole in it is no fault. */
 static void search(const struct agent_module *m)
 {
-	uint8_t *buf = (uint8_t *)A.scratch;
+	uint8_t *buf = (uint8_t *)agent.scratch;
 
 	for (uint64_t at = m->start + 1; at + CHUNK <= m->end; at += CHUNK - 2) {
 		if (!module_copy(buf, at, CHUNK))
@@ -102,7 +102,7 @@ static void search(const struct agent_module *m)
 /* Will it stay as long as the process? */
 static bool stays(const struct agent_module *m, const char *exe, uint32_t exe_len)
 {
-	const char *path = A.paths + m->path, *base = path;
+	const char *path = agent.paths + m->path, *base = path;
 	uint32_t length = m->rec.path_len;
 
 	for (uint32_t i = 0; i < length; i++)
@@ -120,13 +120,14 @@ static bool stays(const struct agent_module *m, const char *exe, uint32_t exe_le
 
 void borrow_find(void)
 {
-	const char *exe = A.base + ((uint64_t)A.ledger->exe << PMM_REF_SHIFT);
+	const char *exe = agent.base + ((uint64_t)agent.ledger->exe << PMM_REF_SHIFT);
 
 	arch_borrow = (struct arch_borrow){ .code = (uint64_t)arch_own_code,
 					    .back = (uint64_t)arch_back,
 					    .is_in = { 1 } };
-	for (uint32_t i = 0; i < A.nr_modules; i++)
-		if (A.modules[i].cfi.hdr && stays(&A.modules[i], exe, A.ledger->exe_len))
-			search(&A.modules[i]);
-	A.borrowed = arch_borrow.code;
+	for (uint32_t i = 0; i < agent.nr_modules; i++)
+		if (agent.modules[i].cfi.hdr &&
+		    stays(&agent.modules[i], exe, agent.ledger->exe_len))
+			search(&agent.modules[i]);
+	agent.borrowed = arch_borrow.code;
 }

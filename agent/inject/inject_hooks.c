@@ -5,7 +5,7 @@
  * Here the allocator's own calls come by as well: a calloc made of malloc, a realloc(NULL). The
  * outermost call is recorded, those inside pass (agent_enter_outermost). In sampled mode a call may
  * pass without a trace, so only functions that do not call others take the fast path: glibc's
- * calloc and realloc, not those of allocators we do not know so well (A.dense).
+ * calloc and realloc, not those of allocators we do not know so well (agent.dense).
  */
 #include "agent/inject/guards.h"
 #include "agent/inject/agent_inject.h"
@@ -49,7 +49,7 @@ static SLOW void *calloc_body(size_t n, size_t each, const struct pmm_entry *e)
 
 void *inject_calloc(size_t n, size_t each, const struct pmm_entry *e)
 {
-	if (n < 1u << 31 && each < 1u << 31 && !A.dense && inject_passes(n * each))
+	if (n < 1u << 31 && each < 1u << 31 && !agent.dense && inject_passes(n * each))
 		return NEXT(e, void *(*)(size_t, size_t))(n, each);
 	return calloc_body(n, each, e);
 }
@@ -61,7 +61,7 @@ static SLOW void *guarded_resize(struct hook_realloc real, void *old, size_t n, 
 	size_t had = guards_size(old), size = 0;
 	void *p;
 
-	if (!__builtin_mul_overflow(n, each, &size) && !size && !A.dense) {	/* glibc */
+	if (!__builtin_mul_overflow(n, each, &size) && !size && !agent.dense) {	/* glibc */
 		guards_free(old, PMM_RELEASE_REALLOC, from);
 		return NULL;
 	}
@@ -94,7 +94,7 @@ static SLOW void *realloc_body(void *old, size_t size, const struct pmm_entry *e
 
 void *inject_realloc(void *old, size_t size, const struct pmm_entry *e)
 {
-	if (old && size && !A.dense && inject_passes_free(old) && inject_passes(size))
+	if (old && size && !agent.dense && inject_passes_free(old) && inject_passes(size))
 		return NEXT(e, void *(*)(void *, size_t))(old, size);
 	return realloc_body(old, size, e);
 }
@@ -133,12 +133,12 @@ static SLOW void free_body(void *p, size_t a, size_t b, const struct pmm_entry *
 	if (likely(c))
 		hook_free(c, p);
 	else
-		ADD(A.passing, 1);
+		ADD(agent.passing, 1);
 	NEXT(e, void (*)(void *, size_t, size_t))(p, a, b);
 	if (likely(c))
 		agent_leave(c);
 	else
-		ADD(A.passing, -1);
+		ADD(agent.passing, -1);
 }
 
 void inject_free(void *p, size_t a, size_t b, const struct pmm_entry *e)

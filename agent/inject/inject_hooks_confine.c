@@ -12,8 +12,8 @@
 static void confine(void)
 {
 	guards_stop(PMM_CHECK_STOP_CONFINED);
-	A.confined = true;
-	if (LOAD(A.state) == AGENT_ON)
+	agent.confined = true;
+	if (LOAD(agent.state) == AGENT_ON)
 		agent_off(PMM_OFF_CONFINED);
 }
 

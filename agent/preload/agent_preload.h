@@ -24,7 +24,7 @@ bool resolve(void);
 /* The hook of that name, with the function that it stands for in *real; NULL: there is none. */
 void *resolve_hook(const char *name, void **real);
 
-/* Indices of A.next.cxx: array, aligned, sized, nothrow forms. */
+/* Indices of agent.next.cxx: array, aligned, sized, nothrow forms. */
 enum {
 	NEW,
 	NEW_A,
@@ -58,7 +58,7 @@ void *cxx_operator(unsigned which);
 /* A context to record an event with, or NULL: pass through. */
 static inline struct tctx *hook_enter(const struct caller *from)
 {
-	if (unlikely(!A.next.malloc) && !resolve())
+	if (unlikely(!agent.next.malloc) && !resolve())
 		return NULL;
 	return agent_on() ? agent_enter(from->sp) : NULL;
 }

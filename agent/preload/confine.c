@@ -187,15 +187,15 @@ static bool serious(uint64_t mode, uint64_t flags, const struct program *f)
 		return !flags && !f;
 	if (mode != CONFINE_FILTER || !f)
 		return false;
-	return A.confined ||
+	return agent.confined ||
 	       (readable(f, sizeof(*f)) && f->nr && readable(f->v, f->nr * sizeof(*f->v)));
 }
 
 /* A child made by vfork: the filter is its own, and all this its parent's. */
 static bool is_vforked(void)
 {
-	return !A.confined && LOAD(A.state) == AGENT_ON && LOAD(*A.alive) &&
-	       (int)sys0(getpid) != A.pid;
+	return !agent.confined && LOAD(agent.state) == AGENT_ON && LOAD(*agent.alive) &&
+	       (int)sys0(getpid) != agent.pid;
 }
 
 /*
@@ -209,21 +209,21 @@ static void close_to_children(const struct program *f)
 
 	if (kills)
 		env_mark(PMM_ENV, PMM_ENV_CLOSED);
-	if ((kills || A.no_files) && lets_any(f, beginning, NR(beginning)) &&
-	    LOAD(A.state) == AGENT_ON && agent_begun() &&
-	    LOAD(A.ledger->off_reason) == PMM_OFF_NONE)
-		STORE(A.ledger->off_reason, PMM_OFF_NO_CHILDREN);
+	if ((kills || agent.no_files) && lets_any(f, beginning, NR(beginning)) &&
+	    LOAD(agent.state) == AGENT_ON && agent_begun() &&
+	    LOAD(agent.ledger->off_reason) == PMM_OFF_NONE)
+		STORE(agent.ledger->off_reason, PMM_OFF_NO_CHILDREN);
 }
 
 static void ask_no_more(void)
 {
-	struct tctx *c = LOAD(A.state) == AGENT_ON && !A.no_asking ? ctx_find() : NULL;
+	struct tctx *c = LOAD(agent.state) == AGENT_ON && !agent.no_asking ? ctx_find() : NULL;
 
 	if (c) {
 		stack_note(c, (uint64_t)__builtin_frame_address(0));
 		stack_learn(c);
 	}
-	A.no_asking = true;
+	agent.no_asking = true;
 }
 
 void confine(uint64_t mode, uint64_t flags, const void *program)
@@ -232,21 +232,21 @@ void confine(uint64_t mode, uint64_t flags, const void *program)
 
 	if (!serious(mode, flags, f) || is_vforked())
 		return;
-	if (!A.confined && LOAD(A.state) == AGENT_ON)
+	if (!agent.confined && LOAD(agent.state) == AGENT_ON)
 		ctx_find(); /* a child that was forked and has done nothing yet has a ledger now or
 			       never */
 	if (mode == CONFINE_STRICT || !LETS(f, asking))
 		ask_no_more();
-	A.no_break |= mode == CONFINE_STRICT || !LETS(f, breaks);
-	A.no_return |= mode == CONFINE_STRICT ? false : !LETS(f, returning);
-	A.no_files |= mode == CONFINE_STRICT || A.no_break || !LETS(f, making_files);
+	agent.no_break |= mode == CONFINE_STRICT || !LETS(f, breaks);
+	agent.no_return |= mode == CONFINE_STRICT ? false : !LETS(f, returning);
+	agent.no_files |= mode == CONFINE_STRICT || agent.no_break || !LETS(f, making_files);
 	if (mode != CONFINE_STRICT)
 		close_to_children(f);
-	A.no_growth |= mode == CONFINE_STRICT || !LETS(f, growing);
+	agent.no_growth |= mode == CONFINE_STRICT || !LETS(f, growing);
 	if (mode == CONFINE_STRICT || !LETS(f, guarding))
-		__atomic_store_n(&A.no_guards, true, __ATOMIC_SEQ_CST);
-	STORE(A.confined, true);
+		__atomic_store_n(&agent.no_guards, true, __ATOMIC_SEQ_CST);
+	STORE(agent.confined, true);
 	signals_unguard();
-	if (mode == CONFINE_STRICT && LOAD(A.state) == AGENT_ON)
+	if (mode == CONFINE_STRICT && LOAD(agent.state) == AGENT_ON)
 		agent_off(PMM_OFF_CONFINED);
 }

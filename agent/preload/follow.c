@@ -26,7 +26,7 @@ void follow_start(void)
 	const char *s = channel_address();
 	size_t n = s ? str_length(s) : 0;
 
-	if (n && n < sizeof(address) && A.monitored)
+	if (n && n < sizeof(address) && agent.monitored)
 		memcpy(address, s, n + 1);
 }
 
@@ -43,8 +43,8 @@ static const char *agent_path(void)
  */
 static bool is_on(void)
 {
-	return address[0] && A.monitored && A.tree->flags & PMM_TREE_FOLLOW && !LOAD(A.confined) &&
-	       agent_path();
+	return address[0] && agent.monitored && agent.tree->flags & PMM_TREE_FOLLOW &&
+	       !LOAD(agent.confined) && agent_path();
 }
 
 static const char *base_name(const char *path)
@@ -103,12 +103,12 @@ void follow_look_path(struct follow *f, const char *file)
 /* ---- the environment ---- */
 
 /* Is the agent one of the files in this list? */
-static bool names_agent(const char *list, const char *agent)
+static bool names_agent(const char *list, const char *library)
 {
-	size_t n = str_length(agent);
+	size_t n = str_length(library);
 
 	while (*list) {
-		if (str_starts(list, agent) && (!list[n] || list[n] == ':' || list[n] == ' '))
+		if (str_starts(list, library) && (!list[n] || list[n] == ':' || list[n] == ' '))
 			return true;
 		while (*list && *list != ':' && *list != ' ')
 			list++;
@@ -171,18 +171,18 @@ static char *put(char *to, const char *s)
 /* "LD_PRELOAD=AGENT:REST", or without the agent; where the next text may begin. */
 static char *put_preload(char *to, const struct follow *f)
 {
-	const char *agent = agent_path(), *list = f->preload ? f->preload : "";
-	size_t n = str_length(agent);
+	const char *library = agent_path(), *list = f->preload ? f->preload : "";
+	size_t n = str_length(library);
 
 	to = put(to, PRELOAD);
 	if (f->change == FOLLOW_ADD) {
-		to = put(to, agent);
+		to = put(to, library);
 		if (*list)
 			*to++ = ':';
 		return put(to, list) + 1;
 	}
 	while (*list) {
-		if (str_starts(list, agent) && (!list[n] || list[n] == ':' || list[n] == ' ')) {
+		if (str_starts(list, library) && (!list[n] || list[n] == ':' || list[n] == ' ')) {
 			list += n;
 			list += *list != '\0';
 			continue;

@@ -108,7 +108,7 @@ static void bounds_read(struct rebind *r, const struct link_object *o)
 /* The allocator's own object, whose calls within itself are nobody's, and the loader. */
 static bool is_apart(const struct rebind *r)
 {
-	uint64_t allocator = (uint64_t)A.next.malloc, loader = link_aux(AT_BASE);
+	uint64_t allocator = (uint64_t)agent.next.malloc, loader = link_aux(AT_BASE);
 
 	return (allocator >= r->start && allocator < r->end) ||
 	       (loader >= r->start && loader < r->end);
@@ -160,7 +160,7 @@ static void loaded(void)
 	struct rebind r = { 0 };
 	uint32_t nobody = 0, tid;
 
-	if (likely(!anybody_loads()) || LOAD(A.confined) || !A.next.malloc ||
+	if (likely(!anybody_loads()) || LOAD(agent.confined) || !agent.next.malloc ||
 	    !CAS(rebinding, nobody, 1))
 		return;
 	tid = (uint32_t)sys0(gettid);
@@ -175,28 +175,28 @@ static void loaded(void)
 
 __attribute__((used)) static void *apart_dlopen(const char *path, int flags)
 {
-	if (!A.next.dlopen)
+	if (!agent.next.dlopen)
 		resolve();
 	loaded();
 	if (unlikely(flags & DEEPBIND) && path && agent_on())
 		loading_put(0, (uint32_t)sys0(gettid));
-	return A.next.dlopen;
+	return agent.next.dlopen;
 }
 
 __attribute__((used)) static void *apart_dlsym(void)
 {
-	if (!A.next.dlsym)
+	if (!agent.next.dlsym)
 		resolve();
 	loaded();
-	return A.next.dlsym;
+	return agent.next.dlsym;
 }
 
 __attribute__((used)) static void *apart_dlvsym(void)
 {
-	if (!A.next.dlvsym)
+	if (!agent.next.dlvsym)
 		resolve();
 	loaded();
-	return A.next.dlvsym;
+	return agent.next.dlvsym;
 }
 
 ARCH_HOOK_JUMP("dlopen", "apart_dlopen")

@@ -272,7 +272,7 @@ SPAWN_FORM(posix_spawnp, follow_look_path(&f, path))
 /* Whether another thread could see the change, or change it. */
 static bool may_replace(void)
 {
-	return A.single_threaded && *A.single_threaded;
+	return agent.single_threaded && *agent.single_threaded;
 }
 
 /* The environment for the time of the call; NULL: as it is. What will not be tracked is said. */

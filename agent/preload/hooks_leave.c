@@ -78,9 +78,10 @@ static void end_at_once(int status)
 
 __attribute__((used)) static void *leave_hook(int status, uint64_t sp, unsigned which)
 {
-	if (!A.next.malloc)
+	if (!agent.next.malloc)
 		resolve();
-	void (*next[])(int) = { A.next.exit, A.next._exit, A.next._Exit, A.next.quick_exit };
+	void (*next[])(int) = { agent.next.exit, agent.next._exit, agent.next._Exit,
+				agent.next.quick_exit };
 
 	leave_called(status, sp);
 	if (which != EXIT)
@@ -115,7 +116,7 @@ static uint64_t returned_to(const struct caller *from)
 	struct agent_module libc;
 	uint64_t sp;
 
-	if (!c || c->busy || !module_find((uint64_t)A.next.exit, &libc))
+	if (!c || c->busy || !module_find((uint64_t)agent.next.exit, &libc))
 		return 0;
 	c->pub.busy_sp = from->sp;
 	STORE(c->busy, TCTX_RECORDING);
@@ -129,7 +130,7 @@ static void ask_at_exit(const struct caller *from, enum pmm_leave_cause cause)
 	const struct note *n;
 	uint64_t sp;
 
-	if (!leave_wanted() || !LOAD(*A.alive))
+	if (!leave_wanted() || !LOAD(*agent.alive))
 		return;
 	n = note_of(ctx_tid(arch_thread_pointer()), false);
 	if (n) {

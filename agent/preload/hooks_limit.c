@@ -15,7 +15,7 @@
 
 static uint64_t ours(int what)
 {
-	return what == RLIMIT_AS ? A.reserved_bytes + A.pool_bytes : PMM_OWN_DATA_BYTES;
+	return what == RLIMIT_AS ? agent.reserved_bytes + agent.pool_bytes : PMM_OWN_DATA_BYTES;
 }
 
 static uint64_t raised(int what, uint64_t limit)
@@ -30,21 +30,21 @@ static uint64_t lowered(int what, uint64_t limit)
 
 static bool concerns_us(int what, int pid)
 {
-	return (!pid || pid == A.pid) &&
-	       ((what == RLIMIT_AS && A.reserved_bytes) ||
-		(what == RLIMIT_DATA && A.tree && A.tree->flags & PMM_TREE_DATA));
+	return (!pid || pid == agent.pid) &&
+	       ((what == RLIMIT_AS && agent.reserved_bytes) ||
+		(what == RLIMIT_DATA && agent.tree && agent.tree->flags & PMM_TREE_DATA));
 }
 
 /* Has it been raised? That on data is from the beginning. */
 static bool shifted(int what)
 {
-	return what == RLIMIT_DATA || A.limit_shifted;
+	return what == RLIMIT_DATA || agent.limit_shifted;
 }
 
 static struct limit raised_limit(int what, const struct limit *in)
 {
 	if (what == RLIMIT_AS) {
-		A.limit_shifted = true;
+		agent.limit_shifted = true;
 		limit_note();
 	}
 	return (struct limit){ raised(what, in->now), raised(what, in->most) };
@@ -61,13 +61,13 @@ EXPORT int NAME(int what, const struct limit *in)					\
 {											\
 	struct limit changed;								\
 											\
-	if (!A.next.malloc && !resolve())						\
+	if (!agent.next.malloc && !resolve())						\
 		return -1;								\
 	if (in && concerns_us(what, 0)) {						\
 		changed = raised_limit(what, in);					\
 		in = &changed;								\
 	}										\
-	return A.next.setrlimit(what, in);						\
+	return agent.next.setrlimit(what, in);						\
 }
 
 #define GET_FORM(NAME)									\
@@ -75,9 +75,9 @@ EXPORT int NAME(int what, struct limit *out)						\
 {											\
 	int ret;									\
 											\
-	if (!A.next.malloc && !resolve())						\
+	if (!agent.next.malloc && !resolve())						\
 		return -1;								\
-	ret = A.next.getrlimit(what, out);						\
+	ret = agent.next.getrlimit(what, out);						\
 	if (!ret && concerns_us(what, 0) && shifted(what))				\
 		lower_limit(what, out);							\
 	return ret;									\
@@ -90,13 +90,13 @@ EXPORT int NAME(int pid, int what, const struct limit *in, struct limit *out)		\
 	struct limit changed;								\
 	int ret;									\
 											\
-	if (!A.next.malloc && !resolve())						\
+	if (!agent.next.malloc && !resolve())						\
 		return -1;								\
 	if (in && ours) {								\
 		changed = raised_limit(what, in);					\
 		in = &changed;								\
 	}										\
-	ret = A.next.prlimit(pid, what, in, out);					\
+	ret = agent.next.prlimit(pid, what, in, out);					\
 	if (!ret && out && ours && was)							\
 		lower_limit(what, out);							\
 	return ret;									\

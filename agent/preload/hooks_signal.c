@@ -138,9 +138,9 @@ static void once(int signal, void *info, void *context)
 	struct sig_action a = ours();
 	sig_handler *handler;
 
-	if ((int)sys0(getpid) == A.pid) {
+	if ((int)sys0(getpid) == agent.pid) {
 		handler = __atomic_exchange_n(&wanted[signal].handler, SIG_DFL, __ATOMIC_ACQ_REL);
-		A.next.sigaction(signal, &a, NULL);
+		agent.next.sigaction(signal, &a, NULL);
 	} else {
 		handler = wanted[signal].handler;
 		set_default(signal);
@@ -161,7 +161,7 @@ void signals_guard(void)
 	struct sig_action a = ours();
 
 	/* the first process does not die of its default actions */
-	if (!A.next.sigaction || A.pid == 1)
+	if (!agent.next.sigaction || agent.pid == 1)
 		return;
 	for (int signal = 1; signal < NR_SIGNALS; signal++) {
 		struct kernel_action now;
@@ -171,7 +171,7 @@ void signals_guard(void)
 			continue;
 		wanted[signal].flags = (int)now.flags;
 		wanted[signal].mask[0] = now.mask;
-		A.next.sigaction(signal, &a, NULL);
+		agent.next.sigaction(signal, &a, NULL);
 	}
 	STORE(guarding, true);
 }
@@ -188,7 +188,7 @@ void signals_unguard(void)
 
 		if (DEADLY & BIT(signal) && !sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) &&
 		    is_ours(now.handler))
-			A.next.sigaction(signal, &wanted[signal], NULL);
+			agent.next.sigaction(signal, &wanted[signal], NULL);
 	}
 }
 
@@ -215,9 +215,9 @@ int signals_action(int signal, const struct sig_action *new, struct sig_action *
 	int ret;
 
 	if (!guarded(signal))
-		return A.next.sigaction(signal, new, old);
+		return agent.next.sigaction(signal, new, old);
 	was = wanted[signal];
-	if (new && (int)sys0(getpid) == A.pid) {
+	if (new && (int)sys0(getpid) == agent.pid) {
 		instead = instead_of(new);
 		if (is_ours(instead.handler)) {
 			wanted[signal] = *new;
@@ -225,7 +225,7 @@ int signals_action(int signal, const struct sig_action *new, struct sig_action *
 		}
 		new = &instead;
 	}
-	ret = A.next.sigaction(signal, new, old);
+	ret = agent.next.sigaction(signal, new, old);
 	if (!ret && old && is_ours(old->handler)) {
 		was.restorer = was.flags & SA_RESTORER ? old->restorer : NULL;
 		*old = was;
@@ -235,7 +235,7 @@ int signals_action(int signal, const struct sig_action *new, struct sig_action *
 
 EXPORT int sigaction(int signal, const struct sig_action *new, struct sig_action *old)
 {
-	if (!A.next.sigaction && (!resolve() || !A.next.sigaction))
+	if (!agent.next.sigaction && (!resolve() || !agent.next.sigaction))
 		return -1;
 	return signal_keeper ? signal_keeper->action(signal, new, old)
 			     : signals_action(signal, new, old);
@@ -253,7 +253,7 @@ static sig_handler *hidden(int signal, sig_handler *new, sig_handler *old)
 	if (old == SIG_ERR || !guarded(signal))
 		return old;
 	was = is_ours(old) ? wanted[signal].handler : old;
-	if (new == SIG_DFL && !A.next.sigaction(signal, NULL, &a))
+	if (new == SIG_DFL && !agent.next.sigaction(signal, NULL, &a))
 		sigaction(signal, &a, NULL);
 	return was;
 }
@@ -262,11 +262,11 @@ static sig_handler *hidden(int signal, sig_handler *new, sig_handler *old)
 EXPORT sig_handler *NAME(int signal, sig_handler *new);					\
 EXPORT sig_handler *NAME(int signal, sig_handler *new)					\
 {											\
-	if (!A.next.NAME && (!resolve() || !A.next.NAME))				\
+	if (!agent.next.NAME && (!resolve() || !agent.next.NAME))				\
 		return SIG_ERR;								\
 	if (signal_keeper && signal_keeper->keeps(signal))				\
 		return signal_keeper->handler(signal, new, FLAGS);			\
-	return hidden(signal, new, A.next.NAME(signal, new));				\
+	return hidden(signal, new, agent.next.NAME(signal, new));				\
 }
 
 SIGNAL_FORM(signal, SA_RESTART)
@@ -290,7 +290,7 @@ static void leave_alternate_stacks(void)
 	for (int signal = 1; signal < NR_SIGNALS; signal++)
 		if (guarded(signal) && !sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) &&
 		    now.handler == (void *)deadly)
-			A.next.sigaction(signal, &a, NULL);
+			agent.next.sigaction(signal, &a, NULL);
 }
 
 /* Before it is in place: a signal may strike at once. */
@@ -299,14 +299,14 @@ EXPORT int sigaltstack(const struct sig_stack *new, struct sig_stack *old)
 	int flags = new ? new->flags : 0, ret;
 	uint64_t frame;
 
-	if (!A.next.sigaltstack && (!resolve() || !A.next.sigaltstack))
+	if (!agent.next.sigaltstack && (!resolve() || !agent.next.sigaltstack))
 		return -1;
 	if (new && !(new->flags & SS_DISABLE) && !LOAD(cramped)) {
 		frame = link_aux(AT_MINSIGSTKSZ);
 		if (new->bytes < (frame ? frame : FRAME_USUAL) + HANDLER_BYTES)
 			leave_alternate_stacks();
 	}
-	ret = A.next.sigaltstack(new, old);
+	ret = agent.next.sigaltstack(new, old);
 	if (!ret && signal_keeper)
 		signal_keeper->stack(new ? &flags : NULL, old);
 	return ret;

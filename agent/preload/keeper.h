@@ -47,7 +47,7 @@ struct signal_keeper {
 	bool (*keeps)(int signal);
 	sig_handler *(*handler)(int signal, sig_handler *new, unsigned flags);
 
-	/* The program is about to enter seccomp, and A.no_guards says how. */
+	/* The program is about to enter seccomp, and agent.no_guards says how. */
 	void (*confined)(void);
 
 	/* What is to be called in place of syscall(nr, ...); NULL: the real one, which is known. */

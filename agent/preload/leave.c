@@ -33,8 +33,8 @@
 
 bool leave_wanted(void)
 {
-	return LOAD(A.state) == AGENT_ON && LOAD(A.tree->flags) & PMM_TREE_LEAKS &&
-	       !A.own_allocator;
+	return LOAD(agent.state) == AGENT_ON && LOAD(agent.tree->flags) & PMM_TREE_LEAKS &&
+	       !agent.own_allocator;
 }
 
 /*
@@ -44,16 +44,16 @@ bool leave_wanted(void)
  */
 static bool is_tracked(enum pmm_leave_cause cause)
 {
-	if (!leave_wanted() || !LOAD(*A.alive) || !A.slot)
+	if (!leave_wanted() || !LOAD(*agent.alive) || !agent.slot)
 		return false;
-	return A.confined ? cause <= PMM_LEAVE_QUICK_EXIT : (int)sys0(getpid) == A.pid;
+	return agent.confined ? cause <= PMM_LEAVE_QUICK_EXIT : (int)sys0(getpid) == agent.pid;
 }
 
 static void pause_while(uint32_t *word, uint32_t value)
 {
 	int64_t wait[2] = { 0, PAUSE_NS };
 
-	if (!A.confined)
+	if (!agent.confined)
 		sys4(futex, word, FUTEX_WAIT, value, wait);
 	else
 		for (unsigned i = 0; i < SPINS && LOAD(*word) == value; i++)
@@ -64,7 +64,7 @@ static void pause_while(uint32_t *word, uint32_t value)
 static uint64_t patience_ns(void)
 {
 	uint64_t now_ns = clock_ns(SYS_CLOCK_MONOTONIC),
-		 tick_ns = A.tree->start_monotonic_ns + LOAD(A.tree->tick) * PMM_TICK_NS;
+		 tick_ns = agent.tree->start_monotonic_ns + LOAD(agent.tree->tick) * PMM_TICK_NS;
 
 	return now_ns > tick_ns && now_ns - tick_ns > GONE_NS ? SURE_NS : GONE_NS;
 }
@@ -74,7 +74,7 @@ static void wait_for_monitor(struct pmm_slot *s, int sock)
 {
 	uint64_t still_ns = 0, limit_ns = patience_ns(), now_ns,
 		 before_ns = clock_ns(SYS_CLOCK_MONOTONIC);
-	uint32_t state, tick = LOAD(A.tree->tick);
+	uint32_t state, tick = LOAD(agent.tree->tick);
 	uint64_t begin_ns = before_ns;
 
 	while ((state = LOAD_ACQUIRE(s->leave)) > PMM_LEAVE_NOT && state < PMM_LEAVE_DONE) {
@@ -89,9 +89,9 @@ static void wait_for_monitor(struct pmm_slot *s, int sock)
 		still_ns += now_ns - before_ns < LONGEST_PAUSE_NS ? now_ns - before_ns
 								  : LONGEST_PAUSE_NS;
 		before_ns = now_ns;
-		if (LOAD(A.tree->tick) == tick || state == PMM_LEAVE_FILLING)
+		if (LOAD(agent.tree->tick) == tick || state == PMM_LEAVE_FILLING)
 			continue;
-		tick = LOAD(A.tree->tick);
+		tick = LOAD(agent.tree->tick);
 		still_ns = 0;
 		limit_ns = GONE_NS;
 	}
@@ -120,7 +120,7 @@ static void let_it_end(struct pmm_slot *s)
 static uint32_t leaver;
 
 /*
- * A.generation of the process in which a thread has asked. The slot's word does not tell: the
+ * agent.generation of the process in which a thread has asked. The slot's word does not tell: the
  * program may have written over it.
  */
 static uint32_t asked;
@@ -129,7 +129,7 @@ static bool ask_first(void)
 {
 	uint32_t was = LOAD(asked);
 
-	return was != A.generation && CAS(asked, was, A.generation);
+	return was != agent.generation && CAS(asked, was, agent.generation);
 }
 
 bool leave_in_turn(void)
@@ -139,25 +139,25 @@ bool leave_in_turn(void)
 
 	if (!is_tracked(PMM_LEAVE_EXIT))
 		return false;
-	if (!A.confined && !CAS(leaver, other, tid) && other != tid) {
+	if (!agent.confined && !CAS(leaver, other, tid) && other != tid) {
 		begin_ns = clock_ns(SYS_CLOCK_MONOTONIC);
-		while (LOAD(asked) != A.generation &&
+		while (LOAD(asked) != agent.generation &&
 		       clock_ns(SYS_CLOCK_MONOTONIC) - begin_ns < FIRST_NS) {
-			if (sys_failed(sys3(tgkill, A.pid, other, 0))) {
+			if (sys_failed(sys3(tgkill, agent.pid, other, 0))) {
 				/* it has ended alone, or is one of a process that forked us */
 				STORE(leaver, tid);
 				break;
 			}
-			pause_while(&A.slot->leave, PMM_LEAVE_NOT);
+			pause_while(&agent.slot->leave, PMM_LEAVE_NOT);
 		}
 	}
-	return LOAD(asked) == A.generation;
+	return LOAD(asked) == agent.generation;
 }
 
 bool leave_over(void)
 {
 	return LOAD(overdue) || !is_tracked(PMM_LEAVE_EXIT) ||
-	       LOAD(A.ledger->leave.tid) == ctx_tid(arch_thread_pointer());
+	       LOAD(agent.ledger->leave.tid) == ctx_tid(arch_thread_pointer());
 }
 
 /*
@@ -168,9 +168,9 @@ static bool waiting;
 
 bool leave_is_others(void)
 {
-	if (!LOAD(*A.alive) || LOAD(asked) != A.generation)
+	if (!LOAD(*agent.alive) || LOAD(asked) != agent.generation)
 		return false;
-	return LOAD(waiting) || LOAD(A.ledger->leave.tid) != ctx_tid(arch_thread_pointer());
+	return LOAD(waiting) || LOAD(agent.ledger->leave.tid) != ctx_tid(arch_thread_pointer());
 }
 
 bool leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number)
@@ -184,23 +184,23 @@ bool leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number)
 	tid = ctx_tid(arch_thread_pointer());
 	first = ask_first();
 	if (first) {
-		STORE(A.slot->leave, PMM_LEAVE_FILLING);
+		STORE(agent.slot->leave, PMM_LEAVE_FILLING);
 		STORE(waiting, true);
-		A.ledger->leave = (struct pmm_leave){
+		agent.ledger->leave = (struct pmm_leave){
 			.sp = sp, .tid = tid, .cause = cause, .number = number
 		};
-		STORE_RELEASE(A.slot->leave, PMM_LEAVE_ASKED);
-		if (!A.confined)
+		STORE_RELEASE(agent.slot->leave, PMM_LEAVE_ASKED);
+		if (!agent.confined)
 			sock = channel_leave(); /* unheard, the monitor finds the word at its next
 						   tick */
 	}
-	waited = LOAD(waiting) || LOAD(A.slot->leave) != PMM_LEAVE_DONE;
-	wait_for_monitor(A.slot, sock);
+	waited = LOAD(waiting) || LOAD(agent.slot->leave) != PMM_LEAVE_DONE;
+	wait_for_monitor(agent.slot, sock);
 	if (sock >= 0)
 		sys1(close, sock);
 	if (first)
 		STORE(waiting, false);
-	if (!first && A.ledger->leave.tid != tid)
-		let_it_end(A.slot);
-	return !first && A.ledger->leave.tid == tid && waited;
+	if (!first && agent.ledger->leave.tid != tid)
+		let_it_end(agent.slot);
+	return !first && agent.ledger->leave.tid == tid && waited;
 }

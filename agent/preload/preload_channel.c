@@ -405,7 +405,7 @@ bool channel_refused(int sock)
 
 int32_t channel_ask(enum pmm_say what, int *fd)
 {
-	int sock = speak(what, !A.generation, 0, -1);
+	int sock = speak(what, !agent.generation, 0, -1);
 	int32_t answer;
 
 	if (fd)

@@ -19,8 +19,8 @@ void *preload_malloc(size_t size, uint32_t kind, const struct caller *from)
 	void *p;
 
 	if (unlikely(!c))
-		return A.next.malloc ? A.next.malloc(size) : NULL;
-	p = hook_malloc(c, A.next.malloc, size, kind, from);
+		return agent.next.malloc ? agent.next.malloc(size) : NULL;
+	p = hook_malloc(c, agent.next.malloc, size, kind, from);
 	agent_leave(c);
 	return p;
 }
@@ -35,7 +35,7 @@ static SLOW void *malloc_body(size_t size)
 EXPORT void *malloc(size_t size)
 {
 	if (hook_passes(size))
-		return A.next.malloc(size);
+		return agent.next.malloc(size);
 	return malloc_body(size);
 }
 
@@ -46,8 +46,8 @@ static SLOW void *calloc_body(size_t n, size_t each)
 	void *p;
 
 	if (unlikely(!c))
-		return A.next.calloc ? A.next.calloc(n, each) : NULL;
-	p = hook_calloc(c, A.next.calloc, n, each, PMM_KIND_CALLOC, &from);
+		return agent.next.calloc ? agent.next.calloc(n, each) : NULL;
+	p = hook_calloc(c, agent.next.calloc, n, each, PMM_KIND_CALLOC, &from);
 	agent_leave(c);
 	return p;
 }
@@ -55,14 +55,14 @@ static SLOW void *calloc_body(size_t n, size_t each)
 EXPORT void *calloc(size_t n, size_t each)
 {
 	if (n < 1u << 31 && each < 1u << 31 && hook_passes(n * each))
-		return A.next.calloc(n, each);
+		return agent.next.calloc(n, each);
 	return calloc_body(n, each);
 }
 
 /* glibc's reallocarray calls realloc, that is us: it only serves to fail in its own way. */
 static inline struct hook_realloc next_realloc(void)
 {
-	return (struct hook_realloc){ A.next.realloc, A.next.reallocarray };
+	return (struct hook_realloc){ agent.next.realloc, agent.next.reallocarray };
 }
 
 static SLOW void *realloc_body(void *old, size_t size)
@@ -72,7 +72,7 @@ static SLOW void *realloc_body(void *old, size_t size)
 	void *p;
 
 	if (unlikely(!c))
-		return A.next.realloc ? A.next.realloc(old, size) : NULL;
+		return agent.next.realloc ? agent.next.realloc(old, size) : NULL;
 	p = hook_realloc(c, next_realloc(), old, size, 1, PMM_KIND_REALLOC, &from);
 	agent_leave(c);
 	return p;
@@ -80,8 +80,8 @@ static SLOW void *realloc_body(void *old, size_t size)
 
 EXPORT void *realloc(void *old, size_t size)
 {
-	if (A.sampled && !*sample_filter((uint64_t)old) && size && hook_passes(size))
-		return A.next.realloc(old, size);
+	if (agent.sampled && !*sample_filter((uint64_t)old) && size && hook_passes(size))
+		return agent.next.realloc(old, size);
 	return realloc_body(old, size);
 }
 
@@ -93,11 +93,11 @@ EXPORT void *reallocarray(void *old, size_t n, size_t each)
 	void *p;
 
 	if (unlikely(!c)) {
-		if (A.next.reallocarray)
-			return A.next.reallocarray(old, n, each);
-		return __builtin_mul_overflow(n, each, &size) || !A.next.realloc
+		if (agent.next.reallocarray)
+			return agent.next.reallocarray(old, n, each);
+		return __builtin_mul_overflow(n, each, &size) || !agent.next.realloc
 			       ? NULL
-			       : A.next.realloc(old, size);
+			       : agent.next.realloc(old, size);
 	}
 	p = hook_realloc(c, next_realloc(), old, n, each, PMM_KIND_REALLOCARRAY, &from);
 	agent_leave(c);
@@ -114,12 +114,12 @@ void preload_free(void *p, const struct caller *from)
 	arch_prefetch((char *)p - 16);
 	c = hook_enter(from);
 	if (unlikely(!c)) {
-		if (A.next.free)
-			A.next.free(p);
+		if (agent.next.free)
+			agent.next.free(p);
 		return;
 	}
 	hook_free(c, p);
-	A.next.free(p);
+	agent.next.free(p);
 	agent_leave(c);
 }
 
@@ -132,8 +132,8 @@ static SLOW void free_body(void *p)
 
 EXPORT void free(void *p)
 {
-	if (A.sampled && !*sample_filter((uint64_t)p)) {
-		A.next.free(p);
+	if (agent.sampled && !*sample_filter((uint64_t)p)) {
+		agent.next.free(p);
 		return;
 	}
 	free_body(p);
@@ -153,8 +153,8 @@ EXPORT void *NAME PARAMS								\
 	void *p;									\
 											\
 	if (unlikely(!c))								\
-		return A.next.NAME ? A.next.NAME ARGS : NULL;				\
-	p = REAL(c, A.next.NAME ARGS);							\
+		return agent.next.NAME ? agent.next.NAME ARGS : NULL;				\
+	p = REAL(c, agent.next.NAME ARGS);							\
 	hook_result(c, p, SIZE, KIND, &from);						\
 	agent_leave(c);									\
 	return p;									\
@@ -172,8 +172,9 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 	int ret;
 
 	if (unlikely(!c))
-		return A.next.posix_memalign ? A.next.posix_memalign(out, align, size) : ENOMEM;
-	ret = hook_posix_memalign(c, A.next.posix_memalign, out, align, size, &from);
+		return agent.next.posix_memalign ? agent.next.posix_memalign(out, align, size)
+						 : ENOMEM;
+	ret = hook_posix_memalign(c, agent.next.posix_memalign, out, align, size, &from);
 	agent_leave(c);
 	return ret;
 }
@@ -193,9 +194,9 @@ EXPORT size_t malloc_usable_size(void *p)
 			site_mark(was.site, PMM_SITE_USABLE);
 		agent_leave(c);
 	}
-	if (!A.next.malloc_usable_size)
+	if (!agent.next.malloc_usable_size)
 		resolve();
-	return A.next.malloc_usable_size ? A.next.malloc_usable_size(p) : 0;
+	return agent.next.malloc_usable_size ? agent.next.malloc_usable_size(p) : 0;
 }
 
 void leave_form(uint64_t sp)

@@ -14,11 +14,11 @@
 
 EXPORT int prctl(int what, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
 {
-	if (!A.next.prctl && !resolve())
+	if (!agent.next.prctl && !resolve())
 		return -1;
 	if (what == PR_SET_SECCOMP)
 		confine(a, 0, a == CONFINE_STRICT ? NULL : (const void *)b);
-	return A.next.prctl(what, a, b, c, d);
+	return agent.next.prctl(what, a, b, c, d);
 }
 
 __attribute__((used)) static void *syscall_next(long nr, long a, long b, long c)
@@ -31,10 +31,10 @@ __attribute__((used)) static void *syscall_next(long nr, long a, long b, long c)
 		confine((uint64_t)b, 0, b == CONFINE_STRICT ? NULL : (const void *)c);
 	else if (nr == ARCH_SYS_exit_group)
 		leave_ask(PMM_LEAVE_CALL, 0, (uint32_t)a);
-	if (!A.next.syscall)
+	if (!agent.next.syscall)
 		resolve();
-	instead = signal_keeper && A.next.syscall ? signal_keeper->syscall(nr) : NULL;
-	return instead ? instead : (void *)A.next.syscall;
+	instead = signal_keeper && agent.next.syscall ? signal_keeper->syscall(nr) : NULL;
+	return instead ? instead : (void *)agent.next.syscall;
 }
 
 ARCH_HOOK_SYSCALL

@@ -30,9 +30,9 @@ static void *aligned_new(size_t size, size_t align, uint32_t kind, const struct 
 	struct tctx *c;
 	void *p;
 
-	if (!A.next.memalign || !(c = hook_enter(from)))
-		return A.next.memalign ? A.next.memalign(align, size ? size : 1) : NULL;
-	p = REAL(c, A.next.memalign(align, size ? size : 1));
+	if (!agent.next.memalign || !(c = hook_enter(from)))
+		return agent.next.memalign ? agent.next.memalign(align, size ? size : 1) : NULL;
+	p = REAL(c, agent.next.memalign(align, size ? size : 1));
 	if (p && hook_hit(c, size))
 		hook_allocated(c, p, size, kind, from);
 	agent_leave(c);
@@ -46,7 +46,7 @@ static SLOW void *SYMBOL##_body(size_t size, const void *tag)				\
 	struct caller from = CALLER_HERE();						\
 	void *next;									\
 											\
-	if (!A.next.malloc && !resolve())						\
+	if (!agent.next.malloc && !resolve())						\
 		return NULL;								\
 	if (cxx_form == CXX_PLAIN) {							\
 		void *p = preload_malloc(size ? size : 1, KIND, &from);			\
@@ -64,7 +64,7 @@ EXPORT void *SYMBOL(size_t size, const void *tag);					\
 EXPORT void *SYMBOL(size_t size, const void *tag)					\
 {											\
 	if (cxx_form == CXX_PLAIN && size && hook_passes(size)) {		\
-		void *p = A.next.malloc(size);						\
+		void *p = agent.next.malloc(size);						\
 											\
 		if (likely(p))								\
 			return p;							\
@@ -85,9 +85,9 @@ EXPORT void *SYMBOL(size_t size, size_t align, const void *tag)			\
 	struct caller from = CALLER_HERE();						\
 	void *next, *p;									\
 											\
-	if (!A.next.malloc && !resolve())						\
+	if (!agent.next.malloc && !resolve())						\
 		return NULL;								\
-	if (cxx_form == CXX_PLAIN && !A.next.cxx[WHICH]) {				\
+	if (cxx_form == CXX_PLAIN && !agent.next.cxx[WHICH]) {				\
 		p = aligned_new(size, align, KIND, &from);				\
 		if (likely(p))								\
 			return p;							\
@@ -111,13 +111,13 @@ static SLOW void SYMBOL##_body(void *p, size_t a, size_t b)				\
 	struct caller from = CALLER_HERE();						\
 	void (*next)(void *, size_t, size_t);						\
 											\
-	if (!A.next.malloc && !resolve())						\
+	if (!agent.next.malloc && !resolve())						\
 		return;									\
 	if (cxx_form == CXX_PLAIN) {							\
 		preload_free(p, &from);							\
 		return;									\
 	}										\
-	next = (void (*)(void *, size_t, size_t))A.next.cxx[WHICH];			\
+	next = (void (*)(void *, size_t, size_t))agent.next.cxx[WHICH];			\
 	if (cxx_form == CXX_SAME && p) {						\
 		struct tctx *c = hook_enter(&from);					\
 		struct block_info was;							\
@@ -134,8 +134,8 @@ static SLOW void SYMBOL##_body(void *p, size_t a, size_t b)				\
 EXPORT void SYMBOL(void *p, size_t a, size_t b);					\
 EXPORT void SYMBOL(void *p, size_t a, size_t b)						\
 {											\
-	if (A.sampled && cxx_form == CXX_PLAIN && !*sample_filter((uint64_t)p)) {	\
-		A.next.free(p);								\
+	if (agent.sampled && cxx_form == CXX_PLAIN && !*sample_filter((uint64_t)p)) {	\
+		agent.next.free(p);								\
 		return;									\
 	}										\
 	SYMBOL##_body(p, a, b);								\

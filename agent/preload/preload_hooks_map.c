@@ -26,9 +26,9 @@ EXPORT void *mmap(void *at, size_t bytes, int prot, int flags, int fd, long offs
 	struct caller from = CALLER_HERE();
 	void *p;
 
-	if (!A.next.mmap && !resolve())
+	if (!agent.next.mmap && !resolve())
 		return MAP_FAILED;
-	p = A.next.mmap(at, bytes, prot, flags, fd, offset);
+	p = agent.next.mmap(at, bytes, prot, flags, fd, offset);
 	mapped(p, bytes, &from);
 	return p;
 }
@@ -38,9 +38,10 @@ EXPORT void *mmap64(void *at, size_t bytes, int prot, int flags, int fd, long of
 	struct caller from = CALLER_HERE();
 	void *p;
 
-	if (!A.next.mmap && !resolve())
+	if (!agent.next.mmap && !resolve())
 		return MAP_FAILED;
-	p = (A.next.mmap64 ? A.next.mmap64 : A.next.mmap)(at, bytes, prot, flags, fd, offset);
+	p = (agent.next.mmap64 ? agent.next.mmap64 : agent.next.mmap)(at, bytes, prot, flags, fd,
+								      offset);
 	mapped(p, bytes, &from);
 	return p;
 }
@@ -51,7 +52,7 @@ EXPORT int munmap(void *at, size_t bytes)
 	struct tctx *c;
 	int ret;
 
-	if (!A.next.munmap && !resolve())
+	if (!agent.next.munmap && !resolve())
 		return -1;
 	/* such a call only fails */
 	c = (uint64_t)at % ARCH_PAGE || !bytes ? NULL : hook_enter(&from);
@@ -59,7 +60,7 @@ EXPORT int munmap(void *at, size_t bytes)
 		hook_unmapping(c, at, bytes);
 		agent_leave(c);
 	}
-	ret = A.next.munmap(at, bytes);
+	ret = agent.next.munmap(at, bytes);
 	return ret;
 }
 
@@ -69,9 +70,9 @@ EXPORT void *mremap(void *old, size_t old_bytes, size_t bytes, int flags, void *
 	struct tctx *c;
 	void *p;
 
-	if (!A.next.mremap && !resolve())
+	if (!agent.next.mremap && !resolve())
 		return MAP_FAILED;
-	p = A.next.mremap(old, old_bytes, bytes, flags, fixed);
+	p = agent.next.mremap(old, old_bytes, bytes, flags, fixed);
 	c = p == MAP_FAILED ? NULL : hook_enter(&from);
 	if (!c)
 		return p;
@@ -86,7 +87,7 @@ static void break_moved(const struct caller *from)
 
 	if (!c)
 		return;
-	ADD(A.ledger->mapping.brk_calls, 1);
+	ADD(agent.ledger->mapping.brk_calls, 1);
 	agent_note_break();
 	agent_leave(c);
 }
@@ -96,9 +97,9 @@ EXPORT int brk(void *end)
 	struct caller from = CALLER_HERE();
 	int ret;
 
-	if (!A.next.brk && !resolve())
+	if (!agent.next.brk && !resolve())
 		return -1;
-	ret = A.next.brk(end);
+	ret = agent.next.brk(end);
 	break_moved(&from);
 	return ret;
 }
@@ -108,9 +109,9 @@ EXPORT void *sbrk(long bytes)
 	struct caller from = CALLER_HERE();
 	void *p;
 
-	if (!A.next.sbrk && !resolve())
+	if (!agent.next.sbrk && !resolve())
 		return MAP_FAILED;
-	p = A.next.sbrk(bytes);
+	p = agent.next.sbrk(bytes);
 	break_moved(&from);
 	return p;
 }
@@ -120,10 +121,10 @@ EXPORT int dlclose(void *handle)
 {
 	int ret;
 
-	if (!A.next.dlclose && !resolve())
+	if (!agent.next.dlclose && !resolve())
 		return -1;
-	ret = A.next.dlclose(handle);
-	if (LOAD(A.state) == AGENT_ON)
+	ret = agent.next.dlclose(handle);
+	if (LOAD(agent.state) == AGENT_ON)
 		rule_flush();
 	return ret;
 }

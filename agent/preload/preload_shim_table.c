@@ -18,13 +18,13 @@ static bool ready(void)
 {
 	struct pmm_shim_table *t = &pmm_shim_table;
 
-	if ((!A.next.malloc && !resolve()) || !agent_on() || A.sampled || A.min_size ||
-	    A.own_allocator || !A.next.aligned_alloc)
+	if ((!agent.next.malloc && !resolve()) || !agent_on() || agent.sampled || agent.min_size ||
+	    agent.own_allocator || !agent.next.aligned_alloc)
 		return false;
-	t->malloc = A.next.malloc;
-	t->calloc = A.next.calloc;
-	t->realloc = A.next.realloc;
-	t->aligned_alloc = A.next.aligned_alloc;
-	t->free = A.next.free;
+	t->malloc = agent.next.malloc;
+	t->calloc = agent.next.calloc;
+	t->realloc = agent.next.realloc;
+	t->aligned_alloc = agent.next.aligned_alloc;
+	t->free = agent.next.free;
 	return true;
 }

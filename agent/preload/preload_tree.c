@@ -32,7 +32,7 @@ static int file_fd = -1;	/* from segment_file() to segment_publish() */
 
 static bool alone(void)
 {
-	return A.tree == &own;
+	return agent.tree == &own;
 }
 
 static void own_init(void)
@@ -47,7 +47,7 @@ static void own_init(void)
 	own.start_realtime_ns = sys_clock_ns(SYS_CLOCK_REALTIME);
 	own.start_monotonic_ns = sys_clock_ns(SYS_CLOCK_MONOTONIC);
 	own.magic = PMM_TREE_MAGIC;
-	A.tree = &own;
+	agent.tree = &own;
 }
 
 bool segment_closed(void)
@@ -65,12 +65,12 @@ int segment_open(void)
 	 * compiled in, a limit is not ours to raise: the monitor's ledgers may be too large for it
 	 */
 	if (board && (!segment_sane(board) ||
-		      (A.compiled_in && board->slot_bytes > limit_of(RLIMIT_AS) / 8))) {
+		      (agent.compiled_in && board->slot_bytes > limit_of(RLIMIT_AS) / 8))) {
 		sys2(munmap, board, sizeof(*board));
 		board = NULL;
 	}
-	A.monitored = board;
-	A.tree = board;
+	agent.monitored = board;
+	agent.tree = board;
 	if (!board)
 		own_init();
 	return 0;
@@ -78,7 +78,7 @@ int segment_open(void)
 
 uint32_t limit_inherited(void)
 {
-	int32_t answer = A.monitored ? channel_ask(PMM_SAY_LIMIT, NULL) : PMM_LIMIT_AS_IT_WAS;
+	int32_t answer = agent.monitored ? channel_ask(PMM_SAY_LIMIT, NULL) : PMM_LIMIT_AS_IT_WAS;
 
 	return answer > 0 && answer <= PMM_LIMIT_RAISED_POOL ? (uint32_t)answer
 							     : PMM_LIMIT_AS_IT_WAS;
@@ -109,7 +109,7 @@ static int file_map(int fd, uint64_t bytes)
 /* With the size that the monitor wants, by the monitor where this process may not. */
 static int file_for_monitor(void)
 {
-	uint64_t bytes = A.tree->slots_off + A.tree->slot_bytes;
+	uint64_t bytes = agent.tree->slots_off + agent.tree->slot_bytes;
 	int fd, ret;
 
 	if (may_grow(bytes)) {
@@ -134,14 +134,14 @@ static int file_for_monitor(void)
  */
 static int file_alone(bool files)
 {
-	uint64_t space = A.compiled_in ? limit_of(RLIMIT_AS) / 8 : UINT64_MAX;
+	uint64_t space = agent.compiled_in ? limit_of(RLIMIT_AS) / 8 : UINT64_MAX;
 	unsigned nr = sizeof(arena_mib) / sizeof(arena_mib[0]);
 	int fd = files ? file_make() : -1, ret = -1;
 
 	for (unsigned i = 0; i < 2 * nr && ret; i++) {
 		bool is_file = i < nr;
 
-		if (is_file ? fd < 0 : !A.compiled_in)
+		if (is_file ? fd < 0 : !agent.compiled_in)
 			continue;
 		own.slot_bytes = PMM_ARENA_OFF + ((uint64_t)arena_mib[i % nr] << 20);
 		own.limit_bytes = own.slot_bytes - PMM_ARENA_OFF;
@@ -156,14 +156,14 @@ static int file_alone(bool files)
 
 /*
  * Under a seccomp filter that this process has set itself, what it takes to make a file may be what
- * the filter kills for (A.no_files). Compiled in, we cannot know: no file for children then, but
- * memory.
+ * the filter kills for (agent.no_files). Compiled in, we cannot know: no file for children then,
+ * but memory.
  */
 static bool may_make_files(void)
 {
-	if (A.confined)
-		return !A.no_files;
-	return !A.compiled_in || !A.generation || !sys1(prctl, PR_GET_SECCOMP);
+	if (agent.confined)
+		return !agent.no_files;
+	return !agent.compiled_in || !agent.generation || !sys1(prctl, PR_GET_SECCOMP);
 }
 
 int segment_file(void)
@@ -171,7 +171,7 @@ int segment_file(void)
 	bool files = may_make_files();
 
 	if (alone())
-		return files || A.compiled_in ? file_alone(files) : -1;
+		return files || agent.compiled_in ? file_alone(files) : -1;
 	return files ? file_for_monitor() : -1;
 }
 
@@ -186,6 +186,6 @@ void segment_publish(bool new_image)
 
 void segment_lost(void)
 {
-	if (A.monitored && may_make_files())
+	if (agent.monitored && may_make_files())
 		channel_say(PMM_SAY_LOST, false, 0, -1);
 }

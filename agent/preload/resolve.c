@@ -56,8 +56,8 @@ void *cxx_operator(unsigned which)
 {
 	const char *n = cxx_names;
 
-	if (A.next.cxx[which])
-		return A.next.cxx[which];
+	if (agent.next.cxx[which])
+		return agent.next.cxx[which];
 	while (which--)
 		n += str_length(n) + 1;
 	return link_symbol_late(n);
@@ -65,7 +65,7 @@ void *cxx_operator(unsigned which)
 
 void *resolve_hook(const char *name, void **real)
 {
-	void **slot = (void **)&A.next;
+	void **slot = (void **)&agent.next;
 	struct link_map *self;
 
 	for (const char *n = names; *n; n += str_length(n) + 1, slot++) {
@@ -81,14 +81,14 @@ void *resolve_hook(const char *name, void **real)
 bool resolve(void)
 {
 	struct link_map *self = link_self(), *allocator = NULL, *cxx = NULL, *all;
-	void **slot = (void **)&A.next;
+	void **slot = (void **)&agent.next;
 
 	if (!self)
 		return false;
 	for (const char *n = names; *n; n += str_length(n) + 1)
 		*slot++ = link_symbol_from(self->l_next, n,
 					   str_equal(n, "malloc") ? &allocator : NULL);
-	slot = A.next.cxx;
+	slot = agent.next.cxx;
 	for (const char *n = cxx_names; *n; n += str_length(n) + 1)
 		*slot++ = link_symbol_from(self->l_next, n, n == cxx_names ? &cxx : NULL);
 	cxx_form = !cxx || is_cxx_library(cxx) ? CXX_PLAIN
@@ -96,16 +96,16 @@ bool resolve(void)
 					       : CXX_CUSTOM;
 	if (!allocator)
 		return false;
-	A.dense = !is_glibc(allocator) || cxx_form == CXX_CUSTOM;
+	agent.dense = !is_glibc(allocator) || cxx_form == CXX_CUSTOM;
 	if (!is_glibc(allocator))
-		A.next.mallinfo2 = NULL;
-	A.allocator_path = allocator->l_name;
+		agent.next.mallinfo2 = NULL;
+	agent.allocator_path = allocator->l_name;
 	all = link_first();
 	/* the program's own goes before ours: we see nothing */
-	A.own_allocator = all && link_symbol(all, "malloc");
-	A.find_object = (int (*)(void *, void *))link_symbol_from(all, "_dl_find_object", NULL);
-	for (; all && !A.single_threaded; all = all->l_next)
-		A.single_threaded = link_symbol(all, "__libc_single_threaded");
-	A.vdso_clock = (long (*)(int, int64_t *))link_vdso_symbol("__vdso_clock_gettime");
-	return A.next.malloc && A.next.free;
+	agent.own_allocator = all && link_symbol(all, "malloc");
+	agent.find_object = (int (*)(void *, void *))link_symbol_from(all, "_dl_find_object", NULL);
+	for (; all && !agent.single_threaded; all = all->l_next)
+		agent.single_threaded = link_symbol(all, "__libc_single_threaded");
+	agent.vdso_clock = (long (*)(int, int64_t *))link_vdso_symbol("__vdso_clock_gettime");
+	return agent.next.malloc && agent.next.free;
 }

@@ -45,32 +45,34 @@ uint64_t bounds_secret;
 /* After the agent has begun (agent/preload/life.c). */
 static __attribute__((constructor(102))) void begin(void)
 {
-	if (LOAD(A.state) != AGENT_ON || !check_ready() || K.o.flags & PMM_CHECK_NO_STRINGS)
+	if (LOAD(agent.state) != AGENT_ON || !check_ready() ||
+	    checker.o.flags & PMM_CHECK_NO_STRINGS)
 		return;
 	bounds_on = true;
-	bounds_secret = K.o.secret;
+	bounds_secret = checker.o.secret;
 	bounds_where = (struct bounds_where){ .pool = areas.start,
 					      .pool_bytes = areas.end - areas.start };
-	if (K.o.level == PMM_CHECK_LIGHT || K.o.level == PMM_CHECK_GUARD)
+	if (checker.o.level == PMM_CHECK_LIGHT || checker.o.level == PMM_CHECK_GUARD)
 		bounds_where.tops = 1ull << (PMM_ADDRESS_BITS - BOUNDS_TOP_SHIFT);
 }
 
 /* Are the tables this process's, and kept? */
 static inline bool tables_hold(void)
 {
-	return bounds_where.tops && LOAD(A.state) == AGENT_ON && K.image == LOAD(*A.alive);
+	return bounds_where.tops && LOAD(agent.state) == AGENT_ON &&
+	       checker.image == LOAD(*agent.alive);
 }
 
 /* Are we in a child that has no ledger of its own yet? */
 static inline bool just_forked(void)
 {
-	return bounds_where.tops && LOAD(A.state) == AGENT_ON && !LOAD(*A.alive);
+	return bounds_where.tops && LOAD(agent.state) == AGENT_ON && !LOAD(*agent.alive);
 }
 
 /* Are there blocks of before a fork, which are in no table of ours? */
 static inline bool is_heir(void)
 {
-	return unlikely(K.parent_pid) || just_forked();
+	return unlikely(checker.parent_pid) || just_forked();
 }
 
 /* ---- blocks by page -------------------------------------------------------------------------- */
@@ -83,7 +85,7 @@ static inline bool is_heir(void)
 static struct seen {
 	uint64_t page;
 	uint64_t start;			/* 0: none was found */
-	uint64_t words;			/* where it has them, from A.base */
+	uint64_t words;			/* where it has them, from agent.base */
 	uint32_t trust;			/* how often `none` is still believed */
 	/* the block of before a fork that was found last, 0: none */
 	uint64_t heir;
@@ -114,7 +116,7 @@ static void see(uint64_t at, uint64_t start, const uint64_t *words)
 		STORE(s->heir, 0);
 	}
 	STORE(s->start, 0);
-	STORE(s->words, words ? (uint64_t)((const char *)words - A.base) : 0);
+	STORE(s->words, words ? (uint64_t)((const char *)words - agent.base) : 0);
 	STORE(s->trust, TRUST);
 	STORE(s->page, at / ARCH_PAGE);
 	STORE(s->start, start);
@@ -130,7 +132,7 @@ static inline bool nearest(uint64_t at, uint64_t reach, uint64_t *start, uint64_
 	const uint64_t *words;
 	struct block_info was;
 
-	if (unlikely(A.dense)) {
+	if (unlikely(agent.dense)) {
 		if (!block_below(at, reach, start, &was))
 			return false;
 		*size = was.size;
@@ -138,7 +140,7 @@ static inline bool nearest(uint64_t at, uint64_t reach, uint64_t *start, uint64_
 	}
 	*start = LOAD(s->start);
 	if (known && *start && *start <= at &&
-	    block_there((const uint64_t *)(A.base + LOAD(s->words)), *start, size) &&
+	    block_there((const uint64_t *)(agent.base + LOAD(s->words)), *start, size) &&
 	    at < pmm_tail_end(*start, *size))
 		return true;
 	words = block_span(at, reach, start, size);
@@ -201,7 +203,7 @@ static bool freed_far(uint64_t at)
 	struct seen *s = seen_at(at);
 	uint32_t trust;
 
-	if (LOAD(A.confined))
+	if (LOAD(agent.confined))
 		return false;
 	if (LOAD(s->page) == at / ARCH_PAGE && LOAD(s->peek_in)) {
 		STORE(s->peek_in, LOAD(s->peek_in) - 1);
@@ -275,7 +277,7 @@ static size_t left_guarded(uint64_t at)
  */
 static bool head_there(uint64_t block)
 {
-	return !LOAD(A.confined) && sys_readable(block - PMM_HEAD_BYTES);
+	return !LOAD(agent.confined) && sys_readable(block - PMM_HEAD_BYTES);
 }
 
 /*
@@ -289,8 +291,8 @@ static bool far_now(uint64_t at, bool looked)
 
 	if (looked)
 		return known && LOAD(s->trust) == TRUST;
-	if (!LOAD(A.alive[2])) {		/* what was seen was seen in the parent */
-		STORE(A.alive[2], 1);
+	if (!LOAD(agent.alive[2])) {		/* what was seen was seen in the parent */
+		STORE(agent.alive[2], 1);
 		bounds_forked();
 		known = false;
 	}
@@ -374,7 +376,7 @@ static inline bool poison_near(uint64_t at)
 	for (uint64_t back = 0; back <= CANARY_POISON_MOST && back <= at; back += LEAF_BYTES)
 		if (block_near(at - back))
 			return true;
-	return unlikely(K.parent_pid);		/* near blocks of before a fork they may be empty */
+	return unlikely(checker.parent_pid); /* near blocks of before a fork they may be empty */
 }
 
 size_t bounds_left_slow(const void *p, size_t bytes)
@@ -397,7 +399,7 @@ size_t bounds_left_slow(const void *p, size_t bytes)
 		return SIZE_MAX;
 	if (poison_near(at) && in_freed(at))
 		return 0;
-	return unlikely(K.parent_pid) ? left_inherited(at, true) : SIZE_MAX;
+	return unlikely(checker.parent_pid) ? left_inherited(at, true) : SIZE_MAX;
 }
 
 /* ---- does it fit ----------------------------------------------------------------------------- */
@@ -493,7 +495,7 @@ bool bounds_block(uint64_t at, size_t bytes, struct check_block *b)
 	freed = in_freed(at);
 	if (!freed && nearest(at, REACH_FAR, &start, &size) && at < pmm_tail_end(start, size))
 		at = start;
-	if (!check_find(at, freed ? CHECK_REACH_ALL : K.parent_pid ? REACH_MOST : 0, b))
+	if (!check_find(at, freed ? CHECK_REACH_ALL : checker.parent_pid ? REACH_MOST : 0, b))
 		return false;
 	if (b->freed)
 		return freed;

@@ -59,7 +59,8 @@ static inline bool bounds_canaried(const void *p)
 	uint64_t top = (uint64_t)p >> BOUNDS_TOP_SHIFT;
 
 	return top < bounds_where.tops &&
-	       (!LOAD(*A.alive) || ((const pmm_ref *)(A.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[top]);
+	       (!LOAD(*agent.alive) ||
+		((const pmm_ref *)(agent.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[top]);
 }
 
 /* Could there be a block at p? */

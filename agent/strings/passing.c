@@ -21,7 +21,8 @@ static bool ends_readable(const void *p, size_t bytes)
  */
 static bool may_look(const void *p, size_t bytes)
 {
-	return bounds_guarded(p) || (!A.no_asking && ends_readable(p, least(bytes, GONE_THROUGH)));
+	return bounds_guarded(p) ||
+	       (!agent.no_asking && ends_readable(p, least(bytes, GONE_THROUGH)));
 }
 
 bool passing_fits(const void *p, size_t bytes)
@@ -32,7 +33,7 @@ bool passing_fits(const void *p, size_t bytes)
 
 bool passing_readable(const void *p, size_t bytes)
 {
-	return bounds_guarded(p) || A.no_asking || ends_readable(p, bytes);
+	return bounds_guarded(p) || agent.no_asking || ends_readable(p, bytes);
 }
 
 SLOW void *passing_look(struct passing *w, const void *p, size_t bytes, unsigned how,

@@ -35,7 +35,7 @@ static bool module_lock(uint32_t tid, bool *own)
 	for (unsigned i = 0; i < TRIES; i++) {
 		uint32_t none = 0;
 
-		if (CAS(A.module_lock, none, tid))
+		if (CAS(agent.module_lock, none, tid))
 			return true;
 		*own = none == tid;
 		if (*own)
@@ -47,7 +47,7 @@ static bool module_lock(uint32_t tid, bool *own)
 
 static void module_unlock(void)
 {
-	STORE_RELEASE(A.module_lock, 0);
+	STORE_RELEASE(agent.module_lock, 0);
 }
 
 /* The signals of this thread are kept waiting: false where they cannot be. */
@@ -55,7 +55,7 @@ static bool signals_hold(uint64_t *mask)
 {
 	const uint64_t all = UINT64_MAX;
 
-	return !A.own.start && !LOAD(A.confined) &&
+	return !agent.own.start && !LOAD(agent.confined) &&
 	       !sys_failed(sys4(rt_sigprocmask, SYS_SIG_SETMASK, &all, mask, sizeof(all)));
 }
 
@@ -111,20 +111,20 @@ static bool inside(const struct run *r, uint64_t at, uint64_t bytes)
 static const char *note_at(const struct run *r, uint64_t at, size_t bytes)
 {
 	if (at - r->start <= ARCH_PAGE - bytes)
-		return A.scratch + HEADER_AT + (at - r->start);
-	return module_copy(A.scratch + NOTE_AT, at, bytes) ? A.scratch + NOTE_AT : NULL;
+		return agent.scratch + HEADER_AT + (at - r->start);
+	return module_copy(agent.scratch + NOTE_AT, at, bytes) ? agent.scratch + NOTE_AT : NULL;
 }
 
 /* Read the program headers: bias, unwind information, build id. */
 static bool headers_read(const struct run *r, struct agent_module *m, struct pmm_module *rec)
 {
-	const Elf64_Ehdr *e = (const Elf64_Ehdr *)(A.scratch + HEADER_AT);
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)(agent.scratch + HEADER_AT);
 	const Elf64_Phdr *ph;
 	uint64_t eh = 0, eh_bytes = 0;
 	bool have_bias = false;
 
 	if (r->end - r->start < ARCH_PAGE ||
-	    !module_copy(A.scratch + HEADER_AT, r->start, ARCH_PAGE) ||
+	    !module_copy(agent.scratch + HEADER_AT, r->start, ARCH_PAGE) ||
 	    *(const uint32_t *)e->e_ident != 0x464c457f || e->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    e->e_phentsize != sizeof(*ph) || e->e_phoff > 0x10000 || e->e_phnum > 200 ||
 	    e->e_phoff + e->e_phnum * sizeof(*ph) > ARCH_PAGE)
@@ -153,8 +153,9 @@ static bool headers_read(const struct run *r, struct agent_module *m, struct pmm
 				build_id_find(note, note + bytes, rec);
 		}
 	}
-	if (!eh && A.given.hdr && inside(r, A.given.start, A.given.end - A.given.start))
-		m->cfi = A.given;
+	if (!eh && agent.given.hdr &&
+	    inside(r, agent.given.start, agent.given.end - agent.given.start))
+		m->cfi = agent.given;
 	for (unsigned i = 0; i < e->e_phnum && eh; i++) {
 		uint64_t at = rec->bias + ph[i].p_vaddr;
 
@@ -172,7 +173,7 @@ static bool headers_read(const struct run *r, struct agent_module *m, struct pmm
 /* The number of a module that was here before and went away, or 0. */
 static uint32_t module_return(const struct pmm_module *rec)
 {
-	struct pmm_ledger *l = A.ledger;
+	struct pmm_ledger *l = agent.ledger;
 
 	for (uint32_t nr = 1; nr < l->nr_modules; nr++) {
 		struct pmm_module *m = arena_chunk(l->module_dir, nr, PMM_MODULE_SHIFT, sizeof(*m));
@@ -193,19 +194,19 @@ static uint32_t module_return(const struct pmm_module *rec)
  */
 static bool module_write(uint32_t nr, const struct agent_module *m)
 {
-	struct pmm_module *out = arena_chunk(A.ledger->module_dir, nr, PMM_MODULE_SHIFT,
+	struct pmm_module *out = arena_chunk(agent.ledger->module_dir, nr, PMM_MODULE_SHIFT,
 					     sizeof(*out));
 
 	if (!out) {
-		ADD(A.ledger->dropped[PMM_DROP_MODULE_FULL], 1);
+		ADD(agent.ledger->dropped[PMM_DROP_MODULE_FULL], 1);
 		return false;
 	}
 	*out = m->rec;
-	out->path = m->rec.path_len ? arena_string(A.paths + m->path, m->rec.path_len) : 0;
+	out->path = m->rec.path_len ? arena_string(agent.paths + m->path, m->rec.path_len) : 0;
 	out->path_len = out->path ? m->rec.path_len : 0;
-	if (out->path && (uint64_t)A.next.malloc - out->start < out->end - out->start) {
-		A.ledger->allocator = out->path;
-		A.ledger->allocator_len = out->path_len;
+	if (out->path && (uint64_t)agent.next.malloc - out->start < out->end - out->start) {
+		agent.ledger->allocator = out->path;
+		agent.ledger->allocator_len = out->path_len;
 	}
 	return true;
 }
@@ -213,17 +214,17 @@ static bool module_write(uint32_t nr, const struct agent_module *m)
 /* Record a module in the ledger; 0 when there is no room. */
 static uint32_t module_record(struct agent_module *m, const char *path, uint32_t path_len)
 {
-	uint32_t nr = A.ledger->nr_modules;
+	uint32_t nr = agent.ledger->nr_modules;
 
-	if (path_len < AGENT_PATHS_BYTES - A.paths_used) {
-		m->path = A.paths_used;
+	if (path_len < AGENT_PATHS_BYTES - agent.paths_used) {
+		m->path = agent.paths_used;
 		m->rec.path_len = path_len;
-		memcpy(A.paths + A.paths_used, path, path_len);
-		A.paths_used += path_len;
+		memcpy(agent.paths + agent.paths_used, path, path_len);
+		agent.paths_used += path_len;
 	}
 	if (nr >= PMM_MAX_MODULES || !module_write(nr, m))
 		return 0;
-	STORE_RELEASE(A.ledger->nr_modules, nr + 1);
+	STORE_RELEASE(agent.ledger->nr_modules, nr + 1);
 	return nr;
 }
 
@@ -244,7 +245,7 @@ static bool loader_agrees(const struct agent_module *m, uint64_t pc)
 	struct found_object o;
 
 	/* a static program's by segment */
-	return A.find_object && !A.find_object((void *)pc, &o) && o.start >= m->start &&
+	return agent.find_object && !agent.find_object((void *)pc, &o) && o.start >= m->start &&
 	       o.start < m->end && (uint64_t)o.eh_frame == m->cfi.hdr;
 }
 
@@ -252,7 +253,7 @@ bool module_loaded(uint64_t address)
 {
 	struct found_object o;
 
-	return A.find_object && !A.find_object((void *)address, &o);
+	return agent.find_object && !agent.find_object((void *)address, &o);
 }
 
 static void run_end(const struct run *r)
@@ -261,20 +262,20 @@ static void run_end(const struct run *r)
 
 	if (!r->executable || r->end <= r->start)
 		return;
-	for (uint32_t i = 0; i < A.nr_modules; i++) {
-		m = &A.modules[i];
+	for (uint32_t i = 0; i < agent.nr_modules; i++) {
+		m = &agent.modules[i];
 		if (m->start == r->start && m->end == r->end && m->dev == r->dev &&
 		    m->ino == r->ino) {
-			m->seen = A.module_scan;
+			m->seen = agent.module_scan;
 			m->listed |= m->cfi.hdr && loader_agrees(m, m->start);
 			return;
 		}
 	}
-	if (A.nr_modules >= AGENT_MAX_MODULES)
+	if (agent.nr_modules >= AGENT_MAX_MODULES)
 		return;
-	m = &A.modules[A.nr_modules];
+	m = &agent.modules[agent.nr_modules];
 	*m = (struct agent_module){ .start = r->start, .end = r->end, .dev = r->dev, .ino = r->ino,
-				    .seen = A.module_scan };
+				    .seen = agent.module_scan };
 	m->rec = (struct pmm_module){
 		.start = r->start, .end = r->end, .dev = r->dev, .ino = r->ino
 	};
@@ -285,7 +286,7 @@ static void run_end(const struct run *r)
 			m->id = module_record(m, r->path, r->path_len);
 	}
 	m->listed = m->cfi.hdr && loader_agrees(m, m->start);
-	A.nr_modules++;
+	agent.nr_modules++;
 }
 
 /* ---- /proc/self/maps ------------------------------------------------------------------------- */
@@ -343,7 +344,7 @@ static long text_read(struct module_text *t, char *to, size_t bytes)
 
 static void lines_take(struct module_text *text)
 {
-	char *buf = A.scratch, *path = A.scratch + PATH_AT;
+	char *buf = agent.scratch, *path = agent.scratch + PATH_AT;
 	struct run run = { 0 };
 	size_t held = 0;
 	long n;
@@ -371,22 +372,22 @@ static void modules_read(struct module_text *text)
 {
 	uint32_t kept = 0;
 
-	A.module_scan++;
+	agent.module_scan++;
 	lines_take(text);
-	for (uint32_t i = 0; i < A.nr_modules; i++) {
-		struct agent_module *m = &A.modules[i];
+	for (uint32_t i = 0; i < agent.nr_modules; i++) {
+		struct agent_module *m = &agent.modules[i];
 
-		if (m->seen == A.module_scan) {
-			A.modules[kept++] = *m;
+		if (m->seen == agent.module_scan) {
+			agent.modules[kept++] = *m;
 		} else if (m->id) {
-			struct pmm_module *rec = arena_chunk(A.ledger->module_dir, m->id,
+			struct pmm_module *rec = arena_chunk(agent.ledger->module_dir, m->id,
 							     PMM_MODULE_SHIFT, sizeof(*rec));
 
 			if (rec)
 				rec->unload_tick = clock_now() + !clock_now();
 		}
 	}
-	A.nr_modules = kept;
+	agent.nr_modules = kept;
 }
 
 static bool modules_scan(void)
@@ -394,7 +395,7 @@ static bool modules_scan(void)
 	struct module_text text = { .end = INT64_MAX };
 
 	/* a first thread that has ended has none */
-	text.fd = A.confined ? -1 : sys_open("/proc/thread-self/maps", SYS_O_RDONLY);
+	text.fd = agent.confined ? -1 : sys_open("/proc/thread-self/maps", SYS_O_RDONLY);
 	if (text.fd < 0)
 		return false;
 	modules_read(&text);
@@ -404,9 +405,9 @@ static bool modules_scan(void)
 
 static bool modules_search(uint64_t pc, struct agent_module *out)
 {
-	for (uint32_t i = 0; i < A.nr_modules; i++)
-		if (pc >= A.modules[i].start && pc < A.modules[i].end) {
-			*out = A.modules[i];
+	for (uint32_t i = 0; i < agent.nr_modules; i++)
+		if (pc >= agent.modules[i].start && pc < agent.modules[i].end) {
+			*out = agent.modules[i];
 			return !out->listed || loader_agrees(out, pc);
 		}
 	return false;
@@ -419,12 +420,12 @@ bool module_start(const struct module_text *text)
 	/* the thread pointer may not be set up yet */
 	if (!module_lock((uint32_t)sys0(gettid), &own))
 		return false;
-	STORE(A.module_reading, true);
-	A.module_gen = A.code_gen;
+	STORE(agent.module_reading, true);
+	agent.module_gen = agent.code_gen;
 	has_proc = modules_scan();
 	if (!has_proc && text)
 		modules_read(&(struct module_text){ text->fd, text->at, text->end });
-	STORE(A.module_reading, false);
+	STORE(agent.module_reading, false);
 	module_unlock();
 	return has_proc;
 }
@@ -432,7 +433,7 @@ bool module_start(const struct module_text *text)
 /* The lock is ours, or our thread's own where `own`: then a signal handler interrupted it. */
 static bool known_search(uint64_t pc, struct agent_module *out, bool own)
 {
-	return A.module_gen == A.code_gen && !(own && LOAD(A.module_reading)) &&
+	return agent.module_gen == agent.code_gen && !(own && LOAD(agent.module_reading)) &&
 	       modules_search(pc, out);
 }
 
@@ -445,10 +446,10 @@ static bool search_anew(uint64_t pc, struct agent_module *out)
 	if (module_lock(ctx_tid(arch_thread_pointer()), &own)) {
 		found = known_search(pc, out, false);
 		if (!found) {
-			STORE(A.module_reading, true);
-			A.module_gen = A.code_gen;
+			STORE(agent.module_reading, true);
+			agent.module_gen = agent.code_gen;
 			found = modules_scan() && modules_search(pc, out);
-			STORE(A.module_reading, false);
+			STORE(agent.module_reading, false);
 		}
 		module_unlock();
 	}
@@ -462,9 +463,9 @@ bool module_find(uint64_t pc, struct agent_module *out)
 	bool found, own;
 
 	if (module_own(pc)) {
-		*out = (struct agent_module){ .start = A.own.start,
-					      .end = A.own.end,
-					      .cfi = A.own };
+		*out = (struct agent_module){ .start = agent.own.start,
+					      .end = agent.own.end,
+					      .cfi = agent.own };
 		return true;
 	}
 	if (!module_lock(ctx_tid(arch_thread_pointer()), &own))
@@ -479,15 +480,15 @@ void module_record_all(void)
 	static const struct agent_module gone;
 	uint32_t end = 1;
 
-	for (uint32_t i = 0; i < A.nr_modules; i++)
-		if (A.modules[i].id >= end)
-			end = A.modules[i].id + 1;
+	for (uint32_t i = 0; i < agent.nr_modules; i++)
+		if (agent.modules[i].id >= end)
+			end = agent.modules[i].id + 1;
 	/* what the parent had unloaded keeps its number, empty */
 	for (uint32_t nr = 1; nr < end; nr++)
 		if (!module_write(nr, &gone))
 			return;
-	for (uint32_t i = 0; i < A.nr_modules; i++)
-		if (A.modules[i].id)
-			module_write(A.modules[i].id, &A.modules[i]);
-	STORE_RELEASE(A.ledger->nr_modules, end);
+	for (uint32_t i = 0; i < agent.nr_modules; i++)
+		if (agent.modules[i].id)
+			module_write(agent.modules[i].id, &agent.modules[i]);
+	STORE_RELEASE(agent.ledger->nr_modules, end);
 }

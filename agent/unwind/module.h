@@ -21,7 +21,7 @@ struct agent_module {
 	uint32_t id;		/* number in the ledger, 0 = not recorded */
 	uint32_t seen;		/* scan that saw it last */
 	struct pmm_module rec;	/* as in the ledger, for a forked child's */
-	uint32_t path;		/* offset in A.paths */
+	uint32_t path;		/* offset in agent.paths */
 	struct cfi_module cfi;
 	bool listed;		/* the loader knows it as we do */
 };
@@ -29,7 +29,7 @@ struct agent_module {
 /* Is this the injected agent's own code? */
 static inline bool module_own(uint64_t pc)
 {
-	return pc - A.own.start < A.own.end - A.own.start;
+	return pc - agent.own.start < agent.own.end - agent.own.start;
 }
 
 /* Text as in /proc/PID/maps, part of a file, or memory. */

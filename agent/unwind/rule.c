@@ -31,7 +31,7 @@ static void near_put(uint64_t pc, uint64_t id, struct cfi_rule r)
 	if ((r.kind != CFI_SP && r.kind != CFI_FP) || r.cfa_off & 7 || cfa >= RULE_CFAS ||
 	    fp >= RULE_FPS || module >= RULE_MODULES)
 		return;
-	STORE(A.rules->near[mixed >> RULE_TAG_BITS],
+	STORE(agent.rules->near[mixed >> RULE_TAG_BITS],
 	      mixed << RULE_TAG_SHIFT | module << RULE_MODULE_AT | cfa << RULE_CFA_AT |
 		      fp << RULE_FP_AT | kind);
 }
@@ -55,7 +55,8 @@ static struct cfi_rule rule_make(uint64_t pc, struct rule_entry *e, uint64_t *id
 
 __attribute__((noinline)) struct cfi_rule rule_get_far(uint64_t pc, uint64_t *id)
 {
-	struct rule_entry *e = &A.rules->far[pc * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)];
+	struct rule_entry *e =
+		&agent.rules->far[pc * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)];
 	uint64_t word = LOAD(e->rule);
 	struct cfi_rule rule;
 
@@ -68,6 +69,6 @@ __attribute__((noinline)) struct cfi_rule rule_get_far(uint64_t pc, uint64_t *id
 
 void rule_flush(void)
 {
-	ADD(A.code_gen, 1);
-	memset(A.rules, 0, sizeof(*A.rules));
+	ADD(agent.code_gen, 1);
+	memset(agent.rules, 0, sizeof(*agent.rules));
 }

@@ -56,7 +56,7 @@ static inline uint64_t rule_mix(uint64_t pc)
 /* The near cache's entry for a pc, 0 when there is none. */
 static inline uint64_t rule_near(uint64_t pc)
 {
-	uint64_t mixed = rule_mix(pc), w = LOAD(A.rules->near[mixed >> RULE_TAG_BITS]);
+	uint64_t mixed = rule_mix(pc), w = LOAD(agent.rules->near[mixed >> RULE_TAG_BITS]);
 
 	return likely(!((w ^ mixed << RULE_TAG_SHIFT) >> RULE_TAG_SHIFT) && !(pc >> RULE_PC_BITS))
 		       ? w

@@ -161,7 +161,7 @@ static __attribute__((noinline)) void walk_end(struct tctx *c, struct walked *w,
 		return;
 	}
 	w->keep = kind == CFI_NONE;
-	if (w->why == STEP_UNKNOWN && w->nr < A.max_frames)
+	if (w->why == STEP_UNKNOWN && w->nr < agent.max_frames)
 		fresh_mark(c, w->nr++, PMM_FRAME_NO_UNWIND, at->sp);
 }
 
@@ -217,7 +217,7 @@ static void walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, st
 	struct stack_at at = { from->ra - 1, from->sp, from->fp };
 	/* memo[-1] is outside everything */
 	const struct frame *memo = c->memo, *m = memo + nr_memo - 1;
-	uint32_t failing = UINT32_MAX, n = 0, last = A.max_frames - 1;
+	uint32_t failing = UINT32_MAX, n = 0, last = agent.max_frames - 1;
 
 	*w = (struct walked){ .why = STEP_ON, .keep = true };
 	for (;;) {
@@ -268,7 +268,7 @@ static int slow_read(void *ctx, uint64_t address, uint64_t *value)
 static __attribute__((noinline)) uint32_t walk_slow(struct tctx *c, const struct caller *from)
 {
 	struct cfi_regs regs = { .known = 1u << 3 | 1u << 6 | 1u << 7 | 0xfu << 12 | 1u << 16 };
-	uint32_t n = 0, max = A.max_frames;
+	uint32_t n = 0, max = agent.max_frames;
 	bool outside = false, exact = false;
 
 	ARCH_CAPTURE_REGS(regs.r);
@@ -303,7 +303,7 @@ static __attribute__((noinline)) uint32_t walk_slow(struct tctx *c, const struct
 
 size_t unwind_bytes(void)
 {
-	return A.max_frames * (sizeof(struct frame) + sizeof(struct fresh_frame) +
+	return agent.max_frames * (sizeof(struct frame) + sizeof(struct fresh_frame) +
 			       CHECKS_PER_FRAME * sizeof(struct check)) +
 	       2 * sizeof(struct frame);
 }
@@ -312,18 +312,18 @@ void unwind_init(struct tctx *c, void *memory)
 {
 	c->memo = (struct frame *)memory + 2;
 	c->memo[-1].sp = UINT64_MAX;
-	c->fresh = (struct fresh_frame *)(c->memo + A.max_frames);
-	c->checks = (struct check *)(c->fresh + A.max_frames);
+	c->fresh = (struct fresh_frame *)(c->memo + agent.max_frames);
+	c->checks = (struct check *)(c->fresh + agent.max_frames);
 }
 
 void unwind_forget(struct tctx *c)
 {
-	uint32_t code_gen = LOAD(A.code_gen);
+	uint32_t code_gen = LOAD(agent.code_gen);
 
 	if (c->pieces && c->code_gen != code_gen)
 		memset(c->pieces, 0, sizeof(*c->pieces));
 	c->code_gen = code_gen;
-	c->stack_gen = LOAD(A.stack_gen);
+	c->stack_gen = LOAD(agent.stack_gen);
 	c->memo_nr = 0;
 	c->stack_lo = c->stack_hi = 0;
 	c->known_gen++;
@@ -338,10 +338,10 @@ void unwind_recover(struct tctx *c)
 
 static __attribute__((noinline)) void changed(struct tctx *c)
 {
-	uint32_t epoch = LOAD(A.tree->code_epoch);
+	uint32_t epoch = LOAD(agent.tree->code_epoch);
 
-	if (epoch != LOAD(A.code_epoch_seen)) {
-		STORE(A.code_epoch_seen, epoch);
+	if (epoch != LOAD(agent.code_epoch_seen)) {
+		STORE(agent.code_epoch_seen, epoch);
 		rule_flush();
 	}
 	unwind_forget(c);
@@ -363,7 +363,7 @@ static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct
 
 	stack_note(c, from->sp);
 	walk(c, from, c->memo_nr, &w);
-	if (unlikely(w.join + w.nr > A.max_frames))	/* deeper than a stack may be */
+	if (unlikely(w.join + w.nr > agent.max_frames))	/* deeper than a stack may be */
 		walk(c, from, 0, &w);
 	if (unlikely(w.why == STEP_SLOW))
 		w = (struct walked){ .nr = walk_slow(c, from) };
@@ -385,8 +385,8 @@ uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_fl
 {
 	uint32_t site;
 
-	if (unlikely(c->code_gen != LOAD(A.code_gen) || c->stack_gen != LOAD(A.stack_gen) ||
-		     LOAD(A.tree->code_epoch) != LOAD(A.code_epoch_seen)))
+	if (unlikely(c->code_gen != LOAD(agent.code_gen) || c->stack_gen != LOAD(agent.stack_gen) ||
+		     LOAD(agent.tree->code_epoch) != LOAD(agent.code_epoch_seen)))
 		changed(c);
 	if (likely(c->known)) {
 		site = known_site(known_at(c, from), c->known_gen, from);

@@ -60,7 +60,7 @@ bool unwind_inside(struct tctx *c, const struct caller *from, uint64_t outer)
 		enum step why;
 		uint64_t id;
 
-		if (module_own(at.pc) || at.pc + 1 == A.borrowed)
+		if (module_own(at.pc) || at.pc + 1 == agent.borrowed)
 			return true;
 		rule = rule_get(at.pc, &id);
 		if (rule.kind == CFI_SIGFRAME)

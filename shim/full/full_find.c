@@ -62,8 +62,8 @@ static void note_own(const struct dl_phdr_info *module)
 	}
 	if (own < start || own >= end)
 		return;
-	A.texts_at = start;
-	A.texts_bytes = end - start;
+	agent.texts_at = start;
+	agent.texts_bytes = end - start;
 }
 
 static int look_at(struct dl_phdr_info *module, size_t bytes, void *ctx)

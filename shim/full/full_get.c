@@ -48,12 +48,12 @@ static void *refuse(const struct full_call *call, char entry, size_t size)
 	struct tctx *c = full_enter(call);
 
 	if (c)
-		S.table->failed(
+		monitor.table->failed(
 			c, size,
 			full_site(c, call,
 				  PMM_SRCLOC_BEHIND | (uint32_t)entry << PMM_SRCLOC_ENTRY_SHIFT));
 	else
-		S.stats.nr_failed++;
+		monitor.stats.nr_failed++;
 	full_leave(c);
 	return full_no_memory();
 }
@@ -89,10 +89,10 @@ static void *pass_block(struct tctx *c, size_t align, size_t size, int zero)
 	full_calling(c, true);
 	p = real_block(0, align, size, 0, zero);
 	full_calling(c, false);
-	__atomic_fetch_add(&S.stats.nr_passed, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&S.stats.nr_zero, !size, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&monitor.stats.nr_passed, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&monitor.stats.nr_zero, !size, __ATOMIC_RELAXED);
 	if (c && p)
-		S.table->forget(c, p);
+		monitor.table->forget(c, p);
 	full_freed_at(p)->unlike = 0;
 	full_leave(c);
 	return p ? p : full_no_memory();
@@ -129,9 +129,9 @@ static void *get_tracked(struct tctx *c, const struct full_call *call, char entr
 			paint_front(p);
 		if (fill && !zero)
 			memset(p, (int)(fill & 255), size);
-		S.table->note(c, p, size, kind, site, flags);
+		monitor.table->note(c, p, size, kind, site, flags);
 	} else {
-		S.table->failed(c, size, site);
+		monitor.table->failed(c, size, site);
 	}
 	full_leave(c);
 	if (!p)
@@ -149,7 +149,7 @@ void *full_get(const struct full_call *call, char entry, uint32_t kind, size_t a
 	const struct at at = at_of(call);
 	struct tctx *c;
 
-	if (!S.begun)
+	if (!monitor.begun)
 		begin_full();
 	if (enter()) {
 		int admitted;
@@ -162,7 +162,7 @@ void *full_get(const struct full_call *call, char entry, uint32_t kind, size_t a
 			return refuse(call, entry, size);
 	}
 	c = full_enter(call);
-	if (!c || S.off || size < option(PMM_MIN_SIZE))
+	if (!c || monitor.off || size < option(PMM_MIN_SIZE))
 		return pass_block(c, align, size, zero);
 	return get_tracked(c, call, entry, kind, align, size, zero);
 }

@@ -48,7 +48,7 @@ static struct told *find_told(const struct full_block *b)
 	unsigned i;
 
 	for (i = 0; i < NR_TOLD; i++) {
-		struct told *t = &S.told[i];
+		struct told *t = &monitor.told[i];
 
 		if (t->unlike == full_unlike(b->address) && t->size == b->size &&
 		    t->time == b->time)
@@ -59,7 +59,7 @@ static struct told *find_told(const struct full_block *b)
 
 static void note_told(const struct full_block *b)
 {
-	struct told *t = &S.told[S.next_told++ % NR_TOLD];
+	struct told *t = &monitor.told[monitor.next_told++ % NR_TOLD];
 
 	t->unlike = full_unlike(b->address);
 	t->size = b->size;
@@ -77,11 +77,12 @@ static int look_for_damage(const struct full_block *b, unsigned *behind, unsigne
 
 	*behind = *before = 0;
 	if (b->flags & PMM_SRCLOC_BEHIND &&
-	    S.table->peek(b->address + b->size, &word, sizeof(word)))
-		*behind = S.table->changed_behind(b, word);
-	if (front_of_flags(b->flags) && S.table->peek(b->address - FRONT_BYTES, front, FRONT_BYTES))
+	    monitor.table->peek(b->address + b->size, &word, sizeof(word)))
+		*behind = monitor.table->changed_behind(b, word);
+	if (front_of_flags(b->flags) &&
+	    monitor.table->peek(b->address - FRONT_BYTES, front, FRONT_BYTES))
 		*before = nr_changed(front, FRONT_BYTES);
-	return (*behind || *before) && S.table->still(b);
+	return (*behind || *before) && monitor.table->still(b);
 }
 
 /*
@@ -117,7 +118,7 @@ static int inspect_one(void *ctx, const struct full_block *b)
 	struct inspection *all = (struct inspection *)ctx;
 
 	if (front_of_flags(b->flags) ||
-	    (b->flags & PMM_SRCLOC_BEHIND && S.table->changed_behind(b, b->behind)))
+	    (b->flags & PMM_SRCLOC_BEHIND && monitor.table->changed_behind(b, b->behind)))
 		all->nr += inspect_block(b, all->at);
 	return 0;
 }
@@ -128,7 +129,7 @@ static size_t inspect_all(const struct at *at)
 	struct kept *k;
 
 	full_each(inspect_one, &all);
-	for (k = S.kept.first; k; k = k->next)
+	for (k = monitor.kept.first; k; k = k->next)
 		all.nr += (size_t)inspect_kept(&k->slot, at);
 	return all.nr;
 }
@@ -138,11 +139,11 @@ static void trim_kept(void)
 {
 	size_t most = option(PMM_KEEP);
 
-	while (S.kept.first && (S.kept_bytes > most || !most)) {
-		struct kept *k = list_take(&S.kept, S.kept.first->slot.address);
+	while (monitor.kept.first && (monitor.kept_bytes > most || !most)) {
+		struct kept *k = list_take(&monitor.kept, monitor.kept.first->slot.address);
 
 		inspect_kept(&k->slot, NULL);
-		S.kept_bytes -= k->slot.size;
+		monitor.kept_bytes -= k->slot.size;
 		real_free((char *)(uintptr_t)k->slot.address - front_of(&k->slot));
 		kept_drop(k);
 	}
@@ -160,8 +161,8 @@ static int keep_block(const struct slot *slot, const struct at *at)
 	k->slot.freed_file = own_text(at->file);
 	k->slot.freed_line = at->line;
 	memset((char *)(uintptr_t)slot->address, POISON, slot->size);
-	list_add(&S.kept, k);
-	S.kept_bytes += slot->size;
+	list_add(&monitor.kept, k);
+	monitor.kept_bytes += slot->size;
 	trim_kept();
 	return 1;
 }
@@ -182,13 +183,13 @@ static void note_before(const struct slot *slot)
 		return;
 	k->slot = *slot;
 	k->slot.address = unlike(slot->address);
-	list_add(&S.before, k);
+	list_add(&monitor.before, k);
 }
 
 /* Forget one; returns where its real block begins, or p if it is none of these. */
 static char *drop_before(const void *p)
 {
-	struct kept *k = list_take(&S.before, unlike(p));
+	struct kept *k = list_take(&monitor.before, unlike(p));
 	char *start = (char *)(uintptr_t)p;
 
 	if (k) {
@@ -203,9 +204,9 @@ static int is_of_parent(const void *p, size_t *bytes)
 {
 	const struct slot *slot;
 
-	if (!S.before.first || !enter())
+	if (!monitor.before.first || !enter())
 		return 0;
-	slot = list_find(&S.before, unlike(p));
+	slot = list_find(&monitor.before, unlike(p));
 	if (slot)
 		*bytes = slot->size;
 	leave();
@@ -231,7 +232,7 @@ static const char *text_there(const char *text)
 
 static int tell_freed(const struct at *at, const void *p)
 {
-	const struct slot *kept = list_find(&S.kept, p);
+	const struct slot *kept = list_find(&monitor.kept, p);
 	const struct full_freed *f = full_freed_at(p);
 	struct full_block b;
 	struct slot slot;
@@ -240,10 +241,10 @@ static int tell_freed(const struct at *at, const void *p)
 		tell_block(at, "double free of block", 0, "", kept);
 		return 1;
 	}
-	if (!S.table || f->unlike != full_unlike(p))
+	if (!monitor.table || f->unlike != full_unlike(p))
 		return 0;
 	memset(&b, 0, sizeof(b));
-	S.table->place(f->site, &b);
+	monitor.table->place(f->site, &b);
 	b.address = (const char *)p;
 	b.size = f->size;
 	slot = slot_of(&b);
@@ -265,20 +266,20 @@ static void *judge_stranger(const struct at *at, void *p)
 		return NULL;
 	start = drop_before(p);
 	if (start != p) {
-		S.stats.nr_foreign++;
+		monitor.stats.nr_foreign++;
 		return start;
 	}
 	place = (uintptr_t)p & (sizeof(void *) - 1) ? "not aligned" : memory_of(p);
 	if (place) {
-		S.stats.nr_errors++;
+		monitor.stats.nr_errors++;
 		tell(at, "free of %p, no block: %s", p, place);
 		return NULL;
 	}
-	if (S.table && S.table->around(p, &b)) {
+	if (monitor.table && monitor.table->around(p, &b)) {
 		slot = slot_of(&b);
 		tell_block(at, "free of a pointer into block", 0, "", &slot);
 		return NULL;
 	}
-	S.stats.nr_foreign++;
+	monitor.stats.nr_foreign++;
 	return p;
 }

@@ -32,7 +32,7 @@
 
 /* ---- contexts */
 static __thread struct tctx *mine;	/* this thread's; in a forked child of its parent's */
-static __thread uint32_t mine_of;	/* *A.alive of the process that it is of */
+static __thread uint32_t mine_of;	/* *agent.alive of the process that it is of */
 
 /*
  * However it came by it: in a forked child, too, whose first call may be one that does not come by
@@ -41,12 +41,12 @@ static __thread uint32_t mine_of;	/* *A.alive of the process that it is of */
 void full_taken(struct tctx *c)
 {
 	mine = c;
-	mine_of = LOAD(*A.alive);
+	mine_of = LOAD(*agent.alive);
 }
 
 static __attribute__((noinline)) struct tctx *enter_slow(uintptr_t sp)
 {
-	struct tctx *c = LOAD(A.state) == AGENT_ON ? agent_enter(sp) : NULL;
+	struct tctx *c = LOAD(agent.state) == AGENT_ON ? agent_enter(sp) : NULL;
 
 	if (c && !c->pub.level)
 		full_taken(c);
@@ -57,8 +57,8 @@ static inline struct tctx *enter(uintptr_t sp)
 {
 	struct tctx *c = mine;
 
-	if (unlikely(!c || LOAD(*A.alive) != mine_of) || unlikely(c->busy) ||
-	    unlikely(LOAD(A.ledger->want_view)))
+	if (unlikely(!c || LOAD(*agent.alive) != mine_of) || unlikely(c->busy) ||
+	    unlikely(LOAD(agent.ledger->want_view)))
 		return enter_slow(sp);
 	c->pub.busy_sp = sp;
 	STORE(c->busy, TCTX_RECORDING);
@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) void *obtain(const char *file, int 
 	c = enter(from.sp);
 	if (unlikely(!c))
 		goto care;
-	under = unlikely(LOAD(A.stacks)) ? srcloc_under(unwind_site(c, &from, 0)) : 0;
+	under = unlikely(LOAD(agent.stacks)) ? srcloc_under(unwind_site(c, &from, 0)) : 0;
 	site = srcloc_site(c, file, func, (uint32_t)line, flags, under);
 	if (unlikely(!site)) {
 		agent_leave(c);

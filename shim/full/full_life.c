@@ -54,19 +54,19 @@ PMM_SHIM_NOTE(PMM_SHIM_NOTE_COPY, full_own_table);
 
 static bool start_own(void)
 {
-	A.compiled_in = true;
-	A.valgrind = arch_valgrind();
-	A.taken = full_taken;
+	agent.compiled_in = true;
+	agent.valgrind = arch_valgrind();
+	agent.taken = full_taken;
 	/* 0 in all of the register where it succeeds */
-	A.vdso_clock = (long (*)(int, int64_t *))(void *)clock_gettime;
-	A.single_threaded = (const uint8_t *)&__libc_single_threaded;
+	agent.vdso_clock = (long (*)(int, int64_t *))(void *)clock_gettime;
+	agent.single_threaded = (const uint8_t *)&__libc_single_threaded;
 	/*
 	 * glibc's blocks are 32 bytes apart; whose they are where malloc is another one is not
 	 * known
 	 */
-	A.dense = !&__libc_malloc || (void *)__libc_malloc != (void *)malloc;
-	A.next.mallinfo2 = A.dense ? NULL : (void *)mallinfo2;
-	A.find_object = &_dl_find_object ? _dl_find_object : NULL;
+	agent.dense = !&__libc_malloc || (void *)__libc_malloc != (void *)malloc;
+	agent.next.mallinfo2 = agent.dense ? NULL : (void *)mallinfo2;
+	agent.find_object = &_dl_find_object ? _dl_find_object : NULL;
 	return agent_on();
 }
 
@@ -94,9 +94,9 @@ void full_note_stacks(bool now)
 {
 	struct agent_module m;
 
-	if (now && LOAD(A.state) == AGENT_ON)
+	if (now && LOAD(agent.state) == AGENT_ON)
 		module_find((uint64_t)full_note_stacks, &m);
-	STORE(A.stacks, now);
+	STORE(agent.stacks, now);
 }
 
 static __attribute__((destructor(101))) void end(void)

@@ -32,16 +32,16 @@ void *pmm_mark_at(PMM_AT, const void *p)
 
 	if (!p || !enter())
 		return (void *)(uintptr_t)p;
-	k = list_find(&S.marked, p) ? NULL : kept_new();
+	k = list_find(&monitor.marked, p) ? NULL : kept_new();
 	if (k) {
 		k->slot.address = (const char *)p;
 		k->slot.file = own_text(at.file);
 		k->slot.line = at.line;
 		k->slot.time = (uint32_t)PMM_TIME();
-		k->slot.number = S.table ? S.table->number() : 0;
+		k->slot.number = monitor.table ? monitor.table->number() : 0;
 		k->slot.entry = 'k';
 		k->slot.state = MARKED;
-		list_add(&S.marked, k);
+		list_add(&monitor.marked, k);
 	}
 	leave();
 	return (void *)(uintptr_t)p;
@@ -54,9 +54,9 @@ void *pmm_unmark_at(PMM_AT, const void *p)
 
 	if (!p || !enter())
 		return (void *)(uintptr_t)p;
-	k = list_take(&S.marked, p);
+	k = list_take(&monitor.marked, p);
 	if (!k) {
-		S.stats.nr_errors++;
+		monitor.stats.nr_errors++;
 		tell(&at, "%p is not marked", (void *)(uintptr_t)p);
 	}
 	if (k)

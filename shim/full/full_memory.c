@@ -13,17 +13,17 @@ static void *own_memory(size_t bytes)
 	void *p;
 
 	bytes = (bytes + 15) & ~(size_t)15;
-	if (bytes > S.own_left) {
+	if (bytes > monitor.own_left) {
 		p = mmap(NULL, chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		errno = saved;
 		if (p == MAP_FAILED)
 			return NULL;
-		S.own = (char *)p;
-		S.own_left = chunk & ~(size_t)15;
+		monitor.own = (char *)p;
+		monitor.own_left = chunk & ~(size_t)15;
 	}
-	p = S.own;
-	S.own += bytes;
-	S.own_left -= bytes;
+	p = monitor.own;
+	monitor.own += bytes;
+	monitor.own_left -= bytes;
 	return p;
 }
 
@@ -41,31 +41,31 @@ static const char *own_text(const char *text)
 	struct own_text *t, **link;
 	size_t bytes = text ? strlen(text) + 1 : 0;
 
-	for (link = &S.own_texts; bytes && (t = *link); link = &t->next) {
+	for (link = &monitor.own_texts; bytes && (t = *link); link = &t->next) {
 		if (strcmp(t->text, text))
 			continue;
 		*link = t->next;
-		t->next = S.own_texts;
-		S.own_texts = t;
+		t->next = monitor.own_texts;
+		monitor.own_texts = t;
 		return t->text;
 	}
 	t = bytes ? (struct own_text *)own_memory(sizeof(*t) + bytes) : NULL;
 	if (!t)
 		return "?";
 	memcpy(t->text, text, bytes);
-	t->next = S.own_texts;
-	S.own_texts = t;
+	t->next = monitor.own_texts;
+	monitor.own_texts = t;
 	return t->text;
 }
 
 /* One for a list; NULL: no memory. */
 static struct kept *kept_new(void)
 {
-	struct kept *k = S.kept_free;
+	struct kept *k = monitor.kept_free;
 
 	if (!k)
 		return (struct kept *)own_memory(sizeof(*k));
-	S.kept_free = k->next;
+	monitor.kept_free = k->next;
 	memset(k, 0, sizeof(*k));
 	return k;
 }
@@ -73,6 +73,6 @@ static struct kept *kept_new(void)
 static void kept_drop(struct kept *k)
 {
 	memset(&k->slot, 0, sizeof(k->slot));	/* no pointer for `pmm leaks` */
-	k->next = S.kept_free;
-	S.kept_free = k;
+	k->next = monitor.kept_free;
+	monitor.kept_free = k;
 }

@@ -6,13 +6,14 @@ static void option_changed(void)
 {
 	static const enum pmm_option of_new[] = { PMM_MIN_SIZE, PMM_HUGE_SIZE,	  PMM_LIMIT,
 						  PMM_FILL_NEW, PMM_CHECK_ALWAYS, PMM_TELL_ZERO };
-	unsigned i, careful = !S.table || S.foreign || S.off || option(PMM_CANARY) != PMM_BEHIND;
+	unsigned i, careful = !monitor.table || monitor.foreign || monitor.off ||
+			      option(PMM_CANARY) != PMM_BEHIND;
 
 	for (i = 0; i < sizeof(of_new) / sizeof(of_new[0]); i++)
 		careful += option(of_new[i]) != 0;
 	__atomic_store_n(&full_careful, careful, __ATOMIC_RELEASE);
 	careful = option(PMM_KEEP) || option(PMM_FILL_FREED) || option(PMM_CHECK_ALWAYS) ||
-		  !S.table || S.foreign;
+		  !monitor.table || monitor.foreign;
 	__atomic_store_n(&full_careful_free, careful, __ATOMIC_RELEASE);
 	full_note_stacks(option(PMM_STACKS) != 0);
 }
@@ -30,7 +31,8 @@ static unsigned tables_at_exit(void)
 	full_get_totals(&t);
 	if (t.allocs - t.frees > MOST_AT_EXIT && tables & PMM_BLOCKS)
 		return (tables & ~(unsigned)PMM_BLOCKS) | PMM_SITES;	/* nobody reads so many */
-	return t.allocs != t.frees || S.marked.first ? tables : tables & ~(unsigned)PMM_BLOCKS;
+	return t.allocs != t.frees || monitor.marked.first ? tables
+							   : tables & ~(unsigned)PMM_BLOCKS;
 }
 
 /*
@@ -39,15 +41,15 @@ static unsigned tables_at_exit(void)
  */
 static void full_forked(void)
 {
-	S.pid = process_id();
-	memset(&S.stats, 0, sizeof(S.stats));
-	memset(S.told, 0, sizeof(S.told));
+	monitor.pid = process_id();
+	memset(&monitor.stats, 0, sizeof(monitor.stats));
+	memset(monitor.told, 0, sizeof(monitor.told));
 	memset(full_freed, 0, sizeof(full_freed));
-	if (PEEK(&S.owner) == SELF)
+	if (PEEK(&monitor.owner) == SELF)
 		return;
-	S.text_len = 0;
-	S.late_tables = 0;
-	RELEASE(&S.owner);
+	monitor.text_len = 0;
+	monitor.late_tables = 0;
+	RELEASE(&monitor.owner);
 }
 
 /*
@@ -58,14 +60,14 @@ static void start_full(void)
 {
 	bool own;
 
-	S.table = full_start(&own);
-	S.started = 1;
-	S.foreign = !S.table || !own;
-	if (!S.table && own) {
+	monitor.table = full_start(&own);
+	monitor.started = 1;
+	monitor.foreign = !monitor.table || !own;
+	if (!monitor.table && own) {
 		put_text("pmm: there is no memory for a ledger: all blocks pass untracked\n");
 		hand_on();
 	}
-	if (S.table && S.table->is_copy && S.foreign &&
+	if (monitor.table && monitor.table->is_copy && monitor.foreign &&
 	    option(PMM_AT_EXIT) == (PMM_BLOCKS | PMM_TOTALS))
 		options[PMM_AT_EXIT] = 0;		/* the program says it of all */
 	option_changed();
@@ -81,9 +83,9 @@ static void begin_full(void)
 
 	if (!enter())
 		return;
-	starts = !S.started;
+	starts = !monitor.started;
 	if (starts) {
-		S.pid = process_id();
+		monitor.pid = process_id();
 		start_full();
 	}
 	leave();
@@ -96,5 +98,5 @@ static void begin_full(void)
 bool full_ready(void)
 {
 	begin_full();
-	return S.table == &full_own_table;
+	return monitor.table == &full_own_table;
 }

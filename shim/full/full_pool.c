@@ -33,7 +33,7 @@ static int move_to(const struct full_call *call, void *p, int idle, size_t bytes
 		from.line = b.line;
 	}
 	site = ok ? full_site(c, &from, flags) : 0;
-	ok = site && S.table->change_site(c, &b, site);
+	ok = site && monitor.table->change_site(c, &b, site);
 	full_leave(c);
 	return ok;
 }

@@ -14,14 +14,14 @@ static void inspect_own(const struct full_call *call, const struct full_block *b
 
 	if (slot.behind) {
 		memcpy(&word, b->address + b->size, sizeof(word));
-		behind = S.table->changed_behind(b, word);
+		behind = monitor.table->changed_behind(b, word);
 	}
 	if (slot.front)
 		before = nr_changed(b->address - FRONT_BYTES, FRONT_BYTES);
 	if (!behind && !before)
 		return;
 	if (!enter()) {
-		__atomic_fetch_add(&S.stats.nr_errors, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&monitor.stats.nr_errors, 1, __ATOMIC_RELAXED);
 		return;
 	}
 	told = find_told(b);
@@ -70,9 +70,9 @@ void full_stranger(const struct full_call *call, void *p)
 {
 	const struct at at = at_of(call);
 
-	if (!S.begun)
+	if (!monitor.begun)
 		begin_full();
-	if (S.table && enter()) {
+	if (monitor.table && enter()) {
 		p = judge_stranger(&at, p);
 		leave();
 	}
@@ -100,13 +100,13 @@ void full_put(const struct full_call *call, void *p)
 		leave();
 	}
 	c = full_enter(call);
-	if (!c || !S.table->take(c, p, &b)) {
+	if (!c || !monitor.table->take(c, p, &b)) {
 		full_leave(c);
 		full_stranger(call, p);
 		return;
 	}
 	if (b.flags & PMM_SRCLOC_IDLE) {
-		S.table->restore(c, &b);
+		monitor.table->restore(c, &b);
 		full_leave(c);
 		tell_idle(&at, &b);
 		return;
@@ -136,7 +136,7 @@ static void *resize_stranger(struct tctx *c, const struct full_call *call, void 
 {
 	const struct at at = at_of(call);
 	uint32_t flags = PMM_SRCLOC_BEHIND | (uint32_t)'r' << PMM_SRCLOC_ENTRY_SHIFT, site;
-	int tracked = c && !S.off && size >= option(PMM_MIN_SIZE);
+	int tracked = c && !monitor.off && size >= option(PMM_MIN_SIZE);
 	void *start = p;
 	size_t old_size;
 	char *fresh;
@@ -145,7 +145,7 @@ static void *resize_stranger(struct tctx *c, const struct full_call *call, void 
 		full_leave(c);
 		return resize_by_copy(call, p, old_size, size);
 	}
-	if (S.table && enter()) {
+	if (monitor.table && enter()) {
 		start = judge_stranger(&at, p);
 		leave();
 	}
@@ -160,14 +160,14 @@ static void *resize_stranger(struct tctx *c, const struct full_call *call, void 
 			: (char *)real_realloc(p, size + (site ? CANARY_BYTES : 0));
 	full_calling(c, false);
 	if (fresh && site)
-		S.table->note(c, fresh, size, PMM_KIND_REALLOC, site, flags);
+		monitor.table->note(c, fresh, size, PMM_KIND_REALLOC, site, flags);
 	else if (fresh && c)
-		S.table->forget(c, fresh);
+		monitor.table->forget(c, fresh);
 	else if (!fresh && site)
-		S.table->failed(c, size, site);
+		monitor.table->failed(c, size, site);
 	if (fresh && !site) {
 		full_freed_at(fresh)->unlike = 0;
-		__atomic_fetch_add(&S.stats.nr_passed, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&monitor.stats.nr_passed, 1, __ATOMIC_RELAXED);
 	}
 	full_leave(c);
 	return fresh ? fresh : full_no_memory();
@@ -193,14 +193,14 @@ static void *resize_taken(struct tctx *c, const struct full_call *call, struct f
 		fresh += front;
 		if (front)
 			paint_front(fresh);
-		S.table->note(c, fresh, size, PMM_KIND_REALLOC, site, flags);
+		monitor.table->note(c, fresh, size, PMM_KIND_REALLOC, site, flags);
 		if (fill && size > b->size)
 			memset(fresh + b->size, (int)(fill & 255), size - b->size);
 	} else {
-		S.table->restore(c, b);
-		S.table->failed(c, size, site);
+		monitor.table->restore(c, b);
+		monitor.table->failed(c, size, site);
 	}
-	S.table->moved(c);
+	monitor.table->moved(c);
 	full_leave(c);
 	if (fresh && front && enter()) {
 		drop_before(p);
@@ -217,7 +217,7 @@ void *full_resize(const struct full_call *call, void *p, size_t size)
 	struct tctx *c;
 	int by_copy;
 
-	if (!S.begun)
+	if (!monitor.begun)
 		begin_full();
 	c = full_enter(call);
 	if (!c || !full_look(p, &b))
@@ -243,8 +243,8 @@ void *full_resize(const struct full_call *call, void *p, size_t size)
 		}
 	}
 	inspect_own(call, &b, 1);
-	if (!S.table->take_moving(c, p, size, &b)) {
-		S.table->moved(c);
+	if (!monitor.table->take_moving(c, p, size, &b)) {
+		monitor.table->moved(c);
 		return resize_stranger(c, call, p, size);
 	}
 	return resize_taken(c, call, &b, size);

@@ -74,7 +74,7 @@ static struct listing list_blocks(void)
 	struct kept *k;
 
 	full_each(count_one, &l.most);
-	for (k = S.marked.first; k; k = k->next)
+	for (k = monitor.marked.first; k; k = k->next)
 		l.most++;
 	l.slot = (struct slot *)mmap(NULL, l.most * sizeof(*l.slot), PROT_READ | PROT_WRITE,
 				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -83,7 +83,7 @@ static struct listing list_blocks(void)
 		errno = saved;
 		return l;
 	}
-	for (k = S.marked.first; k; k = k->next)
+	for (k = monitor.marked.first; k; k = k->next)
 		l.slot[l.nr++] = k->slot;
 	full_each(list_one, &l);
 	sort_slots(l.slot, l.nr);
@@ -129,8 +129,8 @@ static void put_sites(void)
 {
 	put_text("pmm: call sites\n       new      freed   bytes new  bytes live  at the peak  "
 		 "file(line) function\n");
-	if (S.table)
-		S.table->each_srcloc(put_site, NULL);
+	if (monitor.table)
+		monitor.table->each_srcloc(put_site, NULL);
 }
 
 static void put_classes(void)
@@ -140,7 +140,7 @@ static void put_classes(void)
 
 	put_text("pmm: sizes\n     up to   malloc   calloc  realloc    other     free   failed   "
 		 "bytes new bytes freed  bytes live\n");
-	for (i = 0; S.table && S.table->class_row(i, &k); i++) {
+	for (i = 0; monitor.table && monitor.table->class_row(i, &k); i++) {
 		if (!(k.malloc | k.calloc | k.realloc | k.other | k.frees | k.failed))
 			continue;
 		if (k.up_to)
@@ -164,7 +164,7 @@ void pmm_get_stats(struct pmm_stats *stats)
 	int locked = enter();
 
 	full_get_totals(&t);
-	*stats = S.stats;
+	*stats = monitor.stats;
 	stats->nr_new = (size_t)t.allocs;
 	stats->nr_freed = (size_t)t.frees;
 	stats->nr_live = (size_t)(t.allocs - t.frees);
@@ -179,7 +179,7 @@ void pmm_get_stats(struct pmm_stats *stats)
 	stats->nr_passed += (size_t)t.dropped;
 	stats->table_full = t.dropped != 0;
 	stats->slots_used = stats->nr_live;
-	for (k = S.marked.first; k; k = k->next)
+	for (k = monitor.marked.first; k; k = k->next)
 		stats->slots_used++;
 	stats->sites_used = (size_t)t.nr_srclocs;
 	stats->sites = PMM_MAX_SRCLOCS - 1;

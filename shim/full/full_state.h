@@ -44,7 +44,7 @@ struct told {
 
 struct own_text;
 
-struct state_of_all {
+struct monitor {
 	const char *volatile owner;
 	volatile unsigned char late;
 	unsigned char off;

@@ -3,7 +3,7 @@
  * The full form: the ledger that blocks are recorded in, whichever that is. Before there is one,
  * and where there is none, nothing is known of any block.
  */
-#define CALL_TABLE(call, otherwise) (S.table ? S.table->call : (otherwise))
+#define CALL_TABLE(call, otherwise) (monitor.table ? monitor.table->call : (otherwise))
 
 static struct tctx *full_enter(const struct full_call *call)
 {
@@ -13,18 +13,18 @@ static struct tctx *full_enter(const struct full_call *call)
 static void full_leave(struct tctx *c)
 {
 	if (c)
-		S.table->leave(c);
+		monitor.table->leave(c);
 }
 
 static void full_calling(struct tctx *c, bool now)
 {
 	if (c)
-		S.table->calling(c, now);
+		monitor.table->calling(c, now);
 }
 
 static uint32_t full_site(struct tctx *c, const struct full_call *call, uint32_t flags)
 {
-	return S.table->site(c, call, flags);
+	return monitor.table->site(c, call, flags);
 }
 
 static bool full_look(const void *p, struct full_block *b)
@@ -40,8 +40,8 @@ static int full_each(int (*each)(void *ctx, const struct full_block *b), void *c
 static void full_get_totals(struct full_totals *t)
 {
 	memset(t, 0, sizeof(*t));
-	if (S.table)
-		S.table->totals(t);
+	if (monitor.table)
+		monitor.table->totals(t);
 }
 
 /* ---- the real allocator */
@@ -68,8 +68,8 @@ static void *real_aligned_alloc(size_t align, size_t size)
 /* p was in a ledger, or is in none. */
 static void real_free(void *p)
 {
-	if (S.table)
-		S.table->free(p);
+	if (monitor.table)
+		monitor.table->free(p);
 	else
 		free(p);
 }

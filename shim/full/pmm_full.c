@@ -24,7 +24,7 @@
 #define HEAP_UNKNOWN	(!&mallinfo2)
 #endif
 
-static struct state_of_all S;
+static struct monitor monitor;
 #include "shim/lock.c"
 #include "shim/text.c"
 #include "shim/shim_guard.c"

@@ -50,7 +50,7 @@ static void rules_put(void)
 	for (unsigned i = 0; i < SITES; i++) {
 		uint64_t pc = 0x401000 + i * 0x40ull;
 
-		A.rules->far[pc * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
+		agent.rules->far[pc * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
 			(struct rule_entry){ packed ^ (pc | MODULE << 48), packed };
 	}
 }
@@ -65,8 +65,8 @@ static void ctx_put(void)
 	ctx->tp = tp;
 	ctx->tid = (uint32_t)gettid();
 	ctx->countdown = &ctx->bytes_left;
-	A.tid_offset = 0x2d0;			/* glibc 2.36 */
-	A.ctx_hash[ctx_hash_of(tp)] = (struct ctx_entry){ tp, ctx };
+	agent.tid_offset = 0x2d0;			/* glibc 2.36 */
+	agent.ctx_hash[ctx_hash_of(tp)] = (struct ctx_entry){ tp, ctx };
 }
 
 int begin(void **state)
@@ -77,23 +77,23 @@ int begin(void **state)
 					 .quarantine_bytes = 1 << 20,
 					 .fail_after = UINT64_MAX };
 	agent_host_init(64 << 20);
-	A.tree = &tree;
-	A.state = AGENT_ON;
-	A.single_threaded = &alone;
-	A.pid = getpid();
-	A.ledger->pid = (uint32_t)A.pid;
-	A.rules = calloc(1, sizeof(*A.rules));
-	A.max_frames = 16;
-	A.next = (struct next_functions){ .malloc = malloc,
+	agent.tree = &tree;
+	agent.state = AGENT_ON;
+	agent.single_threaded = &alone;
+	agent.pid = getpid();
+	agent.ledger->pid = (uint32_t)agent.pid;
+	agent.rules = calloc(1, sizeof(*agent.rules));
+	agent.max_frames = 16;
+	agent.next = (struct next_functions){ .malloc = malloc,
 					  .calloc = calloc,
 					  .realloc = realloc,
 					  .free = counted_free,
 					  .memalign = aligned_alloc };
 	rules_put();
-	A.alive = &alive;
-	A.ctx_hash = calloc(AGENT_CTX_HASH, sizeof(*A.ctx_hash));
+	agent.alive = &alive;
+	agent.ctx_hash = calloc(AGENT_CTX_HASH, sizeof(*agent.ctx_hash));
 	ctx_put();
-	K = (struct checker){ 0 };
+	checker = (struct checker){ 0 };
 	real_frees = 0;
 	return 0;
 }
@@ -101,9 +101,9 @@ int begin(void **state)
 int end(void **state)
 {
 	(void)state;
-	free(A.rules);
-	free(A.ctx_hash);
-	A.state = AGENT_OFF;
+	free(agent.rules);
+	free(agent.ctx_hash);
+	agent.state = AGENT_OFF;
 	agent_host_fini();
 	return 0;
 }
@@ -125,12 +125,12 @@ void give(void *p, uint32_t how, unsigned who)
 
 uint32_t nr_findings(void)
 {
-	return A.ledger->check.nr_findings;
+	return agent.ledger->check.nr_findings;
 }
 
 const struct pmm_finding *finding(uint32_t nr)
 {
 	assert_true(nr < nr_findings());
-	return (struct pmm_finding *)arena_at(A.ledger->finding_dir[nr >> PMM_FINDING_SHIFT]) +
+	return (struct pmm_finding *)arena_at(agent.ledger->finding_dir[nr >> PMM_FINDING_SHIFT]) +
 	       (nr & ((1u << PMM_FINDING_SHIFT) - 1));
 }

@@ -57,17 +57,19 @@ uint64_t *ctx_countdown(struct tctx *c)
 
 void agent_host_init_at(void *base, size_t bytes)
 {
-	A = (struct agent){ 0 };
+	agent = (struct agent){ 0 };
 	agent_host_form = (struct agent_host_form){ 0 };
-	A.tree = &tree;
-	A.single_threaded = &threaded;
-	A.max_frames = 16;
-	A.generation = 1;
-	A.base = base;
-	A.ledger = (struct pmm_ledger *)A.base;
-	A.ledger->arena_off = A.ledger->arena_used = A.ledger->arena_ready = PMM_ARENA_OFF;
-	A.ledger->arena_end = bytes;
-	A.ledger->nr_nodes = A.ledger->nr_sites = A.ledger->nr_modules = A.ledger->nr_stamps = 1;
+	agent.tree = &tree;
+	agent.single_threaded = &threaded;
+	agent.max_frames = 16;
+	agent.generation = 1;
+	agent.base = base;
+	agent.ledger = (struct pmm_ledger *)agent.base;
+	agent.ledger->arena_off = agent.ledger->arena_used = agent.ledger->arena_ready =
+		PMM_ARENA_OFF;
+	agent.ledger->arena_end = bytes;
+	agent.ledger->nr_nodes = agent.ledger->nr_sites = agent.ledger->nr_modules =
+		agent.ledger->nr_stamps = 1;
 	block_init();
 }
 
@@ -87,15 +89,15 @@ void agent_host_init(size_t arena_bytes)
 
 void agent_host_fini(void)
 {
-	munmap(A.base, mapped);
+	munmap(agent.base, mapped);
 }
 
 struct tctx *agent_host_ctx(void)
 {
 	struct tctx *c = arena_get(sizeof(*c), 64);
-	uint32_t nr = ADD(A.ledger->nr_ctx, 1);
+	uint32_t nr = ADD(agent.ledger->nr_ctx, 1);
 
-	STORE_RELEASE(A.ledger->ctx[nr], arena_ref(c));
+	STORE_RELEASE(agent.ledger->ctx[nr], arena_ref(c));
 	return c;
 }
 
@@ -103,8 +105,8 @@ static int64_t records_sum(int64_t (*value)(const struct pmm_record *))
 {
 	int64_t sum = 0;
 
-	for (uint32_t i = 0; i < A.ledger->nr_ctx; i++) {
-		const struct pmm_ctx *c = arena_at(A.ledger->ctx[i]);
+	for (uint32_t i = 0; i < agent.ledger->nr_ctx; i++) {
+		const struct pmm_ctx *c = arena_at(agent.ledger->ctx[i]);
 
 		for (pmm_ref r = c->records; r; r = ((struct pmm_record *)arena_at(r))->next)
 			sum += value(arena_at(r));
@@ -122,9 +124,9 @@ static int64_t record_live(const struct pmm_record *r)
  */
 static int64_t record_at_peak(const struct pmm_record *r)
 {
-	bool rising = A.ledger->total >> 20 & 1;
+	bool rising = agent.ledger->total >> 20 & 1;
 
-	return !rising && r->epoch > A.ledger->peak_epoch ? r->at_peak_bytes : record_live(r);
+	return !rising && r->epoch > agent.ledger->peak_epoch ? r->at_peak_bytes : record_live(r);
 }
 
 int64_t agent_host_live(void)
@@ -139,10 +141,10 @@ int64_t agent_host_at_peak(void)
 
 uint64_t agent_host_total(void)
 {
-	uint64_t total = A.ledger->total >> 21;
+	uint64_t total = agent.ledger->total >> 21;
 
-	for (uint32_t i = 0; i < A.ledger->nr_ctx; i++) {
-		uint64_t credit = ((struct pmm_ctx *)arena_at(A.ledger->ctx[i]))->credit;
+	for (uint32_t i = 0; i < agent.ledger->nr_ctx; i++) {
+		uint64_t credit = ((struct pmm_ctx *)arena_at(agent.ledger->ctx[i]))->credit;
 
 		if (credit >> 63)
 			total -= credit & ~(1ull << 63);
@@ -154,7 +156,7 @@ uint64_t agent_host_canaried(void)
 {
 	uint64_t nr = 0;
 
-	for (uint32_t i = 0; i < A.ledger->nr_ctx; i++)
-		nr += ((struct pmm_ctx *)arena_at(A.ledger->ctx[i]))->canaried;
+	for (uint32_t i = 0; i < agent.ledger->nr_ctx; i++)
+		nr += ((struct pmm_ctx *)arena_at(agent.ledger->ctx[i]))->canaried;
 	return nr;
 }

@@ -13,7 +13,7 @@ static uint32_t *alive;
 
 struct pmm_tree *tree(void)
 {
-	return (struct pmm_tree *)A.tree;
+	return (struct pmm_tree *)agent.tree;
 }
 
 static void *memory(size_t bytes)
@@ -31,17 +31,17 @@ int begin(void **state)
 	agent_host_init(32 << 20);
 	/* nobody is late */
 	*tree() = (struct pmm_tree){ .tick = 50, .start_monotonic_ns = UINT64_MAX };
-	A.state = AGENT_ON;
-	A.pid = getpid();
-	A.alive = alive = memory(4096);
+	agent.state = AGENT_ON;
+	agent.pid = getpid();
+	agent.alive = alive = memory(4096);
 	assert_int_equal(madvise(alive, 4096, MADV_WIPEONFORK), 0);
-	*A.alive = 1;
-	A.ctx_hash = memory(AGENT_CTX_HASH * sizeof(*A.ctx_hash));
-	A.rules = memory(sizeof(*A.rules));
-	A.modules = memory(AGENT_MAX_MODULES * sizeof(*A.modules));
-	A.scratch = memory(1 << 20);
-	A.paths = memory(AGENT_PATHS_BYTES);
-	A.tid_offset = TID_OFFSET;
+	*agent.alive = 1;
+	agent.ctx_hash = memory(AGENT_CTX_HASH * sizeof(*agent.ctx_hash));
+	agent.rules = memory(sizeof(*agent.rules));
+	agent.modules = memory(AGENT_MAX_MODULES * sizeof(*agent.modules));
+	agent.scratch = memory(1 << 20);
+	agent.paths = memory(AGENT_PATHS_BYTES);
+	agent.tid_offset = TID_OFFSET;
 	blocks = memory(BLOCKS * sizeof(*blocks));
 	return 0;
 }
@@ -50,11 +50,11 @@ int end(void **state)
 {
 	(void)state;
 	munmap(blocks, BLOCKS * sizeof(*blocks));
-	munmap(A.ctx_hash, AGENT_CTX_HASH * sizeof(*A.ctx_hash));
-	munmap(A.rules, sizeof(*A.rules));
-	munmap(A.modules, AGENT_MAX_MODULES * sizeof(*A.modules));
-	munmap(A.scratch, 1 << 20);
-	munmap(A.paths, AGENT_PATHS_BYTES);
+	munmap(agent.ctx_hash, AGENT_CTX_HASH * sizeof(*agent.ctx_hash));
+	munmap(agent.rules, sizeof(*agent.rules));
+	munmap(agent.modules, AGENT_MAX_MODULES * sizeof(*agent.modules));
+	munmap(agent.scratch, 1 << 20);
+	munmap(agent.paths, AGENT_PATHS_BYTES);
 	munmap(alive, 4096);
 	agent_host_fini();
 	return 0;
@@ -80,7 +80,8 @@ struct tctx *ctx_of(uint32_t nr, uint32_t tid)
 
 struct pmm_thread *record_of(uint32_t nr)
 {
-	return arena_chunk(A.ledger->thread_dir, nr, PMM_THREAD_SHIFT, sizeof(struct pmm_thread));
+	return arena_chunk(agent.ledger->thread_dir, nr, PMM_THREAD_SHIFT,
+			   sizeof(struct pmm_thread));
 }
 
 uint32_t own_tid(void)

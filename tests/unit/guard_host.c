@@ -52,11 +52,11 @@ void start_with(struct pmm_check options)
 	static uint32_t alive = 1;
 
 	agent_host_init(256 << 20);
-	A.state = AGENT_ON;
-	A.alive = &alive;
+	agent.state = AGENT_ON;
+	agent.alive = &alive;
 	options.flags |= guard_flags;
 	CHECK(guard_start(&options));
-	CHECK(A.ledger->check.mechanism ==
+	CHECK(agent.ledger->check.mechanism ==
 	      (guard_flags & PMM_CHECK_MPROTECT ? PMM_GUARD_MPROTECT : PMM_GUARD_MADVISE));
 }
 

@@ -10,19 +10,19 @@ struct block_info was;
 
 struct pmm_tree *tree(void)
 {
-	return (struct pmm_tree *)A.tree;
+	return (struct pmm_tree *)agent.tree;
 }
 
 int begin_with(size_t arena_bytes)
 {
 	agent_host_init(arena_bytes);
-	A.rules = calloc(1, sizeof(*A.rules));
+	agent.rules = calloc(1, sizeof(*agent.rules));
 	*tree() = (struct pmm_tree){ .tick = 1000, .sample_bytes = 512 << 10 };
 	memset(sample_pages, 0, sizeof(sample_pages));
 	c = agent_host_ctx();
 	unwind_init(c, arena_get(unwind_bytes(), 64));
 	c->pub.thread = 3;
-	return !A.rules;
+	return !agent.rules;
 }
 
 int begin(void **state)
@@ -34,7 +34,7 @@ int begin(void **state)
 int end(void **state)
 {
 	(void)state;
-	free(A.rules);
+	free(agent.rules);
 	agent_host_fini();
 	return 0;
 }

@@ -70,7 +70,7 @@ static void test_every_granule_of_64_mib(void **state)
 	 * a quarter of a byte of table for a byte of heap, 1/32 of that for the ends of leaves, and
 	 * little else
 	 */
-	assert_in_range(A.ledger->arena_used - PMM_ARENA_OFF, (16 << 20) + (512 << 10),
+	assert_in_range(agent.ledger->arena_used - PMM_ARENA_OFF, (16 << 20) + (512 << 10),
 			(16 << 20) + (600 << 10));
 	agent_host_fini();
 }
@@ -108,7 +108,7 @@ static void test_dense_neighbours(void **state)
 
 	(void)state;
 	start(16 << 20);
-	A.dense = true;
+	agent.dense = true;
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_true(add(HEAP + 8 * i, i % 50, 1));
 	for (uint64_t i = 0; i < 1000; i += 2) {
@@ -137,7 +137,7 @@ static void test_small_and_wide_neighbours(void **state)
 
 	(void)state;
 	start(16 << 20);
-	A.dense = true;
+	agent.dense = true;
 	for (unsigned i = 0; i < nr; i++) {
 		uint64_t size = sizes[i % 13];
 
@@ -172,7 +172,7 @@ static void test_pools(void **state)
 	(void)state;
 	for (int dense = 0; dense < 2; dense++) {
 		start(16 << 20);
-		A.dense = dense;
+		agent.dense = dense;
 		assert_true(add(HEAP, 65536, 1));
 		assert_true(add_by(HEAP, 100, 2, PMM_KIND_OTHER, 0, 5));
 		assert_true(add_by(HEAP + 104, 8, 3, PMM_KIND_OTHER, 0, 5));
@@ -238,27 +238,27 @@ static void test_stamps(void **state)
 	start(16 << 20);
 	for (uint64_t i = 0; i < 10; i++)
 		assert_true(add_by(HEAP + 32 * i, 8, 1, PMM_KIND_MALLOC, 5, 1000 + i / 4));
-	assert_int_equal(A.ledger->nr_stamps, 4);		/* numbers 1, 2, 3 */
-	s = arena_at(A.ledger->stamp_dir[0]);
+	assert_int_equal(agent.ledger->nr_stamps, 4);		/* numbers 1, 2, 3 */
+	s = arena_at(agent.ledger->stamp_dir[0]);
 	assert_int_equal(s[2].tick, 1001);
 	assert_int_equal(s[2].thread, 5);
 	assert_true(block_del(HEAP + 32 * 4, &other, &b));	/* by another thread */
 	assert_int_equal(b.birth, 1001);
 	assert_true(add_by(HEAP, 8, 1, PMM_KIND_MALLOC, 5, 999));	/* clocks that go back */
-	assert_int_equal(A.ledger->nr_stamps, 5);
+	assert_int_equal(agent.ledger->nr_stamps, 5);
 
-	A.ledger->nr_stamps = 3 << 18;				/* 8 ticks each by now */
+	agent.ledger->nr_stamps = 3 << 18;				/* 8 ticks each by now */
 	assert_true(add_by(HEAP + 4096, 8, 1, PMM_KIND_MALLOC, 5, 2000));
 	assert_true(add_by(HEAP + 4128, 8, 1, PMM_KIND_MALLOC, 5, 2007));
-	assert_int_equal(A.ledger->nr_stamps, (3 << 18) + 1);
+	assert_int_equal(agent.ledger->nr_stamps, (3 << 18) + 1);
 	assert_true(del(HEAP + 4096, &b));
 	assert_int_equal(b.birth, 2007);			/* just now, as far as is known */
 	assert_true(block_del(HEAP + 4128, &other, &b));
 	assert_int_equal(b.birth, 2000);
 	assert_true(add_by(HEAP + 4096, 8, 1, PMM_KIND_MALLOC, 5, 2008));
-	assert_int_equal(A.ledger->nr_stamps, (3 << 18) + 2);
+	assert_int_equal(agent.ledger->nr_stamps, (3 << 18) + 2);
 
-	A.ledger->nr_stamps = PMM_MAX_STAMPS;			/* no more: the last one goes on */
+	agent.ledger->nr_stamps = PMM_MAX_STAMPS; /* no more: the last one goes on */
 	assert_true(add_by(HEAP + 4160, 8, 1, PMM_KIND_MALLOC, 5, 9999));
 	assert_true(block_del(HEAP + 4160, &other, &b));
 	assert_int_equal(b.birth, 2008);
@@ -334,8 +334,8 @@ static void test_the_limit_is_counted(void **state)
 	/* less the mid; a leaf is 257 words in whole lines */
 	assert_int_equal(kept, ((256 << 10) - (32 << 10) - 64) / 2112);
 	assert_int_equal(kept, 108);
-	assert_int_equal(A.ledger->dropped[PMM_DROP_BLOCK_FULL], 92);
-	assert_int_equal(A.ledger->dropped_bytes, 92000);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_BLOCK_FULL], 92);
+	assert_int_equal(agent.ledger->dropped_bytes, 92000);
 	agent_host_fini();
 }
 
@@ -346,10 +346,10 @@ static void test_addresses_beyond_the_tables(void **state)
 	(void)state;
 	start(16 << 20);
 	assert_false(add(1ull << 47, 1, 1));
-	assert_int_equal(A.ledger->dropped[PMM_DROP_ADDRESS], 1);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_ADDRESS], 1);
 	assert_false(del(1ull << 47, &b));
 	assert_false(add(HEAP + 4, 1, 1));			/* between words */
-	assert_int_equal(A.ledger->dropped[PMM_DROP_ADDRESS], 2);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_ADDRESS], 2);
 	assert_true(add(HEAP, 1, 1));
 	assert_false(del(HEAP + 4, &b));
 	assert_true(add((1ull << 47) - 32, 1, 1));

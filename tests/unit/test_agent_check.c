@@ -176,7 +176,7 @@ static void no_blocks(void **state)
 	assert_int_equal(nr_findings(), 3);
 	assert_int_equal(real_frees, 0);
 	/* a block may be one that nobody checked: it is the real allocator's to judge */
-	K.passed = 1;
+	checker.passed = 1;
 	p = malloc(100);
 	give(p, PMM_RELEASE_FREE, 4);
 	assert_int_equal(nr_findings(), 3);
@@ -261,7 +261,7 @@ static void many_findings(void **state)
 					 i <= PMM_MAX_FINDINGS ? i - 1 : UINT32_MAX);
 		}
 	assert_int_equal(nr_findings(), PMM_MAX_FINDINGS);
-	assert_int_equal(A.ledger->check.findings_lost, 20);
+	assert_int_equal(agent.ledger->check.findings_lost, 20);
 	for (uint32_t i = 0; i < PMM_MAX_FINDINGS; i++)
 		assert_int_equal(finding(i)->count, 2);
 }

@@ -17,7 +17,7 @@ static void requests_fail(void **state)
 	for (unsigned i = 0; i < 10; i++)
 		failed += !get(10, PMM_KIND_MALLOC, 0);
 	assert_int_equal(failed, 7);
-	assert_int_equal(A.ledger->check.failed_on_purpose, 7);
+	assert_int_equal(agent.ledger->check.failed_on_purpose, 7);
 }
 
 /*
@@ -33,10 +33,10 @@ static void new_fails(void **state)
 	deeper.sp -= 128;
 	tree.check.fail_after = 0;
 	assert_null(check_alloc(ctx, 10, 0, false, PMM_KIND_NEW_ARRAY, &from));
-	K.o.fail_after = UINT64_MAX;
+	checker.o.fail_after = UINT64_MAX;
 	assert_null(check_alloc(ctx, 10, 0, false, PMM_KIND_NEW, &within));
 	assert_null(check_alloc(ctx, 10, 0, false, PMM_KIND_MALLOC, &deeper));
-	assert_int_equal(A.ledger->check.failed_on_purpose, 1);
+	assert_int_equal(agent.ledger->check.failed_on_purpose, 1);
 	assert_non_null(check_alloc(ctx, 10, 0, false, PMM_KIND_MALLOC, &deeper));
 	assert_non_null(check_alloc(ctx, 10, 0, false, PMM_KIND_NEW, &from));
 }
@@ -56,7 +56,7 @@ static void requests_fail_at_random(void **state)
 			if (p)
 				give(p, PMM_RELEASE_FREE, 1);
 		}
-		assert_in_range(A.ledger->check.failed_on_purpose, 900, 1100);
+		assert_in_range(agent.ledger->check.failed_on_purpose, 900, 1100);
 		end(NULL);
 		begin(NULL);
 	}
@@ -76,7 +76,7 @@ static void heap_limit(void **state)
 	assert_non_null(get(100, PMM_KIND_MALLOC, 0));
 	give(p, PMM_RELEASE_FREE, 1);
 	assert_non_null(get(900, PMM_KIND_MALLOC, 0));
-	assert_int_equal(A.ledger->check.failed_on_purpose, 1);
+	assert_int_equal(agent.ledger->check.failed_on_purpose, 1);
 }
 
 static void sizes(void **state)
@@ -89,7 +89,7 @@ static void sizes(void **state)
 	assert_string_equal(finding(0)->function, "malloc");
 	assert_non_null(get(0, PMM_KIND_MALLOC, 1));
 	assert_int_equal(nr_findings(), 1);
-	K.o.flags |= PMM_CHECK_ZERO;
+	checker.o.flags |= PMM_CHECK_ZERO;
 	assert_non_null(get(0, PMM_KIND_MALLOC, 1));
 	assert_non_null(get(0, PMM_KIND_NEW, 2));	/* new char[0] is nothing odd */
 	assert_int_equal(nr_findings(), 2);
@@ -138,8 +138,8 @@ static void realloc_counts_one_block(void **state)
 		assert_int_equal(ctx->pub.frees, 0);
 		p = check_realloc(ctx, p, 1500, PMM_KIND_REALLOC, &from);
 		p = check_realloc(ctx, p, 1200, PMM_KIND_REALLOC, &from);
-		assert_int_equal(A.ledger->check.guarded, k ? 3 : 0);
-		assert_int_equal(A.ledger->peak_bytes, 1500);
+		assert_int_equal(agent.ledger->check.guarded, k ? 3 : 0);
+		assert_int_equal(agent.ledger->peak_bytes, 1500);
 		assert_int_equal(agent_host_at_peak(), 1500);
 		assert_int_equal(agent_host_live(), 1200);
 		give(p, PMM_RELEASE_FREE, 2);
@@ -164,7 +164,7 @@ static void large_realloc(void **state)
 		assert_int_equal(p[i], 3);
 	assert_int_equal(real_frees, 0);
 	assert_int_equal(agent_host_live(), 3 << 20);
-	assert_int_equal(A.ledger->peak_bytes > (3 << 20), false);	/* never both at once */
+	assert_int_equal(agent.ledger->peak_bytes > (3 << 20), false);	/* never both at once */
 	p[3 << 20] = 1;
 	give(p, PMM_RELEASE_FREE, 2);
 	assert_int_equal(nr_findings(), 1);
@@ -187,7 +187,7 @@ static void guarded(void **state)
 	p = get(100, PMM_KIND_NEW, 0);
 	q = get(300, PMM_KIND_MALLOC, 1);
 	assert_false(block_get((uint64_t)p, &was));
-	assert_int_equal(A.ledger->check.guarded, 2);
+	assert_int_equal(agent.ledger->check.guarded, 2);
 	assert_int_equal(agent_host_canaried(), 0);
 	assert_int_equal(agent_host_live(), 400);
 	assert_int_equal(agent_host_total(), 400);
@@ -195,7 +195,7 @@ static void guarded(void **state)
 	assert_int_equal(large->calls[PMM_KIND_MALLOC], 1);
 	give(p, PMM_RELEASE_DELETE, 2);
 	assert_int_equal(agent_host_live(), 300);
-	assert_int_equal(A.ledger->peak_bytes, 400);
+	assert_int_equal(agent.ledger->peak_bytes, 400);
 	assert_int_equal(agent_host_at_peak(), 400);
 	assert_int_equal(small->frees, 1);
 	assert_int_equal(nr_findings(), 0);
@@ -224,11 +224,11 @@ static void guarded(void **state)
 
 	for (unsigned i = 0; i < 5; i++)
 		get(10, PMM_KIND_MALLOC, 5);
-	assert_int_equal(A.ledger->check.unguarded_limit, 2);
+	assert_int_equal(agent.ledger->check.unguarded_limit, 2);
 	assert_int_equal(agent_host_canaried(), 2);
-	assert_int_equal(A.ledger->check.guarded_now, 3);
+	assert_int_equal(agent.ledger->check.guarded_now, 3);
 	assert_non_null(get((1 << 20) + 1, PMM_KIND_MALLOC, 5));
-	assert_int_equal(A.ledger->check.unguarded_large, 1);
+	assert_int_equal(agent.ledger->check.unguarded_large, 1);
 	assert_int_equal(agent_host_live(), 50 + (1 << 20) + 1);
 	assert_int_equal(real_frees, 0);
 }

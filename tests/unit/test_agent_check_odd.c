@@ -117,19 +117,19 @@ static void not_ready_yet(void **state)
 {
 	struct caller from = caller(1);
 	char *p = get(50, PMM_KIND_MALLOC, 0), *q = get(50, PMM_KIND_MALLOC, 0);
-	uint32_t ours = K.image;
+	uint32_t ours = checker.image;
 
 	(void)state;
-	K.image = ours + 1;
-	K.starting = 1;
+	checker.image = ours + 1;
+	checker.starting = 1;
 	memset(q, 5, 50);
 	give(p, PMM_RELEASE_FREE, 1);
 	q = check_realloc(ctx, q, 100, PMM_KIND_REALLOC, &from);
 	assert_int_equal(q[49], 5);
 	assert_int_equal(real_frees, 2);
 	free(q);
-	K.image = ours;
-	K.starting = 0;
+	checker.image = ours;
+	checker.starting = 0;
 }
 
 /*

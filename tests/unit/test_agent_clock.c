@@ -32,16 +32,16 @@ static int fake_clock(int clock, void *to)
 /* Which the agent itself only reads. */
 static struct pmm_tree *tree(void)
 {
-	return (struct pmm_tree *)A.tree;
+	return (struct pmm_tree *)agent.tree;
 }
 
 static int begin(void **state)
 {
 	(void)state;
 	agent_host_init(1 << 20);
-	A.vdso_clock = (void *)fake_clock;
-	A.state = AGENT_ON;
-	A.alive = &alive;
+	agent.vdso_clock = (void *)fake_clock;
+	agent.state = AGENT_ON;
+	agent.alive = &alive;
 	tree()->start_monotonic_ns = START_NS;
 	tree()->flags = 0;
 	tree()->mode = PMM_MODE_EXACT;
@@ -89,7 +89,7 @@ static void seconds_and_nanoseconds(void **state)
 	assert_int_equal(asked_for, SYS_CLOCK_MONOTONIC);
 	refuses = -1;
 	assert_kernels_clock();
-	A.vdso_clock = NULL;
+	agent.vdso_clock = NULL;
 	assert_kernels_clock();
 }
 
@@ -98,15 +98,15 @@ static void ticks_begin_with_the_tree(void **state)
 	(void)state;
 	now_ns = START_NS - 1;
 	clock_check();
-	assert_int_equal(A.own_tick, 0);
+	assert_int_equal(agent.own_tick, 0);
 	assert_int_equal(asked_for, SYS_CLOCK_MONOTONIC_COARSE);
 	now_ns = START_NS + PMM_TICK_NS - 1;
 	clock_check();
-	assert_int_equal(A.own_tick, 0);
+	assert_int_equal(agent.own_tick, 0);
 	at_tick(1);
-	assert_int_equal(A.own_tick, 1);
+	assert_int_equal(agent.own_tick, 1);
 	at_tick(100000);
-	assert_int_equal(A.own_tick, 100000);
+	assert_int_equal(agent.own_tick, 100000);
 }
 
 static void own_clock_when_nobody_ticks(void **state)
@@ -114,25 +114,25 @@ static void own_clock_when_nobody_ticks(void **state)
 	(void)state;
 	tree()->tick = 10;
 	at_tick(60);
-	assert_int_equal(A.own_clock, 0);
+	assert_int_equal(agent.own_clock, 0);
 	at_tick(61);
-	assert_int_equal(A.own_clock, 1);
+	assert_int_equal(agent.own_clock, 1);
 	tree()->tick = 61;
 	at_tick(61);
-	assert_int_equal(A.own_clock, 0);
+	assert_int_equal(agent.own_clock, 0);
 	tree()->mode = PMM_MODE_SAMPLED;
 	at_tick(61);
-	assert_int_equal(A.own_clock, 1);
+	assert_int_equal(agent.own_clock, 1);
 	tree()->mode = PMM_MODE_EXACT;
 	tree()->flags = PMM_TREE_STANDALONE;	/* nobody ever ticks */
 	at_tick(61);
-	assert_int_equal(A.own_clock, 1);
+	assert_int_equal(agent.own_clock, 1);
 	tree()->flags = 0;
 	at_tick(61);
-	assert_int_equal(A.own_clock, 0);
-	A.compiled_in = true;
+	assert_int_equal(agent.own_clock, 0);
+	agent.compiled_in = true;
 	at_tick(61);
-	assert_int_equal(A.own_clock, 1);
+	assert_int_equal(agent.own_clock, 1);
 }
 
 /* Two seconds without a tick, and 20 ticks after that still none. */
@@ -142,17 +142,17 @@ static void an_attached_process_is_left_alone(void **state)
 	tree()->flags = PMM_TREE_ATTACHED;
 	tree()->tick = 5;
 	at_tick(205);
-	assert_int_equal(A.stale_since, 0);
+	assert_int_equal(agent.stale_since, 0);
 	at_tick(206);
-	assert_int_equal(A.stale_since, 206);
-	assert_int_equal(A.stale_tick, 5);
+	assert_int_equal(agent.stale_since, 206);
+	assert_int_equal(agent.stale_tick, 5);
 	at_tick(225);
-	assert_int_equal(A.stale_since, 206);
-	assert_int_equal(A.state, AGENT_ON);
+	assert_int_equal(agent.stale_since, 206);
+	assert_int_equal(agent.state, AGENT_ON);
 	at_tick(226);
-	assert_int_equal(A.state, AGENT_OFF);
-	assert_int_equal(A.ledger->off_reason, PMM_OFF_MONITOR_GONE);
-	assert_int_equal(A.ledger->state, PMM_STATE_OFF);
+	assert_int_equal(agent.state, AGENT_OFF);
+	assert_int_equal(agent.ledger->off_reason, PMM_OFF_MONITOR_GONE);
+	assert_int_equal(agent.ledger->state, PMM_STATE_OFF);
 }
 
 static void a_tick_in_between_begins_anew(void **state)
@@ -163,15 +163,15 @@ static void a_tick_in_between_begins_anew(void **state)
 	at_tick(300);
 	tree()->tick = 6;			/* it ticked, and is late again: both were frozen */
 	at_tick(400);
-	assert_int_equal(A.stale_since, 400);
-	assert_int_equal(A.stale_tick, 6);
-	assert_int_equal(A.state, AGENT_ON);
+	assert_int_equal(agent.stale_since, 400);
+	assert_int_equal(agent.stale_tick, 6);
+	assert_int_equal(agent.state, AGENT_ON);
 	tree()->tick = 400;
 	at_tick(419);
-	assert_int_equal(A.stale_since, 0);
+	assert_int_equal(agent.stale_since, 0);
 	at_tick(700);
-	assert_int_equal(A.stale_since, 700);
-	assert_int_equal(A.state, AGENT_ON);
+	assert_int_equal(agent.stale_since, 700);
+	assert_int_equal(agent.state, AGENT_ON);
 }
 
 static void a_launched_process_goes_on(void **state)
@@ -180,36 +180,37 @@ static void a_launched_process_goes_on(void **state)
 	tree()->flags = PMM_TREE_FOLLOW;
 	at_tick(1000);
 	at_tick(2000);
-	assert_int_equal(A.stale_since, 0);
-	assert_int_equal(A.state, AGENT_ON);
+	assert_int_equal(agent.stale_since, 0);
+	assert_int_equal(agent.state, AGENT_ON);
 }
 
 static void own_clock_is_asked_once_in_a_while(void **state)
 {
 	(void)state;
-	A.compiled_in = false;
-	A.own_clock_cycles = 0;
+	agent.compiled_in = false;
+	agent.own_clock_cycles = 0;
 	now_ns = START_NS + 3 * (uint64_t)PMM_TICK_NS;
 	asked = 0;
 	assert_int_equal(clock_own(), 3);
 	assert_int_equal(asked, 1);
-	assert_true(A.own_clock_cycles > 0);
+	assert_true(agent.own_clock_cycles > 0);
 	/* as if it had been asked just now: the difference is below zero, */
-	A.own_clock_cycles = arch_cycles() + (1ull << 40);
+	agent.own_clock_cycles = arch_cycles() + (1ull << 40);
 	/* which is far away, as it is unsigned */
 	now_ns += PMM_TICK_NS;
 	assert_int_equal(clock_own(), 4);
-	A.own_tick = 77;
-	A.own_clock_cycles = arch_cycles();
-	for (unsigned i = 0; i < 3 && A.own_tick == 77; i++)
+	agent.own_tick = 77;
+	agent.own_clock_cycles = arch_cycles();
+	for (unsigned i = 0; i < 3 && agent.own_tick == 77; i++)
 		if (clock_own() != 77)
-			assert_int_equal(A.own_tick, 4); /* this thread was put aside in between */
-	A.compiled_in = true;
+			assert_int_equal(agent.own_tick,
+					 4); /* this thread was put aside in between */
+	agent.compiled_in = true;
 	now_ns += PMM_TICK_NS;
 	assert_int_equal(clock_own(), 5);
 	now_ns += PMM_TICK_NS;
 	assert_int_equal(clock_own(), 6);
-	assert_int_equal(A.own_tick, 6);
+	assert_int_equal(agent.own_tick, 6);
 }
 
 /* After a release that found the time to be the same, 16 take the last one. */
@@ -219,7 +220,7 @@ static void releases_ask_now_and_then(void **state)
 
 	(void)state;
 	c = agent_host_ctx();
-	A.compiled_in = true;
+	agent.compiled_in = true;
 	at_tick(8);
 	assert_int_equal(clock_of_release(c), 8);
 	assert_int_equal(c->clock_rest, 16);

@@ -22,9 +22,9 @@ static void a_thread_is_entered(void **state)
 	(void)state;
 	tree()->tick = 77;
 	c = ctx_of(1, own_tid());
-	assert_int_equal(A.ledger->nr_ctx, 1);
-	assert_int_equal(A.ledger->nr_threads, 1);
-	assert_ptr_equal(arena_at(A.ledger->ctx[0]), c);
+	assert_int_equal(agent.ledger->nr_ctx, 1);
+	assert_int_equal(agent.ledger->nr_threads, 1);
+	assert_ptr_equal(arena_at(agent.ledger->ctx[0]), c);
 	assert_int_equal(c->pub.number, 0);
 	assert_int_equal(c->pub.thread, 0);
 	assert_int_equal(c->pub.level, 0);
@@ -38,11 +38,11 @@ static void a_thread_is_entered(void **state)
 	assert_int_equal(t->ctx, 0);
 	assert_int_equal(t->current, 1);
 	assert_ptr_equal(ctx_of(1, own_tid()), c);
-	assert_int_equal(A.ledger->nr_threads, 1);
+	assert_int_equal(agent.ledger->nr_threads, 1);
 	c = ctx_of(2, own_tid());
 	assert_int_equal(c->pub.number, 1);
 	assert_int_equal(record_of(1)->ctx, 1);
-	assert_int_equal(A.ledger->nr_ctx, 2);
+	assert_int_equal(agent.ledger->nr_ctx, 2);
 }
 
 /* The first event finds out where the C library keeps the thread id. */
@@ -51,14 +51,14 @@ static void the_real_thread_is_known_by_its_pointer(void **state)
 	struct tctx *c;
 
 	(void)state;
-	A.tid_offset = 0;
+	agent.tid_offset = 0;
 	c = ctx_find();
 	assert_non_null(c);
 	assert_int_equal(c->tid, own_tid());
-	assert_int_not_equal(A.tid_offset, 0);
-	assert_int_equal(*(uint32_t *)(arch_thread_pointer() + A.tid_offset), own_tid());
+	assert_int_not_equal(agent.tid_offset, 0);
+	assert_int_equal(*(uint32_t *)(arch_thread_pointer() + agent.tid_offset), own_tid());
 	assert_ptr_equal(ctx_find(), c);
-	assert_int_equal(A.ledger->nr_ctx, 1);
+	assert_int_equal(agent.ledger->nr_ctx, 1);
 }
 
 static void without_a_known_place_the_kernel_is_asked(void **state)
@@ -66,15 +66,15 @@ static void without_a_known_place_the_kernel_is_asked(void **state)
 	struct tctx *c;
 
 	(void)state;
-	A.tid_offset = 0;
+	agent.tid_offset = 0;
 	c = ctx_find_slow((uint64_t)blocks);		/* nothing is there */
-	assert_int_equal(A.tid_offset, 0);
+	assert_int_equal(agent.tid_offset, 0);
 	assert_int_equal(c->tid, own_tid());
 	assert_ptr_equal(ctx_find_slow((uint64_t)blocks), c);
-	assert_int_equal(A.ledger->nr_ctx, 1);
+	assert_int_equal(agent.ledger->nr_ctx, 1);
 	*(uint32_t *)((char *)blocks + 0x38) = own_tid();
 	assert_ptr_equal(ctx_find_slow((uint64_t)blocks), c);
-	assert_int_equal(A.tid_offset, 0x38);
+	assert_int_equal(agent.tid_offset, 0x38);
 }
 
 static unsigned taken;
@@ -91,7 +91,7 @@ static void who_wants_to_know_is_told(void **state)
 	struct tctx *c;
 
 	(void)state;
-	A.taken = note_taken;
+	agent.taken = note_taken;
 	taken = 0;
 	c = ctx_of(1, own_tid());
 	assert_int_equal(taken, 1);
@@ -126,8 +126,8 @@ static void a_new_thread_on_an_old_stack_takes_over(void **state)
 	tree()->tick = 60;
 	now = ctx_of(1, GONE + 1);
 	assert_ptr_equal(now, c);
-	assert_int_equal(A.ledger->nr_ctx, 1);
-	assert_int_equal(A.ledger->nr_threads, 2);
+	assert_int_equal(agent.ledger->nr_ctx, 1);
+	assert_int_equal(agent.ledger->nr_threads, 2);
 	t = record_of(0);
 	assert_int_equal(t->current, 0);
 	assert_int_equal(t->allocs, 10);
@@ -171,8 +171,8 @@ static void contexts_of_the_dead_are_adopted(void **state)
 	c->pub.allocs = 3;
 	other = ctx_of(2, own_tid());			/* of another thread pointer */
 	assert_ptr_equal(other, c);
-	assert_int_equal(A.ledger->nr_ctx, 1);
-	assert_int_equal(A.ledger->nr_threads, 2);
+	assert_int_equal(agent.ledger->nr_ctx, 1);
+	assert_int_equal(agent.ledger->nr_threads, 2);
 	assert_int_equal(record_of(0)->allocs, 3);
 	assert_int_equal(record_of(0)->current, 0);
 	assert_int_equal(record_of(1)->current, 1);
@@ -180,11 +180,11 @@ static void contexts_of_the_dead_are_adopted(void **state)
 	other = ctx_of(1, GONE + 1);
 	assert_ptr_not_equal(other, c);
 	assert_ptr_equal(ctx_of(2, own_tid()), c);
-	assert_int_equal(A.ledger->nr_ctx, 2);
+	assert_int_equal(agent.ledger->nr_ctx, 2);
 	ctx_of(3, own_tid());				/* that one is adopted */
-	assert_int_equal(A.ledger->nr_ctx, 2);
+	assert_int_equal(agent.ledger->nr_ctx, 2);
 	ctx_of(4, own_tid());				/* the living are not */
-	assert_int_equal(A.ledger->nr_ctx, 3);
+	assert_int_equal(agent.ledger->nr_ctx, 3);
 }
 
 /*
@@ -198,12 +198,12 @@ static void few_dead_are_found_in_turn(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 40; i++)
 		ctx_of(i, own_tid());
-	((struct tctx *)arena_at(A.ledger->ctx[7]))->tid = GONE;
-	A.ledger->nr_ctx = PMM_MAX_CTX;			/* no new ones */
+	((struct tctx *)arena_at(agent.ledger->ctx[7]))->tid = GONE;
+	agent.ledger->nr_ctx = PMM_MAX_CTX;			/* no new ones */
 	while (calls < PMM_MAX_CTX && !ctx_find_slow(thread(100, own_tid())))
 		calls++;
 	assert_in_range(calls, 1, PMM_MAX_CTX / 4);
-	assert_int_equal(A.ledger->dropped[PMM_DROP_CTX_FULL], calls - 1);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_CTX_FULL], calls - 1);
 	assert_int_equal(ctx_of(100, own_tid())->pub.number, 7);
 	assert_null(ctx_find_slow(thread(7, own_tid())));
 }
@@ -213,9 +213,9 @@ static void the_confined_adopt_nobody(void **state)
 {
 	(void)state;
 	ctx_of(1, GONE);
-	A.confined = true;
+	agent.confined = true;
 	ctx_of(2, own_tid());
-	assert_int_equal(A.ledger->nr_ctx, 2);
+	assert_int_equal(agent.ledger->nr_ctx, 2);
 	assert_int_equal(record_of(1)->name[0], 0);
 }
 
@@ -240,8 +240,8 @@ static void crowded_places_lose_nobody(void **state)
 			for (uint32_t k = 0; k < i; k++)
 				assert_ptr_not_equal(c[k], c[i]);
 		}
-	assert_int_equal(A.ledger->nr_ctx, nr);
-	assert_int_equal(A.ledger->nr_threads, nr);
+	assert_int_equal(agent.ledger->nr_ctx, nr);
+	assert_int_equal(agent.ledger->nr_threads, nr);
 }
 
 static void many_threads_have_many_contexts(void **state)
@@ -254,37 +254,37 @@ static void many_threads_have_many_contexts(void **state)
 		assert_int_equal((c[i] = ctx_of(i, own_tid()))->pub.number, i);
 	for (uint32_t i = 0; i < MANY; i++)
 		assert_ptr_equal(ctx_of(i, own_tid()), c[i]);
-	assert_int_equal(A.ledger->nr_ctx, MANY);
+	assert_int_equal(agent.ledger->nr_ctx, MANY);
 }
 
 static void there_are_no_more_than_there_may_be(void **state)
 {
 	(void)state;
-	A.ledger->nr_ctx = PMM_MAX_CTX - 1;
+	agent.ledger->nr_ctx = PMM_MAX_CTX - 1;
 	ctx_of(1, own_tid());
-	assert_int_equal(A.ledger->nr_ctx, PMM_MAX_CTX);
+	assert_int_equal(agent.ledger->nr_ctx, PMM_MAX_CTX);
 	assert_null(ctx_find_slow(thread(2, own_tid())));
-	assert_int_equal(A.ledger->nr_ctx, PMM_MAX_CTX);
-	assert_int_equal(A.ledger->dropped[PMM_DROP_CTX_FULL], 1);
+	assert_int_equal(agent.ledger->nr_ctx, PMM_MAX_CTX);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_CTX_FULL], 1);
 	ctx_of(1, own_tid());
 }
 
 static void late_threads_share_the_last_number(void **state)
 {
 	(void)state;
-	A.ledger->nr_threads = PMM_MAX_THREADS - 1;
+	agent.ledger->nr_threads = PMM_MAX_THREADS - 1;
 	assert_int_equal(ctx_of(1, own_tid())->pub.thread, PMM_MAX_THREADS - 1);
 	assert_int_equal(ctx_of(2, own_tid())->pub.thread, PMM_MAX_THREADS - 1);
-	assert_int_equal(A.ledger->nr_threads, PMM_MAX_THREADS);
+	assert_int_equal(agent.ledger->nr_threads, PMM_MAX_THREADS);
 }
 
 static void without_memory_there_is_none(void **state)
 {
 	(void)state;
-	A.ledger->arena_end = A.ledger->arena_used;
+	agent.ledger->arena_end = agent.ledger->arena_used;
 	assert_null(ctx_find_slow(thread(1, own_tid())));
-	assert_int_equal(A.ledger->nr_ctx, 0);
-	assert_int_equal(A.ledger->dropped[PMM_DROP_CTX_FULL], 1);
+	assert_int_equal(agent.ledger->nr_ctx, 0);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_CTX_FULL], 1);
 }
 
 /* ---- real threads ---------------------------------------------------------------------------- */
@@ -330,17 +330,17 @@ static void threads_at_once_never_share(void **state)
 	uint64_t sum = 0, allocs = 0;
 
 	(void)state;
-	A.tid_offset = 0;
+	agent.tid_offset = 0;
 	for (unsigned round = 0; round < 4; round++)
 		round_of_threads();
-	assert_int_equal(A.ledger->nr_threads, 4 * THREADS);
+	assert_int_equal(agent.ledger->nr_threads, 4 * THREADS);
 	/* as many as there were at once, or a few more that ended just then */
-	assert_in_range(A.ledger->nr_ctx, THREADS, 2 * THREADS);
-	for (uint32_t i = 0; i < A.ledger->nr_ctx; i++)
-		allocs += ((struct pmm_ctx *)arena_at(A.ledger->ctx[i]))->allocs;
-	for (uint32_t i = 0; i < A.ledger->nr_threads; i++) {
+	assert_in_range(agent.ledger->nr_ctx, THREADS, 2 * THREADS);
+	for (uint32_t i = 0; i < agent.ledger->nr_ctx; i++)
+		allocs += ((struct pmm_ctx *)arena_at(agent.ledger->ctx[i]))->allocs;
+	for (uint32_t i = 0; i < agent.ledger->nr_threads; i++) {
 		const struct pmm_thread *t = record_of(i);
-		const struct pmm_ctx *c = arena_at(A.ledger->ctx[t->ctx]);
+		const struct pmm_ctx *c = arena_at(agent.ledger->ctx[t->ctx]);
 
 		sum += t->current ? c->allocs - c->base_allocs : t->allocs;
 	}
@@ -373,11 +373,11 @@ static void handlers_have_contexts_of_their_own(void **state)
 		n[i]->busy = TCTX_IN_ALLOCATOR;
 		n[i]->pub.busy_sp = SP - 0x1000 * (i + 1);
 	}
-	assert_int_equal(A.ledger->nr_ctx, 4);
-	assert_int_equal(A.ledger->nr_threads, 1);
+	assert_int_equal(agent.ledger->nr_ctx, 4);
+	assert_int_equal(agent.ledger->nr_threads, 1);
 	assert_null(ctx_nested(c, SP - 0x10000));
-	assert_int_equal(A.ledger->dropped[PMM_DROP_NESTED], 1);
-	assert_int_equal(A.ledger->dropped[PMM_DROP_CTX_FULL], 0);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_NESTED], 1);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_CTX_FULL], 0);
 	assert_int_equal(c->busy, TCTX_IN_ALLOCATOR);
 	/* another thread on this stack: nothing of it goes on */
 	ctx_of(1, GONE);
@@ -394,10 +394,10 @@ static void a_handler_without_room_is_not_recorded(void **state)
 	c = ctx_of(1, own_tid());
 	c->busy = TCTX_RECORDING;
 	c->pub.busy_sp = SP;
-	A.ledger->arena_end = A.ledger->arena_used;
+	agent.ledger->arena_end = agent.ledger->arena_used;
 	assert_null(ctx_nested(c, SP - 64));
-	assert_int_equal(A.ledger->dropped[PMM_DROP_CTX_FULL], 1);
-	assert_int_equal(A.ledger->dropped[PMM_DROP_NESTED], 0);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_CTX_FULL], 1);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_NESTED], 0);
 }
 
 /* A hook that lies below cannot be running: it was left by a jump. */
@@ -419,7 +419,7 @@ static void who_was_left_by_a_jump_starts_afresh(void **state)
 	assert_int_equal(c->memo_nr, 0);
 	assert_int_equal(c->pub.move[PMM_MOVE_HEAP].address, 0);
 	assert_int_equal(c->pub.move[PMM_MOVE_POOL].address, 128);
-	assert_int_equal(A.ledger->nr_ctx, 1);
+	assert_int_equal(agent.ledger->nr_ctx, 1);
 	c->busy = TCTX_IN_ALLOCATOR;
 	c->pub.seq = 6;
 	assert_ptr_equal(ctx_nested(c, SP + (8 << 20) - 8), c);
@@ -429,7 +429,7 @@ static void who_was_left_by_a_jump_starts_afresh(void **state)
 	/* so far above is another stack */
 	assert_ptr_not_equal(ctx_nested(c, SP + (8 << 20)), c);
 	assert_int_equal(c->busy, TCTX_IN_ALLOCATOR);
-	assert_int_equal(A.ledger->nr_ctx, 2);
+	assert_int_equal(agent.ledger->nr_ctx, 2);
 }
 
 static void an_operator_new_that_threw_has_failed(void **state)
@@ -457,11 +457,11 @@ static void an_operator_new_that_threw_has_failed(void **state)
 /* The view after a program's end with so many frees, as it was `before`. */
 static uint32_t view_at_end(void *mallinfo2, uint64_t frees, uint32_t before)
 {
-	struct pmm_ledger *l = A.ledger;
+	struct pmm_ledger *l = agent.ledger;
 
-	A.no_break = true;
-	A.next.mallinfo2 = mallinfo2;
-	STORE(A.state, AGENT_ON);
+	agent.no_break = true;
+	agent.next.mallinfo2 = mallinfo2;
+	STORE(agent.state, AGENT_ON);
 	l->mapping.brk_now = l->mapping.brk_start + 32 * 60000;
 	l->allocator_view.valid = before;
 	ctx_find()->pub.frees = frees;

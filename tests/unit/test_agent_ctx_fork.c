@@ -25,28 +25,28 @@ static void child_gets_a_ledger(void)
 	struct tctx *c = ctx_find();
 
 	MUST(c);
-	MUST(A.pid == getpid());
-	MUST(A.ledger != parents);
-	MUST(A.ledger->forked == 1);
-	MUST(A.ledger->pid == (uint32_t)getpid());
-	MUST(A.ledger->nr_ctx == 1 && A.ledger->nr_threads == 1);
+	MUST(agent.pid == getpid());
+	MUST(agent.ledger != parents);
+	MUST(agent.ledger->forked == 1);
+	MUST(agent.ledger->pid == (uint32_t)getpid());
+	MUST(agent.ledger->nr_ctx == 1 && agent.ledger->nr_threads == 1);
 	MUST(c->pub.allocs == 0 && c->tid == own_tid());
-	MUST(*A.alive == 2 && A.generation == 2);
-	MUST(A.state == AGENT_ON);
+	MUST(*agent.alive == 2 && agent.generation == 2);
+	MUST(agent.state == AGENT_ON);
 	MUST(agent_host_form.published == 1 && !agent_host_form.new_image && !agent_host_form.lost);
-	MUST(A.nr_modules == 0 && A.module_lock == 0 && !A.module_reading);
+	MUST(agent.nr_modules == 0 && agent.module_lock == 0 && !agent.module_reading);
 	MUST(ctx_find() == c);
 	MUST(ctx_find_slow(thread(3, own_tid())) != NULL);
 	/* what the hash of the parent had is not there */
-	MUST(A.ledger->nr_ctx == 2);
+	MUST(agent.ledger->nr_ctx == 2);
 	MUST(sample_pages[5] == 0);
 }
 
 static void child_is_not_followed(void)
 {
 	MUST(ctx_find() == NULL);
-	MUST(A.state == AGENT_OFF);
-	MUST(!A.ledger && !A.base && !A.file && !A.slot);
+	MUST(agent.state == AGENT_OFF);
+	MUST(!agent.ledger && !agent.base && !agent.file && !agent.slot);
 	MUST(agent_host_form.files == 0 && agent_host_form.lost == 0);
 	MUST(ctx_find() == NULL);
 }
@@ -54,20 +54,20 @@ static void child_is_not_followed(void)
 static void child_gets_no_file(void)
 {
 	MUST(ctx_find() == NULL);
-	MUST(A.state == AGENT_OFF);
+	MUST(agent.state == AGENT_OFF);
 	MUST(agent_host_form.files == 1 && agent_host_form.lost == 1);
-	MUST(!A.ledger);
+	MUST(!agent.ledger);
 }
 
 /* A handler interrupts the one that is at it: it is not waited for. */
 static void child_is_being_begun(void)
 {
-	STORE(A.alive[1], own_tid());
+	STORE(agent.alive[1], own_tid());
 	MUST(ctx_find() == NULL);
-	MUST(A.state == AGENT_ON);
-	STORE(*A.alive, 2);				/* done */
-	STORE(A.alive[1], own_tid() + 1);
-	A.ledger = parents;
+	MUST(agent.state == AGENT_ON);
+	STORE(*agent.alive, 2);				/* done */
+	STORE(agent.alive[1], own_tid() + 1);
+	agent.ledger = parents;
 	MUST(ctx_find() != NULL);
 }
 
@@ -76,7 +76,7 @@ static void *begins_late(void *arg)
 {
 	(void)arg;
 	usleep(1000);
-	STORE_RELEASE(*A.alive, 2);
+	STORE_RELEASE(*agent.alive, 2);
 	return NULL;
 }
 
@@ -84,31 +84,31 @@ static void child_waits_for_another_thread(void)
 {
 	pthread_t t;
 
-	STORE(A.alive[1], own_tid() + 1);
+	STORE(agent.alive[1], own_tid() + 1);
 	MUST(!pthread_create(&t, NULL, begins_late, NULL));
 	MUST(ctx_find() != NULL);
-	MUST(*A.alive == 2);
+	MUST(*agent.alive == 2);
 	pthread_join(t, NULL);
 }
 
 static void prepare(uint32_t flags, int (*file)(void))
 {
-	A.tid_offset = 0;
+	agent.tid_offset = 0;
 	assert_non_null(ctx_find());
 	ctx_find()->pub.allocs = 9;
 	ctx_of(3, own_tid());
-	parents = A.ledger;
+	parents = agent.ledger;
 	*tree() = (struct pmm_tree){ .flags = flags,
 				     .slot_bytes = SLOT_BYTES,
 				     .slots_off = 4096,
 				     .limit_bytes = 1ull << 40,
 				     .max_frames = 16 };
-	A.follow = flags & PMM_TREE_FOLLOW;
+	agent.follow = flags & PMM_TREE_FOLLOW;
 	agent_host_form.file = file;
-	A.module_lock = 1;
-	A.module_reading = true;
-	A.nr_modules = 3;
-	A.sampled = true;
+	agent.module_lock = 1;
+	agent.module_reading = true;
+	agent.nr_modules = 3;
+	agent.sampled = true;
 	sample_pages[5] = 1;
 }
 
@@ -118,8 +118,8 @@ static void a_child_has_a_ledger_of_its_own(void **state)
 	prepare(PMM_TREE_FOLLOW, file_of_memory);
 	in_child(child_gets_a_ledger);
 	assert_int_equal(ctx_find()->pub.allocs, 9);
-	assert_int_equal(A.ledger->nr_ctx, 2);
-	assert_int_equal(A.ledger->forked, 0);
+	assert_int_equal(agent.ledger->nr_ctx, 2);
+	assert_int_equal(agent.ledger->forked, 0);
 }
 
 static void a_child_is_left_alone_when_it_is_to_be(void **state)
@@ -148,14 +148,14 @@ static void a_child_is_begun_once(void **state)
 static void child_is_the_first_again(void)
 {
 	MUST(ctx_find() != NULL);
-	MUST(*A.alive == 1 && A.generation == 1);
+	MUST(*agent.alive == 1 && agent.generation == 1);
 }
 
 static void generations_are_never_0(void **state)
 {
 	(void)state;
 	prepare(PMM_TREE_FOLLOW, file_of_memory);
-	A.generation = UINT32_MAX;
+	agent.generation = UINT32_MAX;
 	in_child(child_is_the_first_again);
 }
 

@@ -51,7 +51,7 @@ static void after_a_while(void **state)
 	assert_true(ease_keep(0x2000));
 	assert_true(ease_keep(0x1000));		/* opened twice, to be closed twice */
 	assert_int_equal(ease_nr, 3);
-	assert_int_equal(A.ledger->check.left_open, 3);
+	assert_int_equal(agent.ledger->check.left_open, 3);
 	close_all();
 	assert_int_equal(nr_closed, 3);
 	assert_int_equal(closed[0] + closed[1] + closed[2], 0x4000);
@@ -65,7 +65,7 @@ static void no_more_than_there_is_room_for(void **state)
 	while (nr < 1000 && ease_keep(0x1000 * (nr + 1)))
 		nr++;
 	assert_int_equal(nr, 256);
-	assert_int_equal(A.ledger->check.left_open, nr);
+	assert_int_equal(agent.ledger->check.left_open, nr);
 	close_all();
 	assert_int_equal(nr_closed, nr);
 	assert_true(ease_keep(0x1000));
@@ -77,7 +77,7 @@ static void wanted_of_what_is_frequent(void **state)
 	struct pmm_finding *f;
 
 	(void)state;
-	f = arena_chunk(A.ledger->finding_dir, 3, PMM_FINDING_SHIFT, sizeof(*f));
+	f = arena_chunk(agent.ledger->finding_dir, 3, PMM_FINDING_SHIFT, sizeof(*f));
 	assert_non_null(f);
 	f->count = 1000;
 	assert_false(ease_wanted(3));
@@ -85,7 +85,7 @@ static void wanted_of_what_is_frequent(void **state)
 	assert_true(ease_wanted(3));
 	assert_false(ease_wanted(2));
 	assert_false(ease_wanted(UINT32_MAX));
-	A.ledger->check.findings_lost = 1001;
+	agent.ledger->check.findings_lost = 1001;
 	assert_true(ease_wanted(UINT32_MAX));
 }
 

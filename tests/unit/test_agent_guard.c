@@ -26,8 +26,8 @@ static void every_area(void)
 			      guard_find((uint64_t)at(run)) == run);
 			CHECK(!guard_release(run));
 		}
-	CHECK(A.ledger->check.guarded == NR(sizes) * 7 && !A.ledger->check.guarded_now &&
-	      A.ledger->check.guarded_most == 1);
+	CHECK(agent.ledger->check.guarded == NR(sizes) * 7 && !agent.ledger->check.guarded_now &&
+	      agent.ledger->check.guarded_most == 1);
 }
 
 /*
@@ -67,7 +67,7 @@ static void in_the_ledger(void)
 	block(1, 1);
 	run = block(100, 16);
 	g = guard_at(run);
-	copy = arena_chunk(A.ledger->guard_dir, run, PMM_GUARD_SHIFT, sizeof(*copy));
+	copy = arena_chunk(agent.ledger->guard_dir, run, PMM_GUARD_SHIFT, sizeof(*copy));
 	CHECK(copy->state == PMM_GUARD_LIVE && copy->address == g->address &&
 	      copy->size_bytes == 100 && copy->pages == 1);
 	g->kind = PMM_KIND_NEW;
@@ -79,9 +79,9 @@ static void in_the_ledger(void)
 	guard_publish(run);
 	CHECK(copy->kind == PMM_KIND_NEW && copy->site == 7 && copy->tick == 8 &&
 	      copy->thread == 9 && copy->pid == 10 && copy->align == 64);
-	CHECK(A.ledger->check.guarded == 2 && A.ledger->check.guarded_now == 2 &&
-	      A.ledger->check.guarded_most == 2);
-	CHECK(A.ledger->check.nr_guards > run);
+	CHECK(agent.ledger->check.guarded == 2 && agent.ledger->check.guarded_now == 2 &&
+	      agent.ledger->check.guarded_most == 2);
+	CHECK(agent.ledger->check.nr_guards > run);
 	CHECK(guard_release(run));
 	g->free_site = 11;
 	g->free_tick = 12;
@@ -89,8 +89,9 @@ static void in_the_ledger(void)
 	guard_close(run);
 	CHECK(copy->state == PMM_GUARD_FREED && copy->free_site == 11 && copy->free_tick == 12 &&
 	      copy->free_thread == 13);
-	CHECK(A.ledger->check.guarded == 2 && A.ledger->check.guarded_now == 1);
-	CHECK(A.ledger->check.pool_start == areas.start && A.ledger->check.pool_end == areas.end);
+	CHECK(agent.ledger->check.guarded == 2 && agent.ledger->check.guarded_now == 1);
+	CHECK(agent.ledger->check.pool_start == areas.start &&
+	      agent.ledger->check.pool_end == areas.end);
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */
@@ -106,7 +107,7 @@ static void oldest_first(void)
 
 	options.max_guarded = 4;
 	start_with(options);
-	runs = A.ledger->check.area_runs[area];
+	runs = agent.ledger->check.area_runs[area];
 	CHECK(runs >= 512 && runs < 600);
 	seen = calloc(runs, sizeof(*seen));
 	for (uint32_t i = 0; i < 5 * runs; i++) {
@@ -187,9 +188,9 @@ static void one_access(void)
 {
 	start();
 	page_by_page();
-	CHECK(!guard_page_open(A.ledger->check.pool_end - PAGE));	/* where nothing was ever */
+	CHECK(!guard_page_open(agent.ledger->check.pool_end - PAGE));	/* where nothing was ever */
 	CHECK(!guard_page_open((uint64_t)&guard_usual & -PAGE));
-	CHECK(guard_find(A.ledger->check.pool_end - PAGE) == NO_RUN);
+	CHECK(guard_find(agent.ledger->check.pool_end - PAGE) == NO_RUN);
 }
 
 /* While a page of it is open a run is not taken, however many others are. */
@@ -205,7 +206,7 @@ static void held(void)
 	give(run);
 	page = (uint64_t)at(run) & -PAGE;
 	CHECK(guard_page_open(page));
-	n = A.ledger->check.area_runs[7];
+	n = agent.ledger->check.area_runs[7];
 	for (uint32_t i = 0; i < 3 * n; i++) {
 		uint32_t other = block(PAGE << 7, 16);
 

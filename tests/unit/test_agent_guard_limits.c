@@ -26,11 +26,11 @@ static void most_blocks(void)
 		give(run[500]);
 		run[500] = block(1, 1);
 		CHECK(block_try(1, 1, &why) == NO_RUN && why == GUARD_LIMIT);
-		CHECK(A.ledger->check.guarded_now == 1000);
+		CHECK(agent.ledger->check.guarded_now == 1000);
 		for (unsigned i = 0; i < 1000; i++)
 			give(run[i]);
 	}
-	CHECK(A.ledger->check.guarded_most == 1000 && !A.ledger->check.guarded_now);
+	CHECK(agent.ledger->check.guarded_most == 1000 && !agent.ledger->check.guarded_now);
 }
 
 static void too_large(void)
@@ -53,15 +53,15 @@ static void confined(void)
 
 	options.max_guarded = 1;
 	start_with(options);
-	n = A.ledger->check.area_runs[7];
+	n = agent.ledger->check.area_runs[7];
 	give(block(1, 1));
 	run = block(PAGE << 7, 16);
 	memset(at(run), 1, PAGE << 7);
 	CHECK(stops(at(run) - 1) && stops(at(run) + (PAGE << 7)) &&
 	      stops((void *)areas.area[0].start));
-	A.no_guards = true;
+	agent.no_guards = true;
 	guard_open_all();
-	CHECK(A.ledger->check.opened == 1);
+	CHECK(agent.ledger->check.opened == 1);
 	CHECK(!stops(at(run) - 1) && !stops(at(run) + (PAGE << 7)) &&
 	      !stops((void *)(areas.area[0].start + PAGE)));
 	CHECK(block_try(1, 1, &why) == NO_RUN && why == GUARD_KERNEL);
@@ -69,7 +69,7 @@ static void confined(void)
 	CHECK(guard_page_open((uint64_t)at(run) & -PAGE) && *at(run) == 1);
 	guard_page_close((uint64_t)at(run) & -PAGE);
 	CHECK(!stops(at(run)) && *at(run) == 1);
-	A.no_guards = false;
+	agent.no_guards = false;
 	for (uint32_t i = 0; i < 3 * n; i++) {
 		uint32_t other = block(PAGE << 7, 16);
 
@@ -150,8 +150,8 @@ static void no_address_space(void)
 	enum guard_refusal why;
 
 	agent_host_init(1 << 20);
-	A.state = AGENT_ON;
-	A.alive = &alive;
+	agent.state = AGENT_ON;
+	agent.alive = &alive;
 	CHECK(!setrlimit(RLIMIT_AS, &l));
 	CHECK(!guard_start(&guard_usual));
 	CHECK(guard_alloc(1, 1, PMM_GUARD_RIGHT, &why) == NO_RUN && why == GUARD_KERNEL);

@@ -87,7 +87,8 @@ static void threads(void)
 	start_with(options);
 	threads_begin(thread, 1);
 	threads_end(thread);
-	CHECK(!A.ledger->check.guarded_now && A.ledger->check.guarded_most <= options.max_guarded);
+	CHECK(!agent.ledger->check.guarded_now &&
+	      agent.ledger->check.guarded_most <= options.max_guarded);
 	for (unsigned i = 0; i < options.max_guarded; i++)
 		block(10, 16);
 }

@@ -25,7 +25,7 @@ static char *scratch;
 /* Which the agent itself only reads. */
 static struct pmm_tree *tree(void)
 {
-	return (struct pmm_tree *)A.tree;
+	return (struct pmm_tree *)agent.tree;
 }
 
 static int begin(void **state)
@@ -33,10 +33,10 @@ static int begin(void **state)
 	(void)state;
 	agent_host_init(16 << 20);
 	scratch = calloc(1, SCRATCH + AGENT_PATHS_BYTES);
-	A.scratch = scratch;
-	A.paths = scratch + SCRATCH;
-	A.modules = calloc(AGENT_MAX_MODULES, sizeof(*A.modules));
-	A.find_object = (void *)_dl_find_object;
+	agent.scratch = scratch;
+	agent.paths = scratch + SCRATCH;
+	agent.modules = calloc(AGENT_MAX_MODULES, sizeof(*agent.modules));
+	agent.find_object = (void *)_dl_find_object;
 	tree()->tick = 41;
 	return 0;
 }
@@ -44,7 +44,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	free(A.modules);
+	free(agent.modules);
 	free(scratch);
 	agent_host_fini();
 	return 0;
@@ -52,7 +52,8 @@ static int end(void **state)
 
 static const struct pmm_module *recorded(uint32_t nr)
 {
-	return arena_chunk(A.ledger->module_dir, nr, PMM_MODULE_SHIFT, sizeof(struct pmm_module));
+	return arena_chunk(agent.ledger->module_dir, nr, PMM_MODULE_SHIFT,
+			   sizeof(struct pmm_module));
 }
 
 /* ---- the loader's view ----------------------------------------------------------------------- */
@@ -150,7 +151,7 @@ static int each_object(struct dl_phdr_info *info, size_t size, void *arg)
 	assert_int_equal(m.ino, st.st_ino);
 	assert_int_equal(m.dev, (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev));
 	assert_int_equal(m.rec.path_len, strlen(path));
-	assert_memory_equal(A.paths + m.path, path, strlen(path));
+	assert_memory_equal(agent.paths + m.path, path, strlen(path));
 	assert_string_equal((char *)arena_at(recorded(m.id)->path), path);
 	return 0;
 }
@@ -162,10 +163,10 @@ static void every_object_is_found(void **state)
 	(void)state;
 	dl_iterate_phdr(each_object, &nr);
 	assert_true(nr > 3);
-	assert_int_equal(A.ledger->nr_modules, nr + 1);
-	assert_int_equal(A.module_scan, 1);
-	assert_int_equal(A.module_lock, 0);
-	assert_false(A.module_reading);
+	assert_int_equal(agent.ledger->nr_modules, nr + 1);
+	assert_int_equal(agent.module_scan, 1);
+	assert_int_equal(agent.module_lock, 0);
+	assert_false(agent.module_reading);
 }
 
 static void what_is_no_code_is_in_none(void **state)
@@ -177,17 +178,17 @@ static void what_is_no_code_is_in_none(void **state)
 	assert_true(module_find((uint64_t)each_object, &m));
 	assert_false(module_find(16, &m));
 	assert_false(module_find((uint64_t)&m, &m));
-	assert_int_equal(A.module_scan, 3);		/* each of them made it look anew */
+	assert_int_equal(agent.module_scan, 3);		/* each of them made it look anew */
 	assert_true(module_find((uint64_t)each_object, &m));
-	assert_int_equal(A.module_scan, 3);
+	assert_int_equal(agent.module_scan, 3);
 	assert_true(module_find(m.start, &m));
 	here = m.end;
 	assert_true(module_find(here - 1, &m));
 	assert_true(!module_find(here, &m) || m.start >= here);
-	A.code_gen++;					/* code went somewhere */
+	agent.code_gen++;					/* code went somewhere */
 	assert_true(module_find((uint64_t)each_object, &m));
-	assert_in_range(A.module_scan, 4, 5);
-	assert_int_equal(A.module_gen, A.code_gen);
+	assert_in_range(agent.module_scan, 4, 5);
+	assert_int_equal(agent.module_gen, agent.code_gen);
 }
 
 static void our_own_code_needs_no_list(void **state)
@@ -195,9 +196,9 @@ static void our_own_code_needs_no_list(void **state)
 	struct agent_module m;
 
 	(void)state;
-	A.own.start = 0x5000;
-	A.own.end = 0x7000;
-	A.own.hdr = 0x6000;
+	agent.own.start = 0x5000;
+	agent.own.end = 0x7000;
+	agent.own.hdr = 0x6000;
 	assert_true(module_find(0x5000, &m));
 	assert_int_equal(m.start, 0x5000);
 	assert_int_equal(m.end, 0x7000);
@@ -205,7 +206,7 @@ static void our_own_code_needs_no_list(void **state)
 	assert_true(module_find(0x6fff, &m));
 	assert_false(module_find(0x7000, &m));
 	assert_false(module_find(0x4fff, &m));
-	assert_int_equal(A.module_scan, 2);
+	assert_int_equal(agent.module_scan, 2);
 }
 
 static void the_lock_is_not_waited_for_by_its_holder(void **state)
@@ -214,15 +215,15 @@ static void the_lock_is_not_waited_for_by_its_holder(void **state)
 
 	(void)state;
 	assert_true(module_find((uint64_t)each_object, &m));
-	A.module_lock = (uint32_t)gettid();
+	agent.module_lock = (uint32_t)gettid();
 	assert_true(module_find((uint64_t)each_object, &m));
 	assert_false(module_find(16, &m));
-	A.module_reading = true;			/* half read */
+	agent.module_reading = true;			/* half read */
 	assert_false(module_find((uint64_t)each_object, &m));
-	A.module_lock = 1;				/* another thread's, for ever */
+	agent.module_lock = 1;				/* another thread's, for ever */
 	assert_false(module_find((uint64_t)each_object, &m));
-	assert_int_equal(A.module_lock, 1);
-	assert_int_equal(A.module_scan, 1);
+	assert_int_equal(agent.module_lock, 1);
+	assert_int_equal(agent.module_scan, 1);
 }
 
 static void memory_is_copied_or_not(void **state)
@@ -251,7 +252,7 @@ static void read_text(const char *text, size_t before)
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	t.fd = fd;
 	t.end = strlen(text);
-	A.confined = true;
+	agent.confined = true;
 	assert_false(module_start(&t));
 	assert_int_equal(t.at, before);
 	close(fd);
@@ -286,19 +287,19 @@ static void lines_are_runs_of_a_file(void **state)
 		 b, b + 0x1000, b + 0x1000, b + 0x3000, b + 0x3000, b + 0x4000, 0x10000ul,
 		 0x11000ul, 0x20000ul, 0x21000ul, 0x30000ul, 0x33000ul, 0x40000ul, 0x41000ul);
 	read_text(text, strlen("junk that is left out\n"));
-	assert_int_equal(A.nr_modules, 3);
-	assert_int_equal(A.modules[0].start, b);
-	assert_int_equal(A.modules[0].end, b + 0x4000);
-	assert_int_equal(A.modules[0].dev, 8ull << 32 | 1);
-	assert_int_equal(A.modules[0].ino, 77);
-	assert_int_equal(A.modules[0].id, 1);
+	assert_int_equal(agent.nr_modules, 3);
+	assert_int_equal(agent.modules[0].start, b);
+	assert_int_equal(agent.modules[0].end, b + 0x4000);
+	assert_int_equal(agent.modules[0].dev, 8ull << 32 | 1);
+	assert_int_equal(agent.modules[0].ino, 77);
+	assert_int_equal(agent.modules[0].id, 1);
 	assert_string_equal((char *)arena_at(recorded(1)->path), "/lib/one.so");
-	assert_int_equal(A.modules[1].start, 0x10000);
-	assert_int_equal(A.modules[1].end, 0x11000);
-	assert_int_equal(A.modules[1].id, 0);
-	assert_int_equal(A.modules[2].start, 0x30000);
-	assert_int_equal(A.modules[2].id, 0);
-	assert_int_equal(A.ledger->nr_modules, 2);
+	assert_int_equal(agent.modules[1].start, 0x10000);
+	assert_int_equal(agent.modules[1].end, 0x11000);
+	assert_int_equal(agent.modules[1].id, 0);
+	assert_int_equal(agent.modules[2].start, 0x30000);
+	assert_int_equal(agent.modules[2].id, 0);
+	assert_int_equal(agent.ledger->nr_modules, 2);
 }
 
 static void neighbours_are_files_of_their_own(void **state)
@@ -317,10 +318,10 @@ static void neighbours_are_files_of_their_own(void **state)
 		 b + 0x4000, b + 0x4000, b + 0x5000, b + 0x5000, b + 0x6000);
 	strcat(text, "\n");
 	read_text(text, 0);
-	assert_int_equal(A.nr_modules, 6);
+	assert_int_equal(agent.nr_modules, 6);
 	for (unsigned i = 0; i < 6; i++) {
-		assert_int_equal(A.modules[i].start, b + i * 0x1000);
-		assert_int_equal(A.modules[i].end, b + (i + 1) * 0x1000);
+		assert_int_equal(agent.modules[i].start, b + i * 0x1000);
+		assert_int_equal(agent.modules[i].end, b + (i + 1) * 0x1000);
 	}
 }
 
@@ -336,11 +337,11 @@ static void long_lists(void **state)
 				     0x100000 + i * 0x2000, 0x101000 + i * 0x2000, i + 1,
 				     i % 7 * 40, "", i);
 	read_text(text, 0);
-	assert_int_equal(A.nr_modules, 900);
+	assert_int_equal(agent.nr_modules, 900);
 	for (unsigned i = 0; i < 900; i++) {
-		assert_int_equal(A.modules[i].start, 0x100000 + i * 0x2000);
-		assert_int_equal(A.modules[i].end, 0x101000 + i * 0x2000);
-		assert_int_equal(A.modules[i].ino, i + 1);
+		assert_int_equal(agent.modules[i].start, 0x100000 + i * 0x2000);
+		assert_int_equal(agent.modules[i].end, 0x101000 + i * 0x2000);
+		assert_int_equal(agent.modules[i].ino, i + 1);
 	}
 }
 
@@ -370,26 +371,26 @@ static void modules_go_and_come_back(void **state)
 	snprintf(two, sizeof(two), "%lx-%lx r-xp 00000000 08:01 78 /lib/two.so\n", c, c + 0x4000);
 	snprintf(both, sizeof(both), "%s%s", one, two);
 	read_text(both, 0);
-	assert_int_equal(A.ledger->nr_modules, 3);
+	assert_int_equal(agent.ledger->nr_modules, 3);
 	tree()->tick = 50;
 	read_text(one, 0);
-	assert_int_equal(A.nr_modules, 1);
-	assert_int_equal(A.modules[0].id, 1);
+	assert_int_equal(agent.nr_modules, 1);
+	assert_int_equal(agent.modules[0].id, 1);
 	assert_int_equal(recorded(1)->unload_tick, 0);
 	assert_int_equal(recorded(2)->unload_tick, 50);
 	read_text(both, 0);				/* under its old number */
-	assert_int_equal(A.nr_modules, 2);
-	assert_int_equal(A.modules[1].id, 2);
+	assert_int_equal(agent.nr_modules, 2);
+	assert_int_equal(agent.modules[1].id, 2);
 	assert_int_equal(recorded(2)->unload_tick, 0);
-	assert_int_equal(A.ledger->nr_modules, 3);
+	assert_int_equal(agent.ledger->nr_modules, 3);
 	tree()->tick = 0;
 	read_text(two, 0);
 	assert_int_equal(recorded(1)->unload_tick, 1);	/* never 0 */
-	assert_int_equal(A.modules[0].id, 2);
+	assert_int_equal(agent.modules[0].id, 2);
 	snprintf(both, sizeof(both), "%lx-%lx r-xp 00000000 08:01 99 /lib/new.so\n%s", b,
 		 b + 0x4000, two);
 	read_text(both, 0);				/* another file in its place */
-	assert_int_equal(A.ledger->nr_modules, 4);
+	assert_int_equal(agent.ledger->nr_modules, 4);
 	assert_int_equal(recorded(3)->ino, 99);
 	assert_int_equal(recorded(1)->unload_tick, 1);
 }
@@ -408,10 +409,10 @@ static void a_child_records_all_again(void **state)
 	read_text(text, 0);
 	snprintf(text, sizeof(text), "%lx-%lx r-xp 00000000 08:01 78 /lib/two.so\n", c, c + 0x4000);
 	read_text(text, 0);
-	memset(A.ledger->module_dir, 0, sizeof(A.ledger->module_dir));
-	A.ledger->nr_modules = 1;
+	memset(agent.ledger->module_dir, 0, sizeof(agent.ledger->module_dir));
+	agent.ledger->nr_modules = 1;
 	module_record_all();
-	assert_int_equal(A.ledger->nr_modules, 3);
+	assert_int_equal(agent.ledger->nr_modules, 3);
 	assert_int_equal(recorded(1)->start, 0);
 	assert_int_equal(recorded(1)->path, 0);
 	assert_int_equal(recorded(2)->start, c);
@@ -421,8 +422,8 @@ static void a_child_records_all_again(void **state)
 
 static void assert_allocator(const char *path)
 {
-	assert_int_equal(A.ledger->allocator_len, strlen(path));
-	assert_memory_equal(arena_at(A.ledger->allocator), path, strlen(path));
+	assert_int_equal(agent.ledger->allocator_len, strlen(path));
+	assert_memory_equal(arena_at(agent.ledger->allocator), path, strlen(path));
 }
 
 /* By the file that malloc lies in, not as the loader had it; a forked child too. */
@@ -432,24 +433,24 @@ static void the_allocator_is_named_as_its_module_is(void **state)
 	char text[1024];
 
 	(void)state;
-	A.ledger->allocator = arena_string("/linked/two.so", 14);
-	A.ledger->allocator_len = 14;
-	A.next.malloc = (void *)(c + 0x4000);
+	agent.ledger->allocator = arena_string("/linked/two.so", 14);
+	agent.ledger->allocator_len = 14;
+	agent.next.malloc = (void *)(c + 0x4000);
 	snprintf(text, sizeof(text),
 		 "%lx-%lx r-xp 00000000 08:01 77 /lib/one.so\n%lx-%lx r-xp 00000000 08:01 78 "
 		 "/lib/two.so.1.2\n",
 		 b, b + 0x4000, c, c + 0x4000);
 	read_text(text, 0);
 	assert_allocator("/linked/two.so");	/* the first byte behind it */
-	A.next.malloc = (void *)c;
-	A.ledger->nr_modules = 1;
+	agent.next.malloc = (void *)c;
+	agent.ledger->nr_modules = 1;
 	module_record_all();
 	assert_allocator("/lib/two.so.1.2");
-	A.ledger->allocator_len = 0;
-	A.next.malloc = (void *)(c + 0x3fff);
+	agent.ledger->allocator_len = 0;
+	agent.next.malloc = (void *)(c + 0x3fff);
 	module_record_all();
 	assert_allocator("/lib/two.so.1.2");
-	A.next.malloc = NULL;
+	agent.next.malloc = NULL;
 }
 
 static void a_full_ledger_has_no_more(void **state)
@@ -459,13 +460,13 @@ static void a_full_ledger_has_no_more(void **state)
 
 	(void)state;
 	snprintf(text, sizeof(text), "%lx-%lx r-xp 00000000 08:01 77 /lib/one.so\n", b, b + 0x4000);
-	A.ledger->arena_end = A.ledger->arena_used;
-	A.ledger->arena_ready = A.ledger->arena_used;
+	agent.ledger->arena_end = agent.ledger->arena_used;
+	agent.ledger->arena_ready = agent.ledger->arena_used;
 	read_text(text, 0);
-	assert_int_equal(A.nr_modules, 1);
-	assert_int_equal(A.modules[0].id, 0);
-	assert_int_equal(A.ledger->nr_modules, 1);
-	assert_int_equal(A.ledger->dropped[PMM_DROP_MODULE_FULL], 1);
+	assert_int_equal(agent.nr_modules, 1);
+	assert_int_equal(agent.modules[0].id, 0);
+	assert_int_equal(agent.ledger->nr_modules, 1);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_MODULE_FULL], 1);
 }
 
 int main(void)

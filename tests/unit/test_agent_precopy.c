@@ -42,10 +42,10 @@ static void start(void)
 	assert_ptr_not_equal(base, MAP_FAILED);
 	agent_host_init_at(base, tree.slot_bytes);
 	assert_true(arena_back(0, PMM_HEADER_BYTES));
-	A.ledger->version = PMM_LEDGER_VERSION;
-	A.ledger->header_bytes = sizeof(*A.ledger);
-	A.ledger->state = PMM_STATE_RUNNING;
-	A.ledger->magic = PMM_LEDGER_MAGIC;
+	agent.ledger->version = PMM_LEDGER_VERSION;
+	agent.ledger->header_bytes = sizeof(*agent.ledger);
+	agent.ledger->state = PMM_STATE_RUNNING;
+	agent.ledger->magic = PMM_LEDGER_MAGIC;
 	ctx = &agent_host_ctx()->pub;
 	stamp = (struct block_stamp){ 0 };
 	assert_int_equal(ledger_map_open_fd(tree.fd, 0, &map, &e), 0);
@@ -54,7 +54,7 @@ static void start(void)
 static void finish(void)
 {
 	ledger_map_close(map);
-	munmap(A.base, tree.slot_bytes);
+	munmap(agent.base, tree.slot_bytes);
 	ledger_tree_fini(&tree);
 }
 
@@ -76,7 +76,7 @@ static void begin(struct precopy *f)
 {
 	if (precopy_begin(f, map, &e))
 		fail_msg("%s", e.text);
-	assert_int_equal(A.ledger->changing, getpid());
+	assert_int_equal(agent.ledger->changing, getpid());
 }
 
 static struct heap *frozen(struct precopy *f)
@@ -95,7 +95,7 @@ static struct heap *now(struct precopy *f)
 {
 	if (precopy_now(f, &e))
 		fail_msg("%s", e.text);
-	assert_int_equal(A.ledger->changing, 0);
+	assert_int_equal(agent.ledger->changing, 0);
 	return frozen(f);
 }
 
@@ -150,7 +150,7 @@ static void all_tables(void **state)
 
 	(void)state;
 	start();
-	A.dense = true;
+	agent.dense = true;
 	add(HEAP, 8);
 	assert_true(block_add_map(MAPS, 8192, 0, 0, 1));
 	assert_true(block_add_map(MAPS + 65536, 4096, 0, 0, 1));
@@ -216,17 +216,17 @@ static void many(void **state)
 /* Stores as an event does that read the word before it was raised. */
 static void add_unseen(uint64_t address)
 {
-	uint32_t changing = A.ledger->changing;
+	uint32_t changing = agent.ledger->changing;
 
-	A.ledger->changing = 0;
+	agent.ledger->changing = 0;
 	add(address, 8);
-	A.ledger->changing = changing;
+	agent.ledger->changing = changing;
 }
 
 static void *ends_event(void *arg)
 {
 	(void)arg;
-	while (!LOAD_ACQUIRE(A.ledger->changing))
+	while (!LOAD_ACQUIRE(agent.ledger->changing))
 		;
 	nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
 	add_unseen(HEAP + 64);
@@ -332,10 +332,10 @@ static void one_scanner_at_a_time(void **state)
 	assert_int_equal(ledger_map_open_fd(tree.fd, 0, &other, &e), 0);
 	begin(&f);
 	assert_int_equal(precopy_begin(&g, other, &e), -EBUSY);
-	assert_int_equal(A.ledger->changing, getpid());
+	assert_int_equal(agent.ledger->changing, getpid());
 	precopy_end(&g);
 	precopy_end(&f);
-	assert_int_equal(A.ledger->changing, 0);
+	assert_int_equal(agent.ledger->changing, 0);
 	pid = fork();
 	/* ends in the middle, as by SIGKILL; its copy of the lock's file too */
 	if (!pid) {
@@ -345,10 +345,10 @@ static void one_scanner_at_a_time(void **state)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	assert_int_equal(A.ledger->changing, pid);
+	assert_int_equal(agent.ledger->changing, pid);
 	add(HEAP + 64, 8);		/* the agent marks as before: nobody minds */
 	assert_int_equal(precopy_begin(&g, other, &e), 0);
-	assert_int_equal(A.ledger->changing, getpid());
+	assert_int_equal(agent.ledger->changing, getpid());
 	precopy_end(&g);
 	ledger_map_close(other);
 	finish();
@@ -377,15 +377,15 @@ static void scribbled(void **state)
 	start();
 	add(HEAP, 8);
 	begin(&f);
-	memset(A.base + PMM_MARKS_OFF, 0xff, 65536);
+	memset(agent.base + PMM_MARKS_OFF, 0xff, 65536);
 	h = now(&f);
 	check(h, 1ull, HEAP, 8ull);
 	heap_free(h);
 	precopy_end(&f);
 	begin(&f);
 	for (unsigned shift = 0; shift < 256; shift += 5) {
-		A.ledger->mark_shift = shift;
-		A.ledger->nr_marks = UINT32_MAX;
+		agent.ledger->mark_shift = shift;
+		agent.ledger->nr_marks = UINT32_MAX;
 		add(HEAP + 4096 + 64 * shift, 100);
 	}
 	precopy_end(&f);

@@ -24,8 +24,8 @@ static int begin(void **state)
 	(void)state;
 	agent_host_init(1 << 20);
 	alone = 1;
-	A.single_threaded = &alone;
-	A.pid = 4711;
+	agent.single_threaded = &alone;
+	agent.pid = 4711;
 	nr_left = 0;
 	return 0;
 }
@@ -72,10 +72,10 @@ static void first_in_first_out(void **state)
 	for (uint64_t i = 1; i <= 10; i++)
 		assert_true(add(i * 0x1000, 100));
 	assert_int_equal(nr_left, 0);
-	assert_int_equal(A.ledger->check.quarantined_bytes, 10 * EACH);
-	A.ledger->check.quarantined_bytes = 0;		/* as in a child's ledger */
+	assert_int_equal(agent.ledger->check.quarantined_bytes, 10 * EACH);
+	agent.ledger->check.quarantined_bytes = 0;		/* as in a child's ledger */
 	quarantine_forked();
-	assert_int_equal(A.ledger->check.quarantined_bytes, 10 * EACH);
+	assert_int_equal(agent.ledger->check.quarantined_bytes, 10 * EACH);
 	assert_true(add(11 * 0x1000, 100));
 	assert_int_equal(nr_left, 1);
 	assert_int_equal(left[0], 0x1000);
@@ -107,7 +107,7 @@ static void all_is_told(void **state)
 	assert_int_equal(b.free_thread, 12);
 	assert_true(b.freed);
 	assert_int_equal(b.parent_pid, 0);
-	A.pid = 4712;					/* a child finds its parent's */
+	agent.pid = 4712;					/* a child finds its parent's */
 	quarantine_describe(&q, &b);
 	assert_int_equal(b.parent_pid, 4711);
 }
@@ -215,7 +215,7 @@ static void threads(void **state)
 		pthread_join(t[k], NULL);
 	quarantine_each(count_each, &kept);
 	assert_int_equal(gone + kept, want);
-	assert_true(A.ledger->check.quarantined_bytes <= 8 * 50 * EACH);
+	assert_true(agent.ledger->check.quarantined_bytes <= 8 * 50 * EACH);
 }
 
 /*
@@ -271,7 +271,7 @@ static unsigned rings_used(void)
 static uint64_t bytes_kept(void)
 {
 	quarantine_report();
-	return A.ledger->check.quarantined_bytes;
+	return agent.ledger->check.quarantined_bytes;
 }
 
 /* Threads share all of the bound: what leaves was released first, whoever did. */
@@ -330,7 +330,7 @@ static void a_child_has_all(void **state)
 		quarantine.ring[i].lock = 1;
 	alone = 1;
 	quarantine_forked();
-	A.ledger->check.generation = 1;			/* ticks count anew */
+	agent.ledger->check.generation = 1;			/* ticks count anew */
 	for (uint64_t i = 21; i < 221; i++) {
 		struct quarantined q = block(i * 0x1000, 100);
 

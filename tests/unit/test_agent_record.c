@@ -15,7 +15,7 @@ static void an_allocation_counts_everywhere(void **state)
 	struct pmm_record *r;
 
 	(void)state;
-	A.warn_size = 700;
+	agent.warn_size = 700;
 	record_alloc_at(c, HEAP, 100, PMM_KIND_CALLOC, 5);
 	tree()->tick = 1007;
 	record_alloc_at(c, HEAP + 0x1000, 700, PMM_KIND_NEW, 5);
@@ -151,7 +151,7 @@ static void a_failure_is_no_block(void **state)
 	struct pmm_record *r;
 
 	(void)state;
-	A.warn_size = 1000;
+	agent.warn_size = 1000;
 	record_alloc_at(c, HEAP, 10, PMM_KIND_MALLOC, 5);
 	record_failed_at(c, 1000, 5);
 	record_failed_at(c, 999, 5);
@@ -176,10 +176,10 @@ static void unknown_releases_are_counted(void **state)
 	assert_int_equal(c->pub.untracked_frees, 1);
 	assert_false(record_free_pool(c, HEAP, &was));
 	assert_int_equal(c->pub.untracked_frees, 1);
-	A.min_size = 1;					/* now it may be one that was too small */
+	agent.min_size = 1; /* now it may be one that was too small */
 	assert_false(record_free(c, HEAP, &was));
-	A.min_size = 0;
-	A.sampled = true;				/* ... or not sampled */
+	agent.min_size = 0;
+	agent.sampled = true;				/* ... or not sampled */
 	assert_false(record_free(c, HEAP, &was));
 	assert_int_equal(c->pub.untracked_frees, 1);
 	assert_int_equal(c->pub.frees, 0);
@@ -333,7 +333,7 @@ static void stacks_without_room_are_those_of_site_0(void **state)
 	while (site_record(c, site + 1, 0))
 		site++;
 	record_alloc_at(c, HEAP + 0x1000, 30, PMM_KIND_MALLOC, site + 1);
-	assert_int_equal(A.ledger->dropped[PMM_DROP_SITE_FULL], 1);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_SITE_FULL], 1);
 	assert_int_equal(record(0)->bytes_in, 30);
 	assert_int_equal(record(0)->allocs, 1);
 	assert_int_equal(c->pub.class[1].calls[PMM_KIND_MALLOC], 2);
@@ -342,17 +342,17 @@ static void stacks_without_room_are_those_of_site_0(void **state)
 	assert_true(record_free(c, HEAP + 0x1000, &was));
 	assert_int_equal(record(0)->bytes_out, 30);
 	record_alloc_at(c, HEAP + 0x1000, 31, PMM_KIND_MALLOC, 0);
-	assert_int_equal(A.ledger->dropped[PMM_DROP_SITE_FULL], 2);	/* its stack had no room */
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_SITE_FULL], 2);	/* its stack had no room */
 	assert_int_equal(record(0)->bytes_in, 61);
 	record_failed_at(c, 5, site + 1);
 	assert_int_equal(record(0)->failed, 1);
-	assert_int_equal(A.ledger->dropped[PMM_DROP_SITE_FULL], 3);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_SITE_FULL], 3);
 	record_failed_at(c, 5, 0);
 	assert_int_equal(record(0)->failed, 2);
 	/* was counted when there was no number for it */
-	assert_int_equal(A.ledger->dropped[PMM_DROP_SITE_FULL], 3);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_SITE_FULL], 3);
 	assert_true(record_move(c, HEAP, site + 1));
-	assert_int_equal(A.ledger->dropped[PMM_DROP_SITE_FULL], 4);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_SITE_FULL], 4);
 	assert_int_equal(record(0)->bytes_in, 161);
 	assert_int_equal(record(1)->bytes_in, 0);
 	assert_true(block_get(HEAP, &was));
@@ -366,7 +366,7 @@ static void blocks_without_room_are_none(void **state)
 {
 	(void)state;
 	record_alloc_at(c, 1ull << 60, 100, PMM_KIND_MALLOC, 1);
-	assert_int_equal(A.ledger->dropped[PMM_DROP_ADDRESS], 1);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_ADDRESS], 1);
 	assert_null(record(1));
 	assert_int_equal(c->pub.allocs, 0);
 	assert_int_equal(agent_host_total(), 0);
@@ -380,7 +380,7 @@ static void a_sample_stands_for_many(void **state)
 	const uint64_t blocks = sample_weight(1000, HEAP), bytes = sample_bytes(1000);
 
 	(void)state;
-	A.sampled = true;
+	agent.sampled = true;
 	/* a thousandth of half a MiB, and a little more */
 	assert_true(blocks > 400 && bytes > 400000);
 	record_alloc_at(c, HEAP, 1000, PMM_KIND_MALLOC, 1);
@@ -412,7 +412,7 @@ static void a_sample_stands_for_many(void **state)
 static void crowded_pages_stay(void **state)
 {
 	(void)state;
-	A.sampled = true;
+	agent.sampled = true;
 	for (unsigned i = 0; i < 300; i++) {
 		record_alloc_apart(c, HEAP, 8, PMM_KIND_MALLOC, 1);
 		assert_int_equal(*sample_filter(HEAP), i < 255 ? i + 1 : 255);

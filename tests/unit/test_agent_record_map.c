@@ -17,9 +17,9 @@ static struct caller caller(unsigned number)
 {
 	const uint64_t pc = 0x401000 + number * 0x40ull, module = 7;
 
-	A.rules->far[pc * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
+	agent.rules->far[pc * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
 		(struct rule_entry){ CFI_END ^ (pc | module << 48), CFI_END };
-	A.rules->near[rule_mix(pc) >> RULE_TAG_BITS] = 0;
+	agent.rules->near[rule_mix(pc) >> RULE_TAG_BITS] = 0;
 	return (struct caller){ .ra = pc + 1, .sp = (uint64_t)&frames[32] };
 }
 

@@ -158,7 +158,7 @@ static void random_events_follow_a_model(void **state)
 	}
 	assert_int_equal(agent_host_total(), 0);
 	assert_int_equal(agent_host_live(), 0);
-	assert_int_equal(A.ledger->peak_bytes, peak);
+	assert_int_equal(agent.ledger->peak_bytes, peak);
 	assert_int_equal(agent_host_at_peak(), peak);
 }
 

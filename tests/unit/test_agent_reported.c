@@ -17,9 +17,9 @@ static int begin(void **state)
 {
 	(void)state;
 	agent_host_init(1 << 20);
-	((struct pmm_tree *)A.tree)->tick = 50;
+	((struct pmm_tree *)agent.tree)->tick = 50;
 	reported_start();
-	table = (struct pmm_reported *)A.ledger->check.reported;
+	table = (struct pmm_reported *)agent.ledger->check.reported;
 	memset(table, 0, PMM_REPORTED * sizeof(*table));
 	return 0;
 }
@@ -62,7 +62,7 @@ static void a_younger_block_is_another_one(void **state)
 	assert_false(reported_take(BLOCK, 51));
 	assert_int_equal(entries(), 0);
 	reported_add(BLOCK);
-	((struct pmm_tree *)A.tree)->tick = 60;
+	((struct pmm_tree *)agent.tree)->tick = 60;
 	reported_add(BLOCK);
 	assert_int_equal(entries(), 1);
 	assert_true(reported_take(BLOCK, 51));

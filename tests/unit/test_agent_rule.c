@@ -13,19 +13,19 @@ static void far_put(uint64_t pc, uint64_t module, struct cfi_rule r)
 	uint64_t packed = r.kind | (uint64_t)(uint16_t)r.fp_off << 16 |
 			  (uint64_t)(uint32_t)r.cfa_off << 32;
 
-	A.rules->far[pc * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
+	agent.rules->far[pc * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
 		(struct rule_entry){ packed ^ (pc | module << 48), packed };
 }
 
 static void start(void)
 {
 	agent_host_init(1 << 20);
-	A.rules = calloc(1, sizeof(*A.rules));
+	agent.rules = calloc(1, sizeof(*agent.rules));
 }
 
 static void stop(void)
 {
-	free(A.rules);
+	free(agent.rules);
 	agent_host_fini();
 }
 

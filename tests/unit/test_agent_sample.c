@@ -16,7 +16,7 @@ static void test_weights_follow_the_formula(void **state)
 {
 	(void)state;
 	agent_host_init(1 << 20);
-	((struct pmm_tree *)A.tree)->sample_bytes = R;
+	((struct pmm_tree *)agent.tree)->sample_bytes = R;
 	for (uint64_t size = 1; size < 64 * R; size += 1 + size / 50) {
 		double want = (double)size / -expm1(-(double)size / R);
 		double got = (double)sample_bytes(size);
@@ -34,7 +34,7 @@ static void test_counts_are_unbiased(void **state)
 
 	(void)state;
 	agent_host_init(1 << 20);
-	((struct pmm_tree *)A.tree)->sample_bytes = R;
+	((struct pmm_tree *)agent.tree)->sample_bytes = R;
 	for (unsigned i = 0; i < 4; i++) {
 		double want = 1 / -expm1(-(double)sizes[i] / R), sum = 0;
 
@@ -57,7 +57,7 @@ static void test_distances_are_exponential(void **state)
 
 	(void)state;
 	agent_host_init(1 << 20);
-	((struct pmm_tree *)A.tree)->sample_bytes = R;
+	((struct pmm_tree *)agent.tree)->sample_bytes = R;
 	c = agent_host_ctx();
 	c->random = 42;
 	for (int i = 0; i < 200000; i++) {
@@ -84,8 +84,8 @@ static void filter_after(unsigned nr, unsigned full, unsigned end)
 	struct tctx *c;
 
 	agent_host_init(64 << 20);
-	((struct pmm_tree *)A.tree)->sample_bytes = 1;
-	A.sampled = true;
+	((struct pmm_tree *)agent.tree)->sample_bytes = 1;
+	agent.sampled = true;
 	memset(sample_pages, 0, sizeof(sample_pages));
 	c = agent_host_ctx();
 	for (unsigned i = 0; i < nr; i++)

@@ -29,7 +29,7 @@ static int file_of_memory(void)
 static int begin(void **state)
 {
 	(void)state;
-	A = (struct agent){ 0 };
+	agent = (struct agent){ 0 };
 	agent_host_form = (struct agent_host_form){ .file = file_of_memory };
 	board = (struct pmm_tree){
 		.magic = PMM_TREE_MAGIC,
@@ -46,9 +46,9 @@ static int begin(void **state)
 		.life = { 1, 2 },
 		.warn_size_bytes = 777,
 	};
-	A.tree = &board;
-	A.scratch = scratch;
-	A.pid = getpid();
+	agent.tree = &board;
+	agent.scratch = scratch;
+	agent.pid = getpid();
 	return 0;
 }
 
@@ -115,38 +115,38 @@ static void only_the_head_can_be_used_at_first(void **state)
 
 	(void)state;
 	assert_int_equal(segment_map(-1, 1 << 20), 0);
-	assert_true(usable(A.file));
-	assert_true(usable(A.file + head - 8));
-	assert_false(usable(A.file + head));
-	assert_false(usable(A.file + (1 << 20) - 8));
-	assert_int_equal(A.reserved_bytes, 1 << 20);
+	assert_true(usable(agent.file));
+	assert_true(usable(agent.file + head - 8));
+	assert_false(usable(agent.file + head));
+	assert_false(usable(agent.file + (1 << 20) - 8));
+	assert_int_equal(agent.reserved_bytes, 1 << 20);
 	segment_unmap();
-	assert_null(A.file);
+	assert_null(agent.file);
 	assert_int_equal(segment_map(-1, 1 << 20), 0);
-	A.base = A.file + PAGE;
-	A.ledger = (struct pmm_ledger *)A.base;
-	A.slot = (struct pmm_slot *)A.file;
+	agent.base = agent.file + PAGE;
+	agent.ledger = (struct pmm_ledger *)agent.base;
+	agent.slot = (struct pmm_slot *)agent.file;
 	segment_unmap();
-	assert_null(A.base);
-	assert_null(A.ledger);
-	assert_null(A.slot);
-	assert_int_equal(A.reserved_bytes, 0);
+	assert_null(agent.base);
+	assert_null(agent.ledger);
+	assert_null(agent.slot);
+	assert_int_equal(agent.reserved_bytes, 0);
 	segment_unmap();			/* nothing is there */
-	assert_ptr_equal(A.tree, &board);
+	assert_ptr_equal(agent.tree, &board);
 	assert_int_equal(segment_map(-1, 1 << 20), 0);
-	A.tree = (struct pmm_tree *)A.file;
+	agent.tree = (struct pmm_tree *)agent.file;
 	segment_unmap();
-	assert_null(A.tree);			/* it lay there */
+	assert_null(agent.tree);			/* it lay there */
 }
 
 static void what_cannot_be_mapped_is_not(void **state)
 {
 	(void)state;
 	assert_int_equal(segment_map(-1, 1ull << 60), -1);
-	assert_null(A.file);
-	assert_int_equal(A.reserved_bytes, 0);
+	assert_null(agent.file);
+	assert_int_equal(agent.reserved_bytes, 0);
 	assert_int_equal(segment_map(12345, 1 << 20), -1);	/* no such descriptor */
-	assert_null(A.file);
+	assert_null(agent.file);
 }
 
 static char *back_at;
@@ -161,9 +161,9 @@ static void children_inherit_nothing(void **state)
 {
 	(void)state;
 	assert_int_equal(segment_map(-1, 1 << 20), 0);
-	back_at = A.file;
-	assert_true(segment_back(A.file + 4 * PAGE, PAGE));
-	assert_true(usable(A.file + 4 * PAGE));
+	back_at = agent.file;
+	assert_true(segment_back(agent.file + 4 * PAGE, PAGE));
+	assert_true(usable(agent.file + 4 * PAGE));
 	in_child(child_looks);
 }
 
@@ -173,17 +173,17 @@ static void memory_is_given_whole(void **state)
 
 	(void)state;
 	assert_int_equal(segment_map(-1, 1 << 20), 0);
-	end_ = A.file + (1 << 20);
-	assert_true(segment_back(A.file + 8 * PAGE, 3 * PAGE));
-	assert_false(usable(A.file + 7 * PAGE));
-	assert_true(usable(A.file + 8 * PAGE));
-	assert_true(usable(A.file + 11 * PAGE - 8));
-	assert_false(usable(A.file + 11 * PAGE));
+	end_ = agent.file + (1 << 20);
+	assert_true(segment_back(agent.file + 8 * PAGE, 3 * PAGE));
+	assert_false(usable(agent.file + 7 * PAGE));
+	assert_true(usable(agent.file + 8 * PAGE));
+	assert_true(usable(agent.file + 11 * PAGE - 8));
+	assert_false(usable(agent.file + 11 * PAGE));
 	for (size_t i = 0; i < 3 * PAGE; i++)
-		assert_int_equal(A.file[8 * PAGE + i], 0);
-	memset(A.file + 8 * PAGE, 7, 3 * PAGE);
-	assert_true(segment_back(A.file + 8 * PAGE, 3 * PAGE));		/* what is there stays */
-	assert_int_equal(A.file[9 * PAGE], 7);
+		assert_int_equal(agent.file[8 * PAGE + i], 0);
+	memset(agent.file + 8 * PAGE, 7, 3 * PAGE);
+	assert_true(segment_back(agent.file + 8 * PAGE, 3 * PAGE)); /* what is there stays */
+	assert_int_equal(agent.file[9 * PAGE], 7);
 	munmap(end_ - PAGE, PAGE);
 	assert_false(segment_back(end_ - 2 * PAGE, 2 * PAGE));
 }
@@ -199,17 +199,17 @@ static void a_ledger_begins_empty(void **state)
 	FILE *f;
 
 	(void)state;
-	A.dense = true;
-	A.compiled_in = true;
-	A.allocator_path = "/lib/liballoc.so";
+	agent.dense = true;
+	agent.compiled_in = true;
+	agent.allocator_path = "/lib/liballoc.so";
 	assert_int_equal(segment_claim(true), 0);
 	assert_int_equal(agent_host_form.files, 1);
 	assert_int_equal(agent_host_form.published, 1);
 	assert_true(agent_host_form.new_image);
 	assert_int_equal(agent_host_form.lost, 0);
-	l = A.ledger;
-	assert_ptr_equal(A.base, A.file + 2 * PAGE);
-	assert_ptr_equal(l, A.base);
+	l = agent.ledger;
+	assert_ptr_equal(agent.base, agent.file + 2 * PAGE);
+	assert_ptr_equal(l, agent.base);
 	assert_int_equal(l->magic, PMM_LEDGER_MAGIC);
 	assert_int_equal(l->version, PMM_LEDGER_VERSION);
 	assert_int_equal(l->header_bytes, sizeof(*l));
@@ -250,22 +250,22 @@ static void a_ledger_begins_empty(void **state)
 	assert_true(l->arena_used > PMM_ARENA_OFF);
 	assert_true(l->arena_ready >= l->arena_used);
 	/* the options again, but not what is the monitor's own */
-	head = (struct pmm_tree *)A.file;
+	head = (struct pmm_tree *)agent.file;
 	assert_int_equal(head->magic, PMM_TREE_MAGIC);
 	assert_int_equal(head->warn_size_bytes, 777);
 	assert_int_equal(head->cookie, 0);
 	assert_int_equal(head->life[0], 0);
 	assert_int_equal(head->life[1], 0);
-	assert_ptr_equal(A.slot, &head->slot[0]);
-	assert_int_equal(A.slot->state, PMM_SLOT_LIVE);
-	assert_int_equal(A.slot->pid, getpid());
-	assert_int_equal(A.slot->limit_raised, PMM_LIMIT_AS_IT_WAS);
-	assert_int_equal(A.slot->leave, PMM_LEAVE_NOT);
+	assert_ptr_equal(agent.slot, &head->slot[0]);
+	assert_int_equal(agent.slot->state, PMM_SLOT_LIVE);
+	assert_int_equal(agent.slot->pid, getpid());
+	assert_int_equal(agent.slot->limit_raised, PMM_LIMIT_AS_IT_WAS);
+	assert_int_equal(agent.slot->leave, PMM_LEAVE_NOT);
 	/* the tables that are found by their place */
-	assert_true(usable(A.base + PMM_HEADER_BYTES - 8));
-	assert_true(usable(A.base + PMM_NODE_HASH_OFF));
-	assert_true(usable(A.base + PMM_NODE_HASH_OFF + PMM_NODE_HASH_BYTES - 8));
-	assert_true(usable(A.base + PMM_TOP_OFF(PMM_TABLE_MAP)));
+	assert_true(usable(agent.base + PMM_HEADER_BYTES - 8));
+	assert_true(usable(agent.base + PMM_NODE_HASH_OFF));
+	assert_true(usable(agent.base + PMM_NODE_HASH_OFF + PMM_NODE_HASH_BYTES - 8));
+	assert_true(usable(agent.base + PMM_TOP_OFF(PMM_TABLE_MAP)));
 }
 
 static void a_limit_ends_the_arena(void **state)
@@ -274,15 +274,15 @@ static void a_limit_ends_the_arena(void **state)
 	board.limit_bytes = (5 << 20) + 100;
 	assert_int_equal(segment_claim(false), 0);
 	assert_false(agent_host_form.new_image);
-	assert_int_equal(A.ledger->arena_end, PMM_ARENA_OFF + (5 << 20));
+	assert_int_equal(agent.ledger->arena_end, PMM_ARENA_OFF + (5 << 20));
 	segment_unmap();
 	board.limit_bytes = SLOT_BYTES - PMM_ARENA_OFF;
 	assert_int_equal(segment_claim(false), 0);
-	assert_int_equal(A.ledger->arena_end, SLOT_BYTES);
+	assert_int_equal(agent.ledger->arena_end, SLOT_BYTES);
 	segment_unmap();
 	board.limit_bytes = SLOT_BYTES - PMM_ARENA_OFF - 1;
 	assert_int_equal(segment_claim(false), 0);
-	assert_int_equal(A.ledger->arena_end, SLOT_BYTES - PMM_PAGE);
+	assert_int_equal(agent.ledger->arena_end, SLOT_BYTES - PMM_PAGE);
 }
 
 /* Where the options came with the file, they stay as they are, and so does the slot. */
@@ -290,8 +290,8 @@ static int file_with_options(void)
 {
 	if (segment_map(-1, FILE_BYTES))
 		return -1;
-	*(struct pmm_tree *)A.file = board;
-	A.tree = (struct pmm_tree *)A.file;
+	*(struct pmm_tree *)agent.file = board;
+	agent.tree = (struct pmm_tree *)agent.file;
 	return 0;
 }
 
@@ -300,10 +300,10 @@ static void options_in_the_file_are_left_there(void **state)
 	(void)state;
 	agent_host_form.file = file_with_options;
 	assert_int_equal(segment_claim(false), 0);
-	assert_int_equal(A.tree->cookie, 99);
-	assert_int_equal(A.tree->life[1], 2);
-	assert_int_equal(A.slot->state, PMM_SLOT_LIVE);
-	A.tree = &board;
+	assert_int_equal(agent.tree->cookie, 99);
+	assert_int_equal(agent.tree->life[1], 2);
+	assert_int_equal(agent.slot->state, PMM_SLOT_LIVE);
+	agent.tree = &board;
 }
 
 static int no_file(void)
@@ -316,26 +316,27 @@ static int short_file(void)
 {
 	if (segment_map(-1, FILE_BYTES))
 		return -1;
-	munmap(A.file + 2 * PAGE + PMM_ARENA_OFF / 2, FILE_BYTES - 2 * PAGE - PMM_ARENA_OFF / 2);
+	munmap(agent.file + 2 * PAGE + PMM_ARENA_OFF / 2,
+	       FILE_BYTES - 2 * PAGE - PMM_ARENA_OFF / 2);
 	return 0;
 }
 
 static void without_memory_there_is_no_ledger(void **state)
 {
 	(void)state;
-	A.base = A.file = (char *)8;		/* the parent's */
-	A.ledger = (struct pmm_ledger *)8;
-	A.slot = (struct pmm_slot *)8;
+	agent.base = agent.file = (char *)8;		/* the parent's */
+	agent.ledger = (struct pmm_ledger *)8;
+	agent.slot = (struct pmm_slot *)8;
 	agent_host_form.file = no_file;
 	assert_int_equal(segment_claim(true), -1);
-	assert_null(A.file);
-	assert_null(A.base);
-	assert_null(A.ledger);
-	assert_null(A.slot);
+	assert_null(agent.file);
+	assert_null(agent.base);
+	assert_null(agent.ledger);
+	assert_null(agent.slot);
 	agent_host_form.file = short_file;
 	assert_int_equal(segment_claim(true), -1);
-	assert_null(A.file);
-	assert_null(A.ledger);
+	assert_null(agent.file);
+	assert_null(agent.ledger);
 	assert_int_equal(agent_host_form.published, 0);
 }
 
@@ -343,13 +344,13 @@ static void without_memory_there_is_no_ledger(void **state)
 static void a_confined_process_is_not_described(void **state)
 {
 	(void)state;
-	A.confined = true;
+	agent.confined = true;
 	assert_int_equal(segment_claim(false), 0);
-	assert_int_equal(A.ledger->ppid, 0);
-	assert_int_equal(A.ledger->exe, 0);
-	assert_int_equal(A.ledger->cmdline_len, 0);
-	assert_int_equal(A.ledger->comm[0], 0);
-	assert_int_equal(A.ledger->magic, PMM_LEDGER_MAGIC);
+	assert_int_equal(agent.ledger->ppid, 0);
+	assert_int_equal(agent.ledger->exe, 0);
+	assert_int_equal(agent.ledger->cmdline_len, 0);
+	assert_int_equal(agent.ledger->comm[0], 0);
+	assert_int_equal(agent.ledger->magic, PMM_LEDGER_MAGIC);
 }
 
 /* ---- the limit on address space -------------------------------------------------------------- */
@@ -375,12 +376,12 @@ static void the_program_keeps_what_it_had(void)
 	MUST(limit_of(RLIMIT_AS) == LIMIT);
 	MUST(segment_claim(true) == 0);
 	MUST(limit_now() == LIMIT + FILE_BYTES);
-	MUST(A.limit_shifted && A.limit_raised_bytes == FILE_BYTES &&
-	     A.reserved_bytes == FILE_BYTES);
-	MUST(A.slot->limit_raised == PMM_LIMIT_RAISED);
+	MUST(agent.limit_shifted && agent.limit_raised_bytes == FILE_BYTES &&
+	     agent.reserved_bytes == FILE_BYTES);
+	MUST(agent.slot->limit_raised == PMM_LIMIT_RAISED);
 	segment_unmap();
 	MUST(limit_now() == LIMIT);
-	MUST(!A.limit_shifted && !A.limit_raised_bytes);
+	MUST(!agent.limit_shifted && !agent.limit_raised_bytes);
 	MUST(segment_map(-1, 1ul << 60) == -1);	/* and when it was not mapped after all */
 	MUST(limit_now() == LIMIT);
 }
@@ -390,8 +391,8 @@ static void a_hard_limit_is_left_alone(void)
 	limit_is(LIMIT, LIMIT + FILE_BYTES - 1);
 	MUST(segment_claim(true) == 0);
 	MUST(limit_now() == LIMIT);
-	MUST(!A.limit_shifted && !A.limit_raised_bytes);
-	MUST(A.slot->limit_raised == PMM_LIMIT_AS_IT_WAS);
+	MUST(!agent.limit_shifted && !agent.limit_raised_bytes);
+	MUST(agent.slot->limit_raised == PMM_LIMIT_AS_IT_WAS);
 	segment_unmap();
 	MUST(limit_now() == LIMIT);
 }
@@ -409,15 +410,15 @@ static void no_limit_is_none_to_raise(void)
 	agent_host_form.inherited = PMM_LIMIT_RAISED_POOL;
 	MUST(segment_claim(true) == 0);
 	MUST(limit_of(RLIMIT_AS) == UINT64_MAX);
-	MUST(!A.limit_shifted && !A.limit_has_pool && !A.limit_raised_bytes);
+	MUST(!agent.limit_shifted && !agent.limit_has_pool && !agent.limit_raised_bytes);
 }
 
 static void programs_with_the_agent_in_them_see_no_change(void)
 {
-	A.compiled_in = true;
+	agent.compiled_in = true;
 	limit_is(LIMIT, UINT64_MAX);
 	MUST(segment_claim(true) == 0);
-	MUST(limit_now() == LIMIT && !A.limit_shifted);
+	MUST(limit_now() == LIMIT && !agent.limit_shifted);
 }
 
 static void what_exec_kept_is_not_raised_again(void)
@@ -426,8 +427,8 @@ static void what_exec_kept_is_not_raised_again(void)
 	limit_is(LIMIT, UINT64_MAX);
 	MUST(segment_claim(true) == 0);
 	MUST(limit_now() == LIMIT);
-	MUST(A.limit_shifted && !A.limit_has_pool && !A.limit_raised_bytes);
-	MUST(A.slot->limit_raised == PMM_LIMIT_RAISED);
+	MUST(agent.limit_shifted && !agent.limit_has_pool && !agent.limit_raised_bytes);
+	MUST(agent.slot->limit_raised == PMM_LIMIT_RAISED);
 	segment_unmap();
 	MUST(limit_now() == LIMIT);			/* it is not ours to take back */
 }
@@ -437,37 +438,37 @@ static uint32_t alive = 1;
 static void a_pool_is_room_more(void)
 {
 	limit_is(LIMIT, UINT64_MAX);
-	A.alive = &alive;
+	agent.alive = &alive;
 	MUST(segment_claim(true) == 0);
 	MUST(limit_room(1 << 20));
-	MUST(A.pool_bytes == 1 << 20);
+	MUST(agent.pool_bytes == 1 << 20);
 	MUST(limit_now() == LIMIT + FILE_BYTES + (1 << 20));
-	MUST(A.limit_raised_bytes == FILE_BYTES + (1 << 20));
-	MUST(A.slot->limit_raised == PMM_LIMIT_RAISED_POOL);
+	MUST(agent.limit_raised_bytes == FILE_BYTES + (1 << 20));
+	MUST(agent.slot->limit_raised == PMM_LIMIT_RAISED_POOL);
 	segment_unmap();
 	MUST(limit_now() == LIMIT);
 	limit_is(LIMIT, LIMIT + FILE_BYTES + 99);	/* none for the pool */
-	A.pool_bytes = 0;
+	agent.pool_bytes = 0;
 	MUST(segment_claim(true) == 0);
 	MUST(limit_now() == LIMIT + FILE_BYTES);
 	MUST(!limit_room(100));
-	MUST(A.pool_bytes == 0);
-	MUST(A.slot->limit_raised == PMM_LIMIT_RAISED);
+	MUST(agent.pool_bytes == 0);
+	MUST(agent.slot->limit_raised == PMM_LIMIT_RAISED);
 	MUST(limit_room(99));
-	MUST(A.slot->limit_raised == PMM_LIMIT_RAISED_POOL);
+	MUST(agent.slot->limit_raised == PMM_LIMIT_RAISED_POOL);
 }
 
 static void a_pool_before_exec_is_room_enough(void)
 {
 	agent_host_form.inherited = PMM_LIMIT_RAISED_POOL;
 	limit_is(LIMIT, UINT64_MAX);
-	A.alive = &alive;
+	agent.alive = &alive;
 	MUST(segment_claim(true) == 0);
-	MUST(A.limit_shifted && A.limit_has_pool);
-	MUST(A.slot->limit_raised == PMM_LIMIT_RAISED_POOL);
+	MUST(agent.limit_shifted && agent.limit_has_pool);
+	MUST(agent.slot->limit_raised == PMM_LIMIT_RAISED_POOL);
 	MUST(limit_room(1 << 20));
 	MUST(limit_now() == LIMIT);
-	MUST(A.pool_bytes == 1 << 20);
+	MUST(agent.pool_bytes == 1 << 20);
 }
 
 /*
@@ -477,11 +478,11 @@ static void a_pool_before_exec_is_room_enough(void)
 static void a_limit_as_it_was_stays_so(void)
 {
 	limit_is(LIMIT, LIMIT + (1 << 20));
-	A.alive = &alive;
+	agent.alive = &alive;
 	MUST(segment_claim(true) == 0);
 	MUST(!limit_room(1 << 20));
 	MUST(limit_now() == LIMIT);
-	MUST(A.slot->limit_raised == PMM_LIMIT_AS_IT_WAS);
+	MUST(agent.slot->limit_raised == PMM_LIMIT_AS_IT_WAS);
 }
 
 /* Before its first event a child's slot is its parent's, and not there. */
@@ -489,13 +490,13 @@ static void a_slot_of_others_is_not_written(void)
 {
 	uint32_t not_yet = 0;
 
-	A.alive = &not_yet;
-	A.slot = (struct pmm_slot *)8;
+	agent.alive = &not_yet;
+	agent.slot = (struct pmm_slot *)8;
 	limit_note();
-	A.alive = NULL;
+	agent.alive = NULL;
 	limit_note();
-	A.alive = &alive;
-	A.slot = NULL;
+	agent.alive = &alive;
+	agent.slot = NULL;
 	limit_note();
 }
 

@@ -34,9 +34,9 @@ static uint32_t alive = 1;
 static void start(size_t arena_bytes)
 {
 	agent_host_init(arena_bytes);
-	A.ledger->nr_srclocs = 1;
-	A.state = AGENT_ON;
-	A.alive = &alive;
+	agent.ledger->nr_srclocs = 1;
+	agent.state = AGENT_ON;
+	agent.alive = &alive;
 }
 
 /* ---- blocks */
@@ -130,7 +130,7 @@ static void test_sums_of_many_lines_in_many_threads(void **state)
 	assert_int_equal(t.peak_bytes, t.bytes_in - t.bytes_out);
 	assert_int_equal(t.dropped, 0);
 	for (int compiled_in = 0; compiled_in < 2; compiled_in++) {
-		A.compiled_in = compiled_in;
+		agent.compiled_in = compiled_in;
 		assert_int_equal(shim_live_bytes(), t.bytes_in - t.bytes_out);
 	}
 	agent_host_fini();
@@ -244,7 +244,7 @@ static void test_rows_of_sizes(void **state)
 		}
 	}
 	agent_host_ctx();
-	A.ledger->ctx[3] = 0;				/* one that is not ready */
+	agent.ledger->ctx[3] = 0;				/* one that is not ready */
 	for (unsigned i = 0; i < PMM_NR_CLASSES; i++) {
 		assert_true(shim_class_row(i, &k));
 		assert_int_equal(k.up_to, up_to[i]);
@@ -258,7 +258,7 @@ static void test_rows_of_sizes(void **state)
 		assert_int_equal(k.bytes_out, 3 * 3000);
 	}
 	assert_false(shim_class_row(PMM_NR_CLASSES, &k));
-	((struct tctx *)arena_at(A.ledger->ctx[0]))->pub.class[2].bytes_out = 100000;
+	((struct tctx *)arena_at(agent.ledger->ctx[0]))->pub.class[2].bytes_out = 100000;
 	assert_true(shim_class_row(2, &k));
 	assert_int_equal(k.bytes_out, k.bytes_in);	/* not below zero */
 	agent_host_fini();
@@ -273,7 +273,7 @@ static void test_before_the_first_event_there_is_nothing(void **state)
 	(void)state;
 	start(1 << 20);
 	allocate(agent_host_ctx(), 0x100000000, 1, SRCLOC_FLAGS);
-	A.state = AGENT_OFF;
+	agent.state = AGENT_OFF;
 	shim_totals(&t);
 	assert_int_equal(t.allocs, 0);
 	assert_int_equal(t.nr_srclocs, 0);
@@ -282,9 +282,9 @@ static void test_before_the_first_event_there_is_nothing(void **state)
 	assert_int_equal(k.up_to, 16);
 	assert_int_equal(shim_each_srcloc(never, NULL), 0);
 	assert_int_equal(shim_live_bytes(), 0);
-	A.compiled_in = true;
+	agent.compiled_in = true;
 	assert_int_equal(shim_live_bytes(), 0);
-	A.state = AGENT_ON;
+	agent.state = AGENT_ON;
 	assert_int_equal(shim_live_bytes(), 16);
 	shim_totals(&t);
 	assert_int_equal(t.allocs, 1);
@@ -305,7 +305,7 @@ static void test_what_failed_and_what_was_nothing(void **state)
 	record_failed_at(c, 0, site);
 	record_alloc_at(c, 0x100000000, 0, PMM_KIND_MALLOC, site);
 	record_alloc_at(c, 0x100000100, 50, PMM_KIND_MALLOC, 0);	/* of no source location */
-	A.ledger->dropped[PMM_DROP_BLOCK_FULL] = 9;
+	agent.ledger->dropped[PMM_DROP_BLOCK_FULL] = 9;
 	shim_totals(&t);
 	assert_int_equal(t.failed, 2);
 	assert_int_equal(t.zero, 2);
@@ -369,7 +369,7 @@ static void test_srclocs_are_what_they_say(void **state)
 	assert_int_equal(srcloc_of(c, NULL, NULL, 7), 6);
 	assert_int_equal(srcloc_of(c, NULL, NULL, 7), 6);
 	assert_int_equal(srcloc_of(d, "", "", 7), 6);
-	assert_int_equal(A.ledger->nr_srclocs, 7);
+	assert_int_equal(agent.ledger->nr_srclocs, 7);
 	assert_string_equal(arena_at(srcloc_number(nr)->file), file);
 	assert_string_equal(arena_at(srcloc_number(nr)->function), function);
 	assert_int_equal(srcloc_number(nr)->file_len, strlen(file));
@@ -379,7 +379,7 @@ static void test_srclocs_are_what_they_say(void **state)
 	assert_null(srcloc_number(PMM_MAX_SRCLOCS));
 	assert_int_equal(srcloc_number(6)->file, 0);
 	/* the same address, and another text came to it: a module was unloaded */
-	A.texts_bytes = 0;
+	agent.texts_bytes = 0;
 	file[0] = 'S';
 	assert_int_equal(srcloc_of(c, file, function, 7), 7);
 	file[0] = 's';
@@ -429,21 +429,21 @@ static void test_no_room_for_srclocs(void **state)
 	(void)state;
 	start(4 << 20);
 	c = agent_host_ctx();
-	A.ledger->nr_srclocs = PMM_MAX_SRCLOCS - 1;
+	agent.ledger->nr_srclocs = PMM_MAX_SRCLOCS - 1;
 	assert_int_equal(srcloc_of(c, "a", "f", 1), PMM_MAX_SRCLOCS - 1);
 	assert_int_equal(srcloc_site(c, "a", "f", 2, SRCLOC_FLAGS, 0), 0);
-	assert_int_equal(A.ledger->nr_srclocs, PMM_MAX_SRCLOCS);
+	assert_int_equal(agent.ledger->nr_srclocs, PMM_MAX_SRCLOCS);
 	assert_int_equal(srcloc_of(c, "a", "f", 1), PMM_MAX_SRCLOCS - 1);
 	agent_host_fini();
 	start(1 << 20);
 	c = agent_host_ctx();
-	A.ledger->arena_end = A.ledger->arena_used;
+	agent.ledger->arena_end = agent.ledger->arena_used;
 	assert_int_equal(srcloc_site(c, "a", "f", 1, SRCLOC_FLAGS, 0), 0);
 	agent_host_fini();
 	start(1 << 20);
 	c = agent_host_ctx();
 	assert_int_equal(srcloc_of(c, "a", "f", 1), 1);
-	A.ledger->arena_end = A.ledger->arena_used;	/* for the texts */
+	agent.ledger->arena_end = agent.ledger->arena_used;	/* for the texts */
 	assert_int_equal(srcloc_site(c, "another", "f", 1, SRCLOC_FLAGS, 0), 0);
 	assert_int_equal(srcloc_of(c, "a", "f", 1), 1);
 	agent_host_fini();

@@ -90,14 +90,14 @@ static void test_a_full_arena_gives_site_zero(void **state)
 	assert_int_equal(node, 0);
 	assert_in_range(last, 1000, 4095);
 	/* no number is used up in vain */
-	assert_int_equal(A.ledger->nr_nodes, last + 1);
+	assert_int_equal(agent.ledger->nr_nodes, last + 1);
 	for (uint32_t i = 1; i <= last; i++)
 		assert_int_equal(node_get(0, 0x400000 + i - 1), i);	/* what there is stays */
 	assert_int_equal(node_get(0, 0x300000), 0);
 	assert_int_equal(site_get(0, 0), 0);
 	/* an eighth is left, for blocks */
-	assert_in_range(A.ledger->arena_used - A.ledger->arena_off, (224 << 10) - (16 << 10),
-			(240 << 10));
+	assert_in_range(agent.ledger->arena_used - agent.ledger->arena_off,
+			(224 << 10) - (16 << 10), (240 << 10));
 	agent_host_fini();
 }
 
@@ -203,11 +203,11 @@ static void test_many_threads_make_each_node_once(void **state)
 		assert_true(site < NR(used) && !used[site]);
 		used[site] = true;
 	}
-	for (uint32_t i = 1; i < A.ledger->nr_nodes; i++)
+	for (uint32_t i = 1; i < agent.ledger->nr_nodes; i++)
 		nodes += node_at(i)->frame != 0;
 	assert_int_equal(nodes, (2 << MANY_BITS) - 2);
-	for (uint32_t i = 1; i < A.ledger->nr_sites; i++)
-		sites += ((struct pmm_site *)arena_at(A.ledger->site_dir[i >> PMM_SITE_SHIFT]))
+	for (uint32_t i = 1; i < agent.ledger->nr_sites; i++)
+		sites += ((struct pmm_site *)arena_at(agent.ledger->site_dir[i >> PMM_SITE_SHIFT]))
 				 [i & ((1 << PMM_SITE_SHIFT) - 1)]
 					 .node != 0;
 	assert_int_equal(sites, 1 << MANY_BITS);
@@ -240,18 +240,18 @@ static void test_killed_in_the_midst(void **state)
 			for (;;)
 				pause();
 		}
-		while (LOAD(A.ledger->nr_nodes) < 1000 + round * 9973)
+		while (LOAD(agent.ledger->nr_nodes) < 1000 + round * 9973)
 			usleep(100);
 		kill(child, SIGKILL);
 		waitpid(child, NULL, 0);
-		made = A.ledger->nr_nodes;
+		made = agent.ledger->nr_nodes;
 		for (uint32_t i = 0; i < 1 << MANY_BITS; i++)
 			assert_true(stack_is(stack_get(i), i));
-		for (uint32_t i = 1; i < A.ledger->nr_nodes; i++)
+		for (uint32_t i = 1; i < agent.ledger->nr_nodes; i++)
 			nodes += node_at(i)->frame != 0;
 		/* at most one of each thread was filled and not yet put into the table */
 		assert_in_range(nodes, (2 << MANY_BITS) - 2, (2 << MANY_BITS) - 2 + THREADS);
-		assert_true(made <= A.ledger->nr_nodes);
+		assert_true(made <= agent.ledger->nr_nodes);
 		munmap(base, bytes);
 	}
 }
@@ -265,7 +265,7 @@ static void test_a_closed_part_is_grown_by_others(void **state)
 
 	(void)state;
 	agent_host_init(16 << 20);
-	part = (uint64_t *)(A.base + PMM_NODE_HASH_OFF);
+	part = (uint64_t *)(agent.base + PMM_NODE_HASH_OFF);
 	for (uint32_t i = 0; i < 64; i++)
 		nodes[i] = node_get(0, 0x400000 + i);
 	for (uint64_t p = 0; p < PMM_NODE_HASH_BYTES / 8; p++) {
@@ -316,7 +316,7 @@ static void test_records_of_all_numbers(void **state)
 	for (size_t i = 0; i < NR(site); i++)
 		assert_ptr_equal(site_record(c, site[i], 0), record[i]);
 	assert_null(site_record(c, 0, 0));
-	A.ledger->arena_end = A.ledger->arena_used;
+	agent.ledger->arena_end = agent.ledger->arena_used;
 	assert_null(site_record(c, 2, 0));
 	assert_ptr_equal(site_record(c, 1, 0), record[0]);
 	none = site_record_none(c, 0);

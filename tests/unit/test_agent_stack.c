@@ -73,7 +73,7 @@ static void words_far_above(void **state)
 static void nothing_is_asked_where_it_is_forbidden(void **state)
 {
 	(void)state;
-	A.no_asking = true;
+	agent.no_asking = true;
 	c->stack_lo = base;
 	c->stack_hi = base + PAGE;
 	assert_false(stack_readable_slow(c, base + PAGE));
@@ -81,8 +81,8 @@ static void nothing_is_asked_where_it_is_forbidden(void **state)
 	/* the page that the stack pointer is in is believed */
 	stack_new(c, base + 2 * PAGE);
 	assert_int_equal(c->stack_hi, base + 3 * PAGE);
-	A.no_asking = false;
-	A.valgrind = true;
+	agent.no_asking = false;
+	agent.valgrind = true;
 	assert_true(stack_readable_slow(c, base + PAGE));
 	assert_false(stack_readable_slow(c, base + PAGES * PAGE));
 }

@@ -42,13 +42,13 @@ static void test_peak_is_sealed_by_the_first_release(void **state)
 	c = agent_host_ctx();
 	in(c, 1, 100);
 	in(c, 2, 50);
-	assert_int_equal(A.ledger->total >> 21, 150);
-	assert_int_equal(A.ledger->peak_bytes, 0);		/* still rising: not sealed */
+	assert_int_equal(agent.ledger->total >> 21, 150);
+	assert_int_equal(agent.ledger->peak_bytes, 0);		/* still rising: not sealed */
 	out(c, 1, 100);
-	assert_int_equal(A.ledger->peak_bytes, 150);
+	assert_int_equal(agent.ledger->peak_bytes, 150);
 	in(c, 3, 70);						/* 120: below the peak */
 	out(c, 2, 50);
-	assert_int_equal(A.ledger->peak_bytes, 150);
+	assert_int_equal(agent.ledger->peak_bytes, 150);
 	assert_int_equal(agent_host_at_peak(), 150);
 	assert_int_equal(record_of(c, 1)->at_peak_bytes, 100);
 	assert_int_equal(record_of(c, 2)->at_peak_bytes, 50);
@@ -56,7 +56,7 @@ static void test_peak_is_sealed_by_the_first_release(void **state)
 	in(c, 3, 200);						/* 270: a new peak */
 	assert_int_equal(agent_host_at_peak(), 270);
 	out(c, 3, 70);
-	assert_int_equal(A.ledger->peak_bytes, 270);
+	assert_int_equal(agent.ledger->peak_bytes, 270);
 	assert_int_equal(record_of(c, 3)->at_peak_bytes, 270);
 	assert_int_equal(agent_host_at_peak(), 270);
 	agent_host_fini();
@@ -77,8 +77,8 @@ static void test_epochs_beyond_their_bits(void **state)
 		out(c, 1 + i % 7, 1);
 		bytes += 2;
 	}
-	assert_int_equal(A.ledger->epoch, 3000000);
-	assert_int_equal(A.ledger->peak_bytes, bytes + 1);
+	assert_int_equal(agent.ledger->epoch, 3000000);
+	assert_int_equal(agent.ledger->peak_bytes, bytes + 1);
 	assert_int_equal(agent_host_live(), bytes);
 	assert_int_equal(agent_host_at_peak(), bytes + 1);
 	agent_host_fini();
@@ -96,16 +96,16 @@ static void test_credits_are_taken_and_called_back(void **state)
 	out(a, 1, 9 << 20);			/* 9 MiB below the peak: room for credits */
 	in(a, 2, 1000);
 	in(b, 3, 1000);
-	assert_int_equal(A.ledger->credit_out, 2);
+	assert_int_equal(agent.ledger->credit_out, 2);
 	in(a, 2, 1000);
 	in(b, 3, 500);
 	out(b, 3, 200);
 	assert_int_equal(agent_host_total(), (1 << 20) + 3300);
 	in(a, 4, 9 << 20);			/* beyond the peak: the word must be exact now */
-	assert_int_equal(A.ledger->credit_out, 0);
-	assert_int_equal(A.ledger->total >> 21, (10 << 20) + 3300);
+	assert_int_equal(agent.ledger->credit_out, 0);
+	assert_int_equal(agent.ledger->total >> 21, (10 << 20) + 3300);
 	out(b, 3, 1);
-	assert_int_equal(A.ledger->peak_bytes, (10 << 20) + 3300);
+	assert_int_equal(agent.ledger->peak_bytes, (10 << 20) + 3300);
 	assert_int_equal(agent_host_at_peak(), (10 << 20) + 3300);
 	assert_int_equal(record_of(b, 3)->at_peak_bytes, 1300);
 	agent_host_fini();
@@ -151,8 +151,8 @@ static void test_threads_agree_on_the_peak(void **state)
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	assert_int_equal(agent_host_total(), agent_host_live());
-	assert_true(A.ledger->peak_bytes >= (uint64_t)agent_host_live());
-	assert_int_equal(agent_host_at_peak(), A.ledger->peak_bytes);
+	assert_true(agent.ledger->peak_bytes >= (uint64_t)agent_host_live());
+	assert_int_equal(agent_host_at_peak(), agent.ledger->peak_bytes);
 	agent_host_fini();
 }
 

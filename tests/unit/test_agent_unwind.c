@@ -37,9 +37,9 @@ static void rule_put(unsigned f, uint64_t module, struct cfi_rule r)
 	uint64_t packed = r.kind | (uint64_t)(uint16_t)r.fp_off << 16 |
 			  (uint64_t)(uint32_t)r.cfa_off << 32;
 
-	A.rules->far[pc_of(f) * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
+	agent.rules->far[pc_of(f) * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
 		(struct rule_entry){ packed ^ (pc_of(f) | module << 48), packed };
-	A.rules->near[rule_mix(pc_of(f)) >> RULE_TAG_BITS] = 0;
+	agent.rules->near[rule_mix(pc_of(f)) >> RULE_TAG_BITS] = 0;
 	rules[f] = r;
 }
 
@@ -59,7 +59,7 @@ static void forbid(unsigned f)
 static void start(bool long_used)
 {
 	agent_host_init(64 << 20);
-	A.rules = calloc(1, sizeof(*A.rules));
+	agent.rules = calloc(1, sizeof(*agent.rules));
 	ctx = arena_get(sizeof(*ctx), 64);
 	unwind_init(ctx, arena_get(unwind_bytes(), 64));
 	ctx->events = long_used ? 100000 : 0;
@@ -79,7 +79,7 @@ static void start(bool long_used)
 
 static void stop(void)
 {
-	free(A.rules);
+	free(agent.rules);
 	agent_host_fini();
 }
 
@@ -196,7 +196,7 @@ static void test_joins_anywhere(void **state)
 				 id_of(3)));
 		s = STACK(0, 1, 2, 12, 13);		/* before it */
 		assert_int_equal(site_at(&s), SITE(0, 1, 2, 12, 13));
-		assert_int_equal(A.ledger->nr_nodes, 1 + 9 + 2 + 1 + 2);
+		assert_int_equal(agent.ledger->nr_nodes, 1 + 9 + 2 + 1 + 2);
 		stop();
 	}
 }
@@ -241,7 +241,7 @@ static void test_a_word_in_the_middle_differs(void **state)
 		f[changed] = 20;
 		s = stack_of(10, f);
 		assert_int_equal(site_at(&s), site_of(10, f));
-		assert_int_equal(A.ledger->nr_nodes, 1 + 10 + (10 - changed));
+		assert_int_equal(agent.ledger->nr_nodes, 1 + 10 + (10 - changed));
 		forbid(changed > 1 ? 1 : 2);
 		f[9] = 21;				/* the outer part is confirmed again */
 		s = stack_of(10, f);
@@ -397,7 +397,7 @@ static void test_code_that_goes(void **state)
 	s = STACK(0, 1, 2, 3, 4, 5);
 	other = STACK(0, 1, 2, 3, 4, 5, 6);
 	settle_on(&s, &other);
-	assert_int_equal(A.ledger->nr_nodes, 1 + 7);
+	assert_int_equal(agent.ledger->nr_nodes, 1 + 7);
 	/* numbered from the outermost frame by pieces */
 	ctx->memo_nr = 0;
 	s = STACK(0, 1, 2, 3, 7);
@@ -407,7 +407,7 @@ static void test_code_that_goes(void **state)
 	for (unsigned f = 0; f < 32; f++)
 		rule_put(f, MODULE + 1, rules[f]);
 	assert_int_equal(site_at(&s), 4);
-	assert_int_equal(A.ledger->nr_nodes, 1 + 8 + 5);
+	assert_int_equal(agent.ledger->nr_nodes, 1 + 8 + 5);
 	stop();
 }
 
