@@ -196,6 +196,12 @@ int loop_fd(const struct loop *l)
 	return l->epoll;
 }
 
+void loop_fds(const struct loop *l, int fds[LOOP_NR_FDS])
+{
+	fds[0] = l->epoll;
+	fds[1] = l->timer;
+}
+
 /* ---- sources ---- */
 
 static struct loop_source *source_new(enum kind kind, int fd, void *arg)

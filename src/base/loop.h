@@ -57,6 +57,10 @@ void loop_free(struct loop *l);
  */
 int loop_fd(const struct loop *l);
 
+/* Its own descriptors, for who closes all others. */
+#define LOOP_NR_FDS 2
+void loop_fds(const struct loop *l, int fds[LOOP_NR_FDS]);
+
 /* CLOCK_MONOTONIC in nanoseconds, the clock of timers. */
 uint64_t loop_now_ns(void);
 

@@ -28,25 +28,104 @@
 /* between two changes of the verdict that are told */
 #define CALM_NS		(60 * SECOND_NS)
 
+/* ---- waiting ---- */
+
+static void errors_say(struct session *s, const struct heap *h);
+
+static void on_signal(void *arg, uint32_t events)
+{
+	(void)events;
+	((struct session *)arg)->signalled = true;
+}
+
+static void on_attach(void *arg, uint32_t events)
+{
+	(void)events;
+	attach_step(((struct session *)arg)->a, 0);
+}
+
+int session_init(struct session *s, struct err *e)
+{
+	int rc = loop_new(&s->loop);
+
+	s->signals = ATTACH_SIGNALS_NONE;
+	if (!rc)
+		rc = ticker_init(&s->ticker, s->loop);
+	return rc ? err_set(e, rc, "cannot wait for a process: %s", strerror(-rc)) : 0;
+}
+
+/* What wakes a session. */
+static int listen_to(struct session *s)
+{
+	int rc = loop_add_fd(s->loop, attach_fd(s->a), EPOLLIN, on_attach, s, &s->on_attach);
+
+	if (!rc)
+		rc = loop_add_fd(s->loop, s->signals.fd, EPOLLIN, on_signal, s, &s->on_signal);
+	return rc;
+}
+
+static void listen_no_more(struct session *s)
+{
+	loop_del(s->loop, s->on_attach);
+	loop_del(s->loop, s->on_signal);
+}
+
+/* What the process has to say. Who is told of heap errors may come back here meanwhile. */
+static void take_events(struct session *s)
+{
+	struct heap *h;
+
+	while (!s->telling && attach_next(s->a, &h) == ATTACH_FOUND) {
+		s->telling = true;
+		errors_say(s, h);
+		s->telling = false;
+		heap_free(h);
+	}
+	if (s->event != WATCH_GOES_ON)
+		return;
+	if (attach_end(s->a) == ATTACH_ENDED)
+		s->event = WATCH_ENDED;
+	else if (attach_end(s->a) == ATTACH_EXECED)
+		s->event = WATCH_EXECED;
+	else if (s->signalled)
+		s->event = WATCH_SIGNAL;
+}
+
+void session_wait(struct session *s, uint64_t until_ns)
+{
+	uint64_t now_ns = attach_now_ns(s->a);
+
+	do {
+		uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+
+		loop_step(s->loop, left_ns < INT64_MAX ? (int64_t)left_ns : INT64_MAX);
+		take_events(s);
+		now_ns = attach_now_ns(s->a);
+	} while (s->event == WATCH_GOES_ON && now_ns < until_ns);
+}
+
 /* ---- names ---- */
 
-/* Keep the process's clock going; what happens meanwhile is kept for later. */
+/*
+ * What happens meanwhile is kept for later. The process's clock goes on without that, between
+ * name_it() and name_end().
+ */
 static void pulse(struct session *s)
 {
-	if (s->a && s->event == ATTACH_TICK)
-		s->event = attach_wait(s->a, 0);
+	if (s->a && s->event == WATCH_GOES_ON)
+		session_wait(s, 0);
 }
 
 /*
  * Names for sites that nobody waits for any more: the process is to be let go first, and the table
  * at the end has them all. Heap errors are reported once, with their names. (To wait here would
- * come back to us: attach_options.found.)
+ * come back to us: take_events().)
  */
 static bool in_vain(void *arg)
 {
 	const struct session *s = arg;
 
-	return s->a && s->names_sites && (s->event != ATTACH_TICK || attach_signalled(s->a));
+	return s->a && s->names_sites && (s->event != WATCH_GOES_ON || attach_signals_came(&s->signals));
 }
 
 static unsigned resolve(void *arg, const struct heap *h, uint32_t node, struct frame_name *out,
@@ -71,12 +150,26 @@ static uint64_t modules_of(const struct heap *h)
 	return sum;
 }
 
+/* Work begins that takes long; the clock goes on meanwhile. */
+static void work_begins(struct session *s)
+{
+	if (s->a)
+		ticker_begin(&s->ticker);
+}
+
+static void work_ends(struct session *s)
+{
+	if (s->a)
+		ticker_pause(&s->ticker);
+}
+
 /* Names for a heap; a symbolizer serves as long as the modules stay. */
 static void name_it(struct session *s, struct names *n, const struct heap *h)
 {
 	uint64_t modules = modules_of(h);
 	char root[64];
 
+	work_begins(s);
 	if (!s->sym || s->modules != modules) {
 		struct symbolizer_options o = {
 			.full = true, .use_cache = true, .root = root, .stop = { in_vain, s }
@@ -95,6 +188,7 @@ static void name_end(struct session *s, struct names *n)
 {
 	s->unnamed |= n->failed || !s->sym || symbolizer_error(s->sym);
 	names_fini(n);
+	work_ends(s);
 }
 
 /* ---- what is said ---- */
@@ -119,7 +213,7 @@ static void say_events(struct session *s, const struct heap *h, const struct exp
 	name_it(s, &names, h);
 	s->names_sites = true;
 	vec_each(&events->list, e) {
-		if (s->a && s->event != ATTACH_TICK)
+		if (s->a && s->event != WATCH_GOES_ON)
 			break;
 		if (s->say.json || told[e->what]++ < MAX_LINES)
 			SAY(s, say_event, h, &names, e);
@@ -159,9 +253,8 @@ static void judge(struct session *s, uint64_t now_ns)
 
 /* ---- heap errors ---- */
 
-void session_errors(void *arg, const struct heap *h)
+static void errors_say(struct session *s, const struct heap *h)
 {
-	struct session *s = arg;
 	struct symbolizer *before = s->sym;
 	const bool names_sites = s->names_sites;
 	const uint64_t modules = s->modules;
@@ -180,7 +273,9 @@ void session_errors(void *arg, const struct heap *h)
 	if (!s->check.to)
 		emit_init(&s->errors, stderr, false);
 	s->check.to = &s->errors.sink;
+	work_begins(s);
 	run_check_found(&s->check, h);
+	work_ends(s);
 	/* libraries came or went: who was interrupted goes on with his */
 	if (s->sym_in_use && s->sym != s->sym_in_use) {
 		symbolizer_free(s->sym);
@@ -198,7 +293,7 @@ static int errors_end(struct session *s, struct err *e)
 
 	if (!s->checks || !s->heap)
 		return 0;
-	session_errors(s, s->heap);
+	errors_say(s, s->heap);
 	rc = run_check_tell(&s->check, s->heap, e);
 	return rc < 0 ? rc : 0;
 }
@@ -232,13 +327,17 @@ static void take_in(struct session *s, struct heap *h)
 static void look(struct session *s)
 {
 	struct heap *h;
+	int rc;
 
 	if (s->heap) {			/* millions of blocks need not be held twice */
 		free(s->heap->blocks);
 		s->heap->blocks = NULL;
 		s->heap->nr_blocks = 0;
 	}
-	if (!attach_read(s->a, &h, NULL))
+	work_begins(s);
+	rc = attach_read(s->a, &h, NULL);
+	work_ends(s);
+	if (!rc)
 		take_in(s, h);
 }
 
@@ -260,7 +359,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 static bool over(const struct session *s, uint64_t now_ns)
 {
-	return s->event != ATTACH_TICK || s->mute || s->out_of_memory || now_ns >= s->end_ns;
+	return s->event != WATCH_GOES_ON || s->mute || s->out_of_memory || now_ns >= s->end_ns;
 }
 
 void session_note_late(const struct attach_late *late)
@@ -297,9 +396,11 @@ void session_run(struct session *s)
 	uint64_t now_ns = attach_now_ns(s->a), totals_ns = now_ns,
 		 look_ns = now_ns + pause_ns(s, 0);
 
+	if (listen_to(s))
+		s->out_of_memory = true;
 	SAY(s, say_begin, s->comm, attach_info(s->a));
 	while (!over(s, now_ns)) {
-		s->event = attach_wait(s->a, least(s->end_ns, least(totals_ns, look_ns)));
+		session_wait(s, least(s->end_ns, least(totals_ns, look_ns)));
 		now_ns = attach_now_ns(s->a);
 		if (over(s, now_ns))
 			break;
@@ -330,13 +431,13 @@ static enum say_end end_of(const struct session *s, int rc)
 {
 	if (rc || s->out_of_memory)
 		return SAY_TROUBLE;
-	if (s->event == ATTACH_ENDED)
+	if (s->event == WATCH_ENDED)
 		return SAY_ENDED;
-	if (s->event == ATTACH_EXECED)
+	if (s->event == WATCH_EXECED)
 		return SAY_EXECED;
 	if (s->mute)
 		return SAY_MUTE;
-	return s->event == ATTACH_SIGNAL ? SAY_SIGNAL : SAY_DURATION;
+	return s->event == WATCH_SIGNAL ? SAY_SIGNAL : SAY_DURATION;
 }
 
 /* Worth a line in the table? */
@@ -424,11 +525,13 @@ int session_finish(struct session *s, struct outcome *o, struct err *e)
 	o->late = attach_info(s->a)->late;
 	/* noticed while detaching */
 	if (attach_info(s->a)->execed || attach_info(s->a)->ended)
-		s->event = attach_info(s->a)->ended ? ATTACH_ENDED : ATTACH_EXECED;
+		s->event = attach_info(s->a)->ended ? WATCH_ENDED : WATCH_EXECED;
 	o->end = end_of(s, rc);
 	o->seen_ns = now_ns > s->say.scope.start_ns ? now_ns - s->say.scope.start_ns : 0;
 	o->detach_pause_ns = attach_info(s->a)->detach_pause_ns;
-	attach_close(s->a);	/* Ctrl-C means what it always does from here on */
+	listen_no_more(s);
+	attach_close(s->a);
+	attach_signals_give_back(&s->signals);
 	s->a = NULL;
 	if (final)
 		take_in(s, final);
@@ -469,6 +572,9 @@ bool session_found(const struct outcome *o)
 
 void session_fini(struct session *s)
 {
+	attach_signals_give_back(&s->signals);
+	ticker_fini(&s->ticker);
+	loop_free(s->loop);
 	expiry_fini(&s->expiry);
 	growing_fini(&s->growing);
 	heap_free(s->heap);

@@ -11,13 +11,22 @@
 #include "src/base/str.h"
 #include "src/track/track_attach.h"
 #include "src/cmd/attach_say.h"
+#include "src/cmd/attach_signals.h"
 #include "src/cmd/emit.h"
 #include "src/session/check/check_report.h"
 #include "src/session/check/run_check.h"
 #include "src/symbol/symbol.h"
 
+/* What ended the watching. */
+enum watch_end { WATCH_GOES_ON, WATCH_SIGNAL, WATCH_ENDED, WATCH_EXECED };
+
 struct session {
+	/* by session_init() */
+	struct loop *loop;
+	struct ticker ticker;		/* for attach_options */
+	struct loop_source *on_attach, *on_signal;
 	/* set by the command */
+	struct attach_signals signals;	/* taken; given back once it is over */
 	pid_t pid;
 	const char *comm;
 	struct attach *a;		/* closed and NULL once it is over */
@@ -33,7 +42,9 @@ struct session {
 	struct growing growing;
 	struct heap *heap;		/* of the last look */
 	/* that ended the watching, or came while names were looked up */
-	enum attach_event event;
+	enum watch_end event;
+	bool signalled;			/* by the loop */
+	bool telling;			/* heap errors, meanwhile no others */
 	bool out_of_memory;
 	bool unnamed;			/* names are missing for want of memory or descriptors */
 	/* why nothing can be said any more: an errno; EPIPE: nobody reads it. 0 = it can */
@@ -56,8 +67,14 @@ struct session {
 	struct watch_site *sites;	/* of the outcome */
 };
 
-/* Heap errors were noted: for attach_options.found, `arg` the session. */
-void session_errors(void *arg, const struct heap *h);
+/* All else zero. 0 or -errno with `e`; session_fini() follows in any case. */
+int session_init(struct session *s, struct err *e);
+
+/*
+ * Step the loop until `until_ns` on the tree's clock or until something ends the watching: `event`.
+ * Heap errors are said meanwhile.
+ */
+void session_wait(struct session *s, uint64_t until_ns);
 
 /* Watch until something ends it. */
 void session_run(struct session *s);

@@ -21,9 +21,9 @@ static bool wait_for_reader(struct session *s)
 	now_ns = attach_now_ns(s->a);
 	if (now_ns >= s->end_ns)
 		return false;
-	if (s->event == ATTACH_TICK)
-		s->event = attach_wait(s->a, now_ns + PATIENCE_NS);
-	return s->event == ATTACH_TICK;
+	if (s->event == WATCH_GOES_ON)
+		session_wait(s, now_ns + PATIENCE_NS);
+	return s->event == WATCH_GOES_ON;
 }
 
 /*

@@ -227,7 +227,6 @@ static int watch(struct session *s, pid_t pid, struct attach *a, const char *com
 	struct outcome o;
 	int rc;
 
-	memset(s, 0, sizeof(*s));
 	s->pid = pid;
 	s->comm = comm;
 	s->a = a;
@@ -260,7 +259,25 @@ static int watch(struct session *s, pid_t pid, struct attach *a, const char *com
 		rc = session_said(s, e);
 	if (!rc)
 		rc = session_found(&o) ? CMD_FOUND : CMD_OK;
-	session_fini(s);
+	return rc;
+}
+
+/* Signals end us at once while nothing is held, which looking for functions takes a while of. */
+static int open_once(struct session *s, pid_t pid, const struct attach_options *o,
+		     struct attach **a, struct err *e)
+{
+	int rc = attach_open(pid, o, a, e);
+
+	if (rc)
+		return rc;
+	rc = attach_signals_take(&s->signals);
+	if (!rc)
+		rc = attach_start(*a, e);
+	if (rc) {
+		attach_close(*a);
+		attach_signals_give_back(&s->signals);
+		*a = NULL;
+	}
 	return rc;
 }
 
@@ -268,15 +285,15 @@ static int watch(struct session *s, pid_t pid, struct attach *a, const char *com
  * Just started, replaced by another program, or where a thread happens to be: what is so for a
  * moment is waited for.
  */
-static int open_patiently(pid_t pid, const struct attach_options *o, struct attach **a,
-			  struct err *e)
+static int open_patiently(struct session *s, pid_t pid, const struct attach_options *o,
+			  struct attach **a, struct err *e)
 {
-	int rc = attach_open(pid, o, a, e);
+	int rc = open_once(s, pid, o, a, e);
 
 	for (unsigned tries = 0; rc == -EAGAIN && tries < OPEN_TRIES; tries++) {
 		*e = (struct err){ 0 };
 		usleep(OPEN_WAIT_US);
-		rc = attach_open(pid, o, a, e);
+		rc = open_once(s, pid, o, a, e);
 	}
 	return rc;
 }
@@ -296,6 +313,7 @@ static int attach_run(int argc, char **argv)
 	struct session *session = calloc(1, sizeof(*session));
 	struct err e = { 0 };
 	struct attach *a = NULL;
+	bool begun = false;
 	pid_t pid;
 	int rc;
 
@@ -312,19 +330,25 @@ static int attach_run(int argc, char **argv)
 					      .fail_after = UINT64_MAX };
 		if (!rc && budget)
 			rc = cmd_parse_budget(budget, &o.check.budget_permille, &e);
-		o.found = session_errors;
-		o.arg = session;
 	}
 	o.sample_bytes = sampled ? sample_bytes : 0;
 	if (!rc)
 		rc = parse_custom(custom, &o.nr_custom, &e);
 	signal(SIGPIPE, SIG_IGN);	/* who no longer reads ends the watching, not us */
-	if (!rc)
-		rc = open_patiently(pid, &o, &a, &e);
+	if (!rc) {
+		begun = true;
+		rc = session_init(session, &e);
+	}
+	if (!rc) {
+		o.ticker = &session->ticker;
+		rc = open_patiently(session, pid, &o, &a, &e);
+	}
 	if (!rc) {
 		proc_comm(pid, comm);
 		rc = watch(session, pid, a, comm, &e);
 	}
+	if (begun)
+		session_fini(session);
 	for (size_t i = 0; i < o.nr_custom; i++)
 		entries_custom_fini(&custom[i]);
 	free(custom);

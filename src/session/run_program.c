@@ -188,7 +188,8 @@ static int prepare(struct run *r, char agent[PATH_MAX], struct err *e)
 	rc = ledger_tree_init(&r->tree, &o, e);
 	if (rc)
 		return rc;
-	rc = monitor_init(&r->monitor, &r->tree, &r->child, given->interval_ns, &monitor_ops, r, e);
+	rc = monitor_init(&r->monitor, &r->tree, &r->child, NULL, given->interval_ns,
+			  &monitor_ops, r, e);
 	if (!rc && r->check.job && r->check.job->scan_every_ns)
 		r->monitor.longest_ns = PMM_TICK_NS;
 	return rc;

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,7 +15,6 @@
 #include "src/track/monitor_parts.h"
 #include "src/proc/proc.h"
 
-#define MOST_EVENTS    64
 /* for visits: beyond that the rest waits for the next step, so that messages and signals do not */
 #define TURN_NS	       20000000ull
 #define STATUS_WAIT_NS 50000000ull   /* for a parent to collect the status, so that we may see it */
@@ -25,36 +23,101 @@
 #define SOON_NS	       500000000ull
 #define CALM_SHARE     8	     /* time since somebody came or went : longest wait */
 #define HAND_OVER_MS   5000
+#define LONGEST_NS     1000000000ll
 
-int monitor_add_fd(struct monitor *m, int fd, int64_t what)
+/* Of several with its number those that live still are others. */
+static void on_end(void *arg, uint32_t events)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)what };
+	struct watched *of = arg;
+	struct monitor *m = of->heard.monitor;
 
-	return epoll_ctl(m->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+	(void)events;
+	m->stir_ns = ledger_tree_now_ns(m->tree);
+	for (struct watched *w = roll_same(&m->roll, of->pid, NULL); w;
+	     w = roll_same(&m->roll, of->pid, w)) {
+		if (w->ended || w->pidfd < 0 || !watched_has_ended(w))
+			continue;
+		watched_end(w, m->stir_ns);
+		w->end_heard = true;
+		loop_del(m->loop, w->heard.source);
+		w->heard.source = NULL;
+		m->stirred = true;
+	}
+}
+
+int monitor_await_end(struct monitor *m, struct watched *w)
+{
+	w->heard.monitor = m;
+	w->heard.source = NULL;
+	return loop_add_fd(m->loop, w->pidfd, EPOLLIN, on_end, w, &w->heard.source);
+}
+
+void monitor_drop(struct monitor *m, struct watched *w)
+{
+	loop_del(m->loop, w->heard.source);
+	roll_del(&m->roll, w);
+}
+
+static void on_signal(void *arg, uint32_t events)
+{
+	(void)events;
+	monitor_on_signals(arg);
+}
+
+static void on_message(void *arg, uint32_t events)
+{
+	(void)events;
+	((struct monitor *)arg)->messages = true;
+}
+
+/* Its time is up, which is what the step after it looks for. */
+static void on_time(void *arg, uint64_t now_ns)
+{
+	(void)arg;
+	(void)now_ns;
 }
 
 /* All that the loop wakes for. */
-static int add_fds(struct monitor *m)
+static int listen_to(struct monitor *m)
 {
-	int rc = monitor_add_fd(m, m->child->signal_fd, MONITOR_ON_SIGNAL);
+	int rc = loop_add_fd(m->loop, m->child->signal_fd, EPOLLIN, on_signal, m, NULL);
 
 	if (!rc)
-		rc = serve_join(&m->serve, m->epoll, (uint64_t)MONITOR_ON_MESSAGE);
+		rc = loop_add_timer(m->loop, 0, on_time, m, &m->timer);
+	if (!rc)
+		rc = serve_join(&m->serve, m->loop, on_message, m);
 	vec_each(&m->roll.all, w)
 		if (!rc && (*w)->pidfd >= 0 && !(*w)->ended)
-			rc = monitor_add_fd(m, (*w)->pidfd, (*w)->pid);
+			rc = monitor_await_end(m, *w);
+	return rc;
+}
+
+/* A loop, and the ticker at it where that is its own. */
+static int loop_make(struct monitor *m, struct ticker *ticker)
+{
+	int rc = loop_new(&m->loop);
+
+	if (!rc && !ticker) {
+		rc = ticker_init(&m->own, m->loop);
+		ticker = &m->own;
+	}
+	if (!rc)
+		rc = ticker_add(ticker, m->tree);
+	if (!rc)
+		m->ticker = ticker;
 	return rc;
 }
 
 /* Descriptors and the word of life. */
-static int open_all(struct monitor *m, struct err *e)
+static int open_all(struct monitor *m, struct ticker *ticker, struct err *e)
 {
 	struct stat st;
-	int rc;
+	int rc = loop_make(m, ticker);
 
-	m->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (m->epoll < 0 || fstat(m->tree->fd, &st))
-		return err_set(e, -errno, "cannot set up the monitor: %s", strerror(errno));
+	if (!rc && fstat(m->tree->fd, &st))
+		rc = -errno;
+	if (rc)
+		return err_set(e, rc, "cannot set up the monitor: %s", strerror(-rc));
 	m->who = (struct slot_pid){ .monitor = getpid(), .ino = st.st_ino };
 	rc = serve_open(&m->serve, m->tree, e);
 	if (rc)
@@ -62,14 +125,14 @@ static int open_all(struct monitor *m, struct err *e)
 	m->serve.take = monitor_hear;
 	m->serve.lost = monitor_lose;
 	m->serve.arg = m;
-	rc = add_fds(m);
+	rc = listen_to(m);
 	if (!rc)
 		rc = pulse_take(&m->pulse, m->tree->head, 0);
 	return rc ? err_set(e, rc, "cannot set up the monitor: %s", strerror(-rc)) : 0;
 }
 
 int monitor_init(struct monitor *m, struct ledger_tree *board, struct child *c,
-		 uint64_t interval_ns, const struct monitor_ops *ops, void *arg, struct err *e)
+		 struct ticker *ticker, uint64_t interval_ns, const struct monitor_ops *ops, void *arg, struct err *e)
 {
 	int rc;
 
@@ -83,12 +146,10 @@ int monitor_init(struct monitor *m, struct ledger_tree *board, struct child *c,
 				      ? interval_ns
 				      : ledger_tree_calm_ns(board),
 		.follow = board->follow,
-		.epoll = -1,
 		.leaves = board->head->flags & PMM_TREE_LEAKS,
 		.serve = SERVE_CLOSED,
 	};
-	ticker_init(&m->ticker, board);
-	rc = open_all(m, e);
+	rc = open_all(m, ticker, e);
 	if (rc)
 		monitor_fini(m);
 	return rc;
@@ -107,7 +168,9 @@ static void let_all_go(struct monitor *m)
 
 void monitor_fini(struct monitor *m)
 {
-	ticker_fini(&m->ticker);
+	if (m->ticker)
+		ticker_del(m->ticker, m->tree);
+	ticker_fini(&m->own);
 	if (m->tree && !m->handed_over) {
 		let_all_go(m);
 		pulse_drop(&m->pulse);
@@ -116,8 +179,7 @@ void monitor_fini(struct monitor *m)
 	roll_fini(&m->roll);
 	vec_fini(&m->asked);
 	serve_close(&m->serve);
-	if (m->epoll >= 0)
-		close(m->epoll);
+	loop_free(m->loop);
 	*m = MONITOR_CLOSED;
 }
 
@@ -129,8 +191,8 @@ void monitor_value(const struct monitor *m, char value[PRELOAD_VALUE_BYTES])
 void monitor_fds(const struct monitor *m, int fds[MONITOR_NR_FDS])
 {
 	serve_fds(&m->serve, fds);
-	fds[SERVE_NR_FDS] = m->epoll;
-	fds[SERVE_NR_FDS + 1] = m->tree->fd;
+	loop_fds(m->loop, fds + SERVE_NR_FDS);
+	fds[SERVE_NR_FDS + LOOP_NR_FDS] = m->tree->fd;
 }
 
 void monitor_begin(struct monitor *m, uint64_t began_ns)
@@ -147,22 +209,22 @@ void monitor_begin(struct monitor *m, uint64_t began_ns)
 }
 
 /*
- * In the forked process. An epoll set delivers signals of the process that filled it: it has to be
- * filled anew. The board's values tell who listens now; PMM_ENV goes on naming the old one.
+ * In the forked process. A loop is its process's: there has to be a new one, with a ticker of its
+ * own. The board's values tell who listens now; PMM_ENV goes on naming the old one.
  */
 static int take_over(struct monitor *m)
 {
 	int rc;
 
-	ticker_init(&m->ticker, m->tree);
 	m->who.monitor = getpid();
 	m->end_asked = false;
 	__atomic_store_n(&m->tree->head->monitor_pid, (uint32_t)getpid(), __ATOMIC_RELAXED);
-	close(m->epoll);
-	m->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (m->epoll < 0)
-		return -errno;
-	rc = add_fds(m);
+	loop_free(m->loop);
+	m->own = (struct ticker){ .loop = NULL };	/* its thread is the old process's */
+	m->ticker = NULL;
+	rc = loop_make(m, NULL);
+	if (!rc)
+		rc = listen_to(m);
 	return rc ? rc : pulse_take(&m->pulse, m->tree->head, !m->tree->head->life_at);
 }
 
@@ -290,7 +352,7 @@ static bool visit(struct monitor *m, struct watched *w, uint64_t now_ns)
 	} else if (is_settled(m, w, now_ns) &&
 		   !serve_has_more(&m->serve)) { /* it may have handed in a newer image's ledger */
 		deliver(m, w);
-		roll_del(&m->roll, w);
+		monitor_drop(m, w);
 		return false;
 	}
 	return true;
@@ -302,7 +364,7 @@ static bool visit(struct monitor *m, struct watched *w, uint64_t now_ns)
  */
 static void visit_all(struct monitor *m)
 {
-	uint64_t start_ns = ledger_tree_tick(m->tree), now_ns = start_ns;
+	uint64_t start_ns = ticker_tick(m->ticker, m->tree), now_ns = start_ns;
 	size_t left = m->roll.all.nr;
 
 	m->visited = (uint32_t)(now_ns / PMM_TICK_NS);
@@ -312,74 +374,59 @@ static void visit_all(struct monitor *m)
 			m->next = 0;
 		m->next += visit(m, m->roll.all.v[m->next], now_ns);
 		left--;
-		now_ns = ledger_tree_tick(m->tree);
+		now_ns = ticker_tick(m->ticker, m->tree);
 	}
 	m->behind = left > 0;
 }
 
-/* A process has ended; of several with its number those that live still are others. */
-static void on_end(struct monitor *m, pid_t pid)
-{
-	m->stir_ns = ledger_tree_now_ns(m->tree);
-	for (struct watched *w = roll_same(&m->roll, pid, NULL); w;
-	     w = roll_same(&m->roll, pid, w)) {
-		if (w->ended || w->pidfd < 0 || !watched_has_ended(w))
-			continue;
-		watched_end(w, m->stir_ns);
-		w->end_heard = true;
-		epoll_ctl(m->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
-		m->stirred = true;
-	}
-}
-
 /* How long to wait for something to happen: until the next tick, or several where all is calm. */
-static int wait_ms(const struct monitor *m, uint64_t now_ns)
+static uint64_t next_ns(const struct monitor *m, uint64_t now_ns)
 {
 	uint64_t calm_ns = (now_ns - m->stir_ns) / CALM_SHARE;
 	uint64_t ns = calm_ns < m->longest_ns && !serve_is_due(&m->serve) ? calm_ns : m->longest_ns;
 
+	if (m->asked.nr || m->behind)
+		return 0;
 	if (serve_is_due(&m->serve) || ns < PMM_TICK_NS)
 		ns = PMM_TICK_NS;
-	return (int)((ns - now_ns % PMM_TICK_NS) / 1000000) + 1;
+	return ticker_next_ns(m->tree, ns);
+}
+
+int monitor_fd(const struct monitor *m)
+{
+	return loop_fd(m->loop);
 }
 
 /*
  * Ends first, before who has ended is taken for the older image of a newer one; then the messages.
  */
-static void on_events(struct monitor *m, const struct epoll_event *ev, int n)
+static uint64_t step(struct monitor *m, int64_t wait_ns)
 {
-	bool messages = serve_is_due(&m->serve);
-
-	for (int i = 0; i < n; i++) {
-		int64_t what = (int64_t)ev[i].data.u64;
-
-		if (what == MONITOR_ON_SIGNAL)
-			monitor_on_signals(m);
-		else if (what == MONITOR_ON_MESSAGE)
-			messages = true;
-		else
-			on_end(m, (pid_t)what);
-	}
-	if (messages)
-		serve_turn(&m->serve, ledger_tree_tick(m->tree));
-}
-
-uint64_t monitor_step(struct monitor *m)
-{
-	struct epoll_event ev[MOST_EVENTS];
-	uint64_t now_ns = ledger_tree_tick(m->tree);
+	uint64_t now_ns;
 	bool tick;
 
-	on_events(m, ev,
-		  epoll_wait(m->epoll, ev, MOST_EVENTS,
-			     m->asked.nr || m->behind ? 0 : wait_ms(m, now_ns)));
-	now_ns = ledger_tree_tick(m->tree);
+	m->messages = serve_is_due(&m->serve);
+	loop_step(m->loop, wait_ns);
+	if (m->messages)
+		serve_turn(&m->serve, ticker_tick(m->ticker, m->tree));
+	now_ns = ticker_tick(m->ticker, m->tree);
 	tick = (uint32_t)(now_ns / PMM_TICK_NS) != m->visited;
 	if (tick || m->stirred || m->behind)
 		visit_all(m);
 	if (m->leaves)
 		monitor_see_off(m, tick);
+	loop_set_timer(m->loop, m->timer, next_ns(m, now_ns));
 	return now_ns;
+}
+
+uint64_t monitor_turn(struct monitor *m)
+{
+	return step(m, 0);
+}
+
+uint64_t monitor_step(struct monitor *m)
+{
+	return step(m, LONGEST_NS);	/* the timer comes before that */
 }
 
 unsigned monitor_living(const struct monitor *m, pid_t *pid)
@@ -408,7 +455,7 @@ void monitor_until_root(struct monitor *m)
 {
 	while (!m->child->ended)
 		monitor_step(m);
-	serve_drain(&m->serve, ledger_tree_tick(m->tree));
+	serve_drain(&m->serve, ticker_tick(m->ticker, m->tree));
 	do {
 		m->stirred = true;
 		monitor_step(m);
@@ -438,7 +485,7 @@ static unsigned left(struct monitor *m, bool mapped, pid_t *pid)
 
 	if (nr)
 		return nr;
-	serve_drain(&m->serve, ledger_tree_tick(m->tree));
+	serve_drain(&m->serve, ticker_tick(m->ticker, m->tree));
 	return monitor_living(m, pid);
 }
 

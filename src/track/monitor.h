@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The monitor: keeps the tree's clock, hears from processes (include/pmm/channel.h), and turns each
- * one that ends into a heap.
+ * The monitor: hears from processes (include/pmm/channel.h), looks at them from tick to tick, and
+ * turns each one that ends into a heap. In steps, so that one thread can watch other things, too:
  *
- * A single thread in one loop; wakes every 10 ms for the clock, in sampled mode up to 50 ms, and at
- * once for ends, signals and messages. Prints nothing: what there is to tell goes to the callbacks
- * or is counted here.
+ *	loop_add_fd(loop, monitor_fd(&m), EPOLLIN, on_monitor, &m, &source);
+ *	on_monitor: monitor_turn(&m);		events come as calls of struct monitor_ops
+ *
+ * Who has nothing else to do waits with it: monitor_step(), monitor_until_root() and the like.
+ *
+ * One thread; one monitor a thread, since its sign of life is one word of the thread (pulse.h). It
+ * wakes every 10 ms for visits, in sampled mode up to 50 ms, and at once for ends, signals and
+ * messages. A turn never waits; it takes 20 ms at most beside what the callbacks take. Long work
+ * in callbacks is done between ticker_begin() and ticker_pause(); `leaving` is.
+ *
+ * Signals are handed in (struct child). When the monitor is stopped, the processes go on, and those
+ * that wait at their end wait on; when it is killed, the kernel says so on the board, and nobody
+ * waits any more. Prints nothing: what there is to report goes to the callbacks or is counted here.
  */
 #ifndef TRACK_MONITOR_H
 #define TRACK_MONITOR_H
@@ -15,6 +25,7 @@
 #include <sys/types.h>
 
 #include "src/base/err.h"
+#include "src/base/loop.h"
 #include "src/track/census.h"
 #include "src/track/child.h"
 #include "src/track/leaving.h"
@@ -67,8 +78,10 @@ struct monitor {
 	size_t next;
 	struct serve serve;
 	struct pulse pulse;
-	struct ticker ticker;	  /* while processes are searched at their end */
-	int epoll;
+	struct ticker own, *ticker; /* the board's clock; handed in, or its own */
+	struct loop *loop;	  /* of its own */
+	struct loop_source *timer; /* the next visits */
+	bool messages;		  /* somebody has said something */
 	bool leaves;		  /* processes wait at their end */
 	VEC(struct leaving_asked) asked; /* who said so and was not searched yet, in that order */
 	unsigned nr_picked;	  /* of them, so far */
@@ -92,22 +105,23 @@ struct monitor {
 	unsigned nr_lost;	    /* processes that have no ledger, or none that can be used */
 };
 
-#define MONITOR_CLOSED ((struct monitor){ .epoll = -1, .serve = SERVE_CLOSED })
+#define MONITOR_CLOSED ((struct monitor){ .serve = SERVE_CLOSED })
 
 /*
  * Before the program is started: descriptors and tables; from here on the board says that its
- * monitor lives. Everything is borrowed and must outlive it, and *m must not move. 0 or -errno with
- * `e`.
+ * monitor lives. Everything is borrowed and must outlive it, and *m must not move. `ticker`: of the
+ * thread's loop, for all that it watches; NULL: one of its own, which ticks while it is stepped. 0
+ * or -errno with `e`.
  */
 int monitor_init(struct monitor *m, struct ledger_tree *board, struct child *c,
-		 uint64_t interval_ns, const struct monitor_ops *ops, void *arg, struct err *e);
+		 struct ticker *ticker, uint64_t interval_ns, const struct monitor_ops *ops, void *arg, struct err *e);
 void monitor_fini(struct monitor *m);
 
 /* What PMM_ENV is set to for the program. */
 void monitor_value(const struct monitor *m, char value[PRELOAD_VALUE_BYTES]);
 
 /* Descriptors that are to stay open. */
-#define MONITOR_NR_FDS (SERVE_NR_FDS + 2)
+#define MONITOR_NR_FDS (SERVE_NR_FDS + LOOP_NR_FDS + 1)
 void monitor_fds(const struct monitor *m, int fds[MONITOR_NR_FDS]);
 
 /* The program runs: who it is; `began_ns`: ledger_tree_now_ns() before it was started. */
@@ -137,7 +151,13 @@ unsigned monitor_living(const struct monitor *m, pid_t *pid);
  */
 pid_t monitor_fork(struct monitor *m);
 
-/* Wait at most until the next tick and serve what came up. Returns nanoseconds since the start. */
+/* Readable when a turn has something to do. Stays its own; another one after monitor_fork(). */
+int monitor_fd(const struct monitor *m);
+
+/* Serve what came up, without waiting. Returns nanoseconds since the start. */
+uint64_t monitor_turn(struct monitor *m);
+
+/* Wait at most until the next visits are due, then likewise. */
 uint64_t monitor_step(struct monitor *m);
 
 #endif

@@ -26,7 +26,7 @@ static void strike_out_older(struct monitor *m, struct watched *w, uint64_t now_
 		leaving_answer(w);
 	m->nr_replaced++;
 	monitor_tell_found(m, w, now_ns, true);
-	roll_del(&m->roll, w);
+	monitor_drop(m, w);
 }
 
 /* An older image of the same process, which may have ended by now. NULL: there is none. */
@@ -49,7 +49,7 @@ static bool is_known(const struct monitor *m, const struct watched *new)
 	return false;
 }
 
-/* Its end is what epoll tells; where it cannot, each visit asks. */
+/* Its end is what the loop reports; where it cannot, each visit asks. */
 static void enter(struct monitor *m, struct watched *w, bool by_exec, uint64_t now_ns)
 {
 	struct watched *older;
@@ -70,7 +70,7 @@ static void enter(struct monitor *m, struct watched *w, bool by_exec, uint64_t n
 		return;
 	}
 	m->stir_ns = now_ns;
-	w->unheard = w->pidfd < 0 || monitor_add_fd(m, w->pidfd, w->pid);
+	w->unheard = w->pidfd < 0 || monitor_await_end(m, w);
 }
 
 /* `whole`: a ledger is in the file already; `by_exec`: that of a new image. 0 or -errno. */

@@ -39,16 +39,16 @@ static void search(struct monitor *m, struct watched *w)
 
 	if (!w->asked_ns)
 		w->asked_ns = ledger_tree_now_ns(m->tree);
-	ticker_begin(&m->ticker);
+	ticker_begin(m->ticker);
 	/* it may have ended before it was visited */
-	watched_tick(w, ledger_tree_tick(m->tree));
+	watched_tick(w, ticker_tick(m->ticker, m->tree));
 	if (m->ops->leaving && w->nr_asked++ < MOST_ASKED && !leaving_read(w, &l)) {
 		l.let_go = let_wait_no_more;
 		l.let_go_arg = &waiting;
 		m->ops->leaving(m->arg, w->pid, &l);
 	}
 	let_wait_no_more(&waiting);
-	ticker_pause(&m->ticker);
+	ticker_pause(m->ticker);
 }
 
 /* Of those that said they wait, and do. */

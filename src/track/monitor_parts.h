@@ -7,11 +7,11 @@
 
 #include "src/track/monitor.h"
 
-/* What epoll says of what; numbers of processes say that the process has ended. */
-enum { MONITOR_ON_SIGNAL = -1, MONITOR_ON_MESSAGE = -2 };
+/* Be woken by a process's end. 0 or -errno. */
+int monitor_await_end(struct monitor *m, struct watched *w);
 
-/* 0 or -errno. */
-int monitor_add_fd(struct monitor *m, int fd, int64_t what);
+/* Strike it out of the roll, and free it. */
+void monitor_drop(struct monitor *m, struct watched *w);
 
 /* For struct serve: somebody has a ledger, or asks. */
 void monitor_hear(void *arg, const struct pmm_message *said, const struct message_peer *from,

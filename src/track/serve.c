@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,17 +16,17 @@
 #define MOST_ODD      256
 #define MOST_DRAINED  (SERVE_BACKLOG / MOST_A_TURN + 1)	/* turns */
 
-static int watch_fd(const struct serve *s, int fd)
+static int watch_fd(const struct serve *s, int fd, struct loop_source **source)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = s->key };
-
-	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+	*source = NULL;
+	return loop_add_fd(s->loop, fd, EPOLLIN, s->wake, s->wake_arg, source);
 }
 
-static void unwatch_fd(const struct serve *s, int fd)
+static void unwatch(const struct serve *s, struct loop_source **source)
 {
-	/* what is not in it need not be taken out */
-	epoll_ctl(s->epoll, EPOLL_CTL_DEL, fd, NULL);
+	if (*source)
+		loop_del(s->loop, *source);
+	*source = NULL;
 }
 
 int serve_open(struct serve *s, const struct ledger_tree *board, struct err *e)
@@ -37,8 +36,7 @@ int serve_open(struct serve *s, const struct ledger_tree *board, struct err *e)
 	*s = (struct serve){ .board = board,
 			     .of = { { .fd = -1 }, { .fd = -1, .is_public = true } },
 			     .path_fd = -1,
-			     .board_fd = -1,
-			     .epoll = -1 };
+			     .board_fd = -1 };
 	s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	rc = serve_open_board(s, e);
 	if (!rc)
@@ -61,7 +59,7 @@ static void end(struct serve *s, struct serve_socket *l, int socket)
 {
 	if (!message_close(socket) || !l->is_public || ++l->nr_odd < MOST_ODD || l->fd < 0)
 		return;
-	unwatch_fd(s, l->fd);
+	unwatch(s, &l->source);
 	close_fd(&l->fd);
 	l->paused = false;
 }
@@ -70,9 +68,9 @@ static void drop_silent(struct serve *s, struct serve_socket *l, unsigned i)
 {
 	int socket = l->silent[i].socket;
 
+	unwatch(s, &l->silent[i].source);
 	l->nr_silent--;
 	memmove(&l->silent[i], &l->silent[i + 1], (l->nr_silent - i) * sizeof(l->silent[0]));
-	unwatch_fd(s, socket);
 	end(s, l, socket);
 }
 
@@ -81,6 +79,7 @@ void serve_close(struct serve *s)
 	for (unsigned i = 0; i < 2; i++) {
 		while (s->of[i].nr_silent)
 			drop_silent(s, &s->of[i], s->of[i].nr_silent - 1);
+		unwatch(s, &s->of[i].source);
 		close_fd(&s->of[i].fd);
 	}
 	close_fd(&s->path_fd);
@@ -88,12 +87,14 @@ void serve_close(struct serve *s)
 	close_fd(&s->spare_fd);
 }
 
-int serve_join(struct serve *s, int epoll, uint64_t key)
+int serve_join(struct serve *s, struct loop *loop, void (*wake)(void *arg, uint32_t events),
+	       void *wake_arg)
 {
 	int rc = 0;
 
-	s->epoll = epoll;
-	s->key = key;
+	s->loop = loop;
+	s->wake = wake;
+	s->wake_arg = wake_arg;
 	for (unsigned i = 0; i < 2; i++) {
 		struct serve_socket *l = &s->of[i];
 
@@ -104,9 +105,9 @@ int serve_join(struct serve *s, int epoll, uint64_t key)
 			rc = -errno;
 		l->paused = false;
 		if (!rc)
-			rc = watch_fd(s, l->fd);
+			rc = watch_fd(s, l->fd, &l->source);
 		for (unsigned k = 0; k < l->nr_silent && !rc; k++)
-			rc = watch_fd(s, l->silent[k].socket);
+			rc = watch_fd(s, l->silent[k].socket, &l->silent[k].source);
 	}
 	return rc;
 }
@@ -134,9 +135,9 @@ static void keep_silent(struct serve *s, struct serve_socket *l, int socket, uin
 {
 	if (l->nr_silent == SERVE_MOST_SILENT)
 		drop_silent(s, l, 0);
-	l->silent[l->nr_silent++] = (struct serve_silent){ .socket = socket,
-							   .until_ns = now_ns + SILENT_NS };
-	watch_fd(s, socket);	/* else it is heard at the next tick */
+	l->silent[l->nr_silent] = (struct serve_silent){ .socket = socket,
+							 .until_ns = now_ns + SILENT_NS };
+	(void)watch_fd(s, socket, &l->silent[l->nr_silent++].source);
 }
 
 /* Those that had said nothing. */
@@ -178,7 +179,7 @@ static bool turn_away(struct serve *s, struct serve_socket *l)
 
 static void rest(struct serve *s, struct serve_socket *l, uint64_t now_ns)
 {
-	unwatch_fd(s, l->fd);
+	unwatch(s, &l->source);
 	l->paused = true;
 	l->pause_ns = now_ns;
 }
@@ -253,7 +254,7 @@ void serve_turn(struct serve *s, uint64_t now_ns)
 		struct serve_socket *l = &s->of[i];
 
 		if (l->paused && now_ns - l->pause_ns >= PMM_TICK_NS)
-			l->paused = watch_fd(s, l->fd) != 0;
+			l->paused = watch_fd(s, l->fd, &l->source) != 0;
 		hear_silent(s, l, now_ns);
 		if (l->fd >= 0 && !l->paused)
 			accept_some(s, l, now_ns);

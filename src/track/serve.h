@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "src/base/err.h"
+#include "src/base/loop.h"
 #include "src/track/message.h"
 #include "src/ledger/ledger_tree.h"
 
@@ -23,11 +24,13 @@
 
 struct serve_silent {
 	int socket;
+	struct loop_source *source;	/* NULL: heard at the next tick */
 	uint64_t until_ns;
 };
 
 struct serve_socket {
 	int fd;			/* -1 = there is none */
+	struct loop_source *source;	/* NULL: paused */
 	bool is_public;
 	/* too many strangers: until the next turn that begins later than ... */
 	bool paused;
@@ -46,8 +49,9 @@ struct serve {
 	int board_fd;				/* the board, for reading */
 	/* given up when there are no more descriptors, so that who connects can be let go */
 	int spare_fd;
-	int epoll;				/* borrowed */
-	uint64_t key;				/* what it says of us */
+	struct loop *loop;			/* borrowed; NULL: none yet */
+	void (*wake)(void *arg, uint32_t events);	/* somebody has connected or said something */
+	void *wake_arg;
 	uint64_t address;
 	/* a message of the tree, and its descriptor, the callee's; an answer goes to `socket` */
 	void (*take)(void *arg, const struct pmm_message *m, const struct message_peer *from,
@@ -60,20 +64,20 @@ struct serve {
 	((struct serve){ .of = { { .fd = -1 }, { .fd = -1 } },                                     \
 			 .path_fd = -1,                                                            \
 			 .board_fd = -1,                                                           \
-			 .spare_fd = -1,                                                           \
-			 .epoll = -1 })
+			 .spare_fd = -1 })
 
 /* Open both sockets; take(), lost() and arg are the caller's to set. 0 or -errno with `e`. */
 int serve_open(struct serve *s, const struct ledger_tree *board, struct err *e);
 void serve_close(struct serve *s);
 
 /*
- * Wake this epoll set, with `key`; again in a forked process with a set of its own, which is the
- * sockets' owner from then on. 0 or -errno.
+ * Register at a loop, which calls wake(wake_arg); again in a forked process with a loop of its own,
+ * which is the sockets' owner from then on. 0 or -errno.
  */
-int serve_join(struct serve *s, int epoll, uint64_t key);
+int serve_join(struct serve *s, struct loop *loop, void (*wake)(void *arg, uint32_t events),
+	       void *wake_arg);
 
-/* Is there anything to be done that epoll does not wake for? Then serve_turn() at the next tick. */
+/* Is there anything to be done that the loop does not wake for? Then serve_turn() at the next tick. */
 bool serve_is_due(const struct serve *s);
 
 /* May there be messages of our own processes that were not looked at? */

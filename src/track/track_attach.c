@@ -6,19 +6,18 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "src/ledger/ledger_map.h"
 #include "src/ledger/ledger_tree.h"
 #include "src/ledger/preload.h"
+#include "src/track/ticker.h"
 #include "src/track/watched.h"
 #include "src/inject/injection.h"
 #include "src/proc/guardable.h"
@@ -40,9 +39,9 @@ struct attach {
 	struct ledger_tree tree;
 	struct watched *w;
 	struct attach_info info;
-	int signal_fd;
-	sigset_t old_mask;
-	struct sigaction old_stop;
+	struct loop *loop;		/* of its own: its descriptor is attach_fd() */
+	struct loop_source *timer;	/* the next look */
+	struct ticker own, *ticker;	/* attach_options.ticker, or its own */
 	uint8_t auxv[AUXV_BYTES];	/* changes with exec */
 	size_t nr_auxv;
 	uint64_t next_exec_ns;
@@ -51,59 +50,10 @@ struct attach {
 	uint64_t late_ns, late_wait_ns;
 	struct watchdog watchdog;
 	bool detached;
-	bool telling;			/* found() runs */
-	/* what it was told when it waited meanwhile; ATTACH_TICK: nothing */
-	enum attach_event told;
+	enum attach_event end;		/* ATTACH_NONE: it is watched */
+	bool end_taken;
+	struct heap *found;		/* to be taken by attach_next() */
 };
-
-/* ---- what we get instead of signals --------------------------------------------------------- */
-
-/*
- * Under nohup the terminal may go. (SIGINT counts also where a shell ignores it for us, in the
- * background.) Ctrl-Z would stop the clock, and with it the agent: it is ignored.
- */
-static int signals_take(struct attach *a)
-{
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, hangup;
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
-		sigaddset(&mask, SIGHUP);
-	sigprocmask(SIG_BLOCK, &mask, &a->old_mask);
-	sigaction(SIGTSTP, &ignore, &a->old_stop);
-	a->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	return a->signal_fd < 0 ? -errno : 0;
-}
-
-static void signals_give_back(struct attach *a)
-{
-	struct signalfd_siginfo drop;
-
-	while (a->signal_fd >= 0 &&
-	       read(a->signal_fd, &drop, sizeof(drop)) == (ssize_t)sizeof(drop))
-		;	/* one that came while detaching was obeyed already */
-	if (a->signal_fd >= 0)
-		close(a->signal_fd);
-	sigaction(SIGTSTP, &a->old_stop, NULL);
-	sigprocmask(SIG_SETMASK, &a->old_mask, NULL);
-}
-
-bool attach_signalled(const struct attach *a)
-{
-	struct pollfd p = { .fd = a->signal_fd, .events = POLLIN };
-
-	return poll(&p, 1, 0) > 0;
-}
-
-static bool signal_came(struct attach *a)
-{
-	struct signalfd_siginfo info;
-
-	return read(a->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info);
-}
 
 /* ---- exec ----------------------------------------------------------------------------------- */
 
@@ -171,7 +121,7 @@ static int make_tree(void *arg, int fd, struct err *e)
 	int rc = ledger_tree_init_fd(&a->tree, fd, &o, e);
 
 	if (!rc)
-		ledger_tree_tick(&a->tree);
+		rc = ticker_add(a->ticker, &a->tree);
 	return rc;
 }
 
@@ -184,7 +134,7 @@ static void count_refused(struct attach *a)
 
 static int watch(struct attach *a, struct err *e)
 {
-	uint64_t now_ns = ledger_tree_tick(&a->tree);
+	uint64_t now_ns = ticker_tick(a->ticker, &a->tree);
 	int fd = fcntl(a->tree.fd, F_DUPFD_CLOEXEC, 3);
 
 	if (fd < 0)
@@ -271,12 +221,20 @@ static int abandon(pid_t target, void *monitor)
 	return inject_abandon(target, *(pid_t *)monitor);
 }
 
+/* The loop, and the ticker where it is its own. */
+static int loop_make(struct attach *a)
+{
+	int rc = loop_new(&a->loop);
+
+	if (!rc && !a->ticker) {
+		rc = ticker_init(&a->own, a->loop);
+		a->ticker = rc ? NULL : &a->own;
+	}
+	return rc;
+}
+
 static int open_it(struct attach *a, struct err *e)
 {
-	struct inject_options o = {
-		.agent = a->agent, .entries = &a->info.entries, .make_tree = make_tree, .arg = a
-	};
-	struct inject_result r;
 	int rc = watchdog_start(&a->watchdog, a->pid, abandon, &(pid_t){ getpid() }, e);
 
 	if (!rc)
@@ -289,20 +247,8 @@ static int open_it(struct attach *a, struct err *e)
 		rc = preload_find_injected(a->agent, e);
 	if (rc)
 		return rc;
-	rc = find(a, e);	/* takes a while, and may be ended at once: nothing is held yet */
-	if (!rc)
-		rc = signals_take(a);
-	if (!rc)
-		rc = inject_attach(a->pid, &o, &r, e);
-	if (rc)
-		return exec_look(a) ? another_program(a->pid, e) : rc;
-	a->detached = false;
-	a->owner = r.owner;
-	a->info.nr_patched = r.nr_patched;
-	a->info.prepare_ns = r.prepare_ns;
-	a->info.pause_ns = r.pause_ns;
-	count_refused(a);
-	return watch(a, e);
+	rc = find(a, e);
+	return rc && exec_look(a) ? another_program(a->pid, e) : rc;
 }
 
 int attach_open(pid_t pid, const struct attach_options *o, struct attach **out, struct err *e)
@@ -315,17 +261,51 @@ int attach_open(pid_t pid, const struct attach_options *o, struct attach **out, 
 		return -ENOMEM;
 	a->pid = pid;
 	a->o = *o;
+	a->ticker = o->ticker;
 	a->late_ns = UINT64_MAX;
-	a->tree.fd = a->signal_fd = -1;
+	a->tree.fd = -1;
 	a->detached = true;		/* as long as nothing of ours is in the process */
-	sigprocmask(SIG_SETMASK, NULL, &a->old_mask);
-	sigaction(SIGTSTP, NULL, &a->old_stop);
-	rc = open_it(a, e);
+	rc = loop_make(a);
+	if (!rc)
+		rc = open_it(a, e);
 	if (rc)
 		attach_close(a);
 	else
 		*out = a;
 	return rc;
+}
+
+static void on_ended(void *arg, uint32_t events);
+static void on_time(void *arg, uint64_t now_ns);
+
+/* What wakes it: the process's end, and each tick. */
+static int listen_to(struct attach *a, struct err *e)
+{
+	int rc = loop_add_timer(a->loop, 0, on_time, a, &a->timer);
+
+	if (!rc && a->w->pidfd >= 0)
+		rc = loop_add_fd(a->loop, a->w->pidfd, EPOLLIN, on_ended, a, NULL);
+	return rc ? err_set(e, rc, "cannot watch process %d: %s", (int)a->pid, strerror(-rc)) : 0;
+}
+
+int attach_start(struct attach *a, struct err *e)
+{
+	struct inject_options o = {
+		.agent = a->agent, .entries = &a->info.entries, .make_tree = make_tree, .arg = a
+	};
+	struct inject_result r;
+	int rc = inject_attach(a->pid, &o, &r, e);
+
+	if (rc)
+		return exec_look(a) ? another_program(a->pid, e) : rc;
+	a->detached = false;
+	a->owner = r.owner;
+	a->info.nr_patched = r.nr_patched;
+	a->info.prepare_ns = r.prepare_ns;
+	a->info.pause_ns = r.pause_ns;
+	count_refused(a);
+	rc = watch(a, e);
+	return rc ? rc : listen_to(a, e);
 }
 
 /* ---- watching ------------------------------------------------------------------------------- */
@@ -409,68 +389,96 @@ static bool process_ended(const struct attach *a)
 	return a->w->pidfd >= 0 ? poll(&p, 1, 0) == 1 : !proc_alive(a->pid);
 }
 
-/*
- * Sleep until the next tick, several in sampled mode as in src/track/monitor.c, a signal or the
- * process's end; not beyond `until_ns`.
- */
-static void sleep_tick(struct attach *a, uint64_t now_ns, uint64_t until_ns)
+static void end_with(struct attach *a, enum attach_event end)
 {
-	struct pollfd p[2] = { { .fd = a->signal_fd, .events = POLLIN },
-			       { .fd = a->w->pidfd, .events = POLLIN } };
-	uint64_t tick_ns = ledger_tree_calm_ns(&a->tree) - now_ns % PMM_TICK_NS,
-		 left_ns = until_ns - now_ns < tick_ns ? until_ns - now_ns : tick_ns;
-	struct timespec ts = { .tv_nsec = (long)left_ns };
-
-	ppoll(p, 2, &ts, NULL);
+	a->end = end;
+	loop_set_timer(a->loop, a->timer, LOOP_NEVER);
 }
 
-/* New heap errors. Who is told may wait here meanwhile. */
-static void tell_found(struct attach *a, uint64_t now_ns)
+static void on_ended(void *arg, uint32_t events)
+{
+	struct attach *a = arg;
+
+	(void)events;
+	if (a->end != ATTACH_NONE)
+		return;
+	watched_end(a->w, ticker_tick(a->ticker, &a->tree));
+	end_with(a, ATTACH_ENDED);
+}
+
+/* New heap errors; one batch at a time is kept. */
+static void look_for_errors(struct attach *a, uint64_t now_ns)
 {
 	struct heap *h;
 
-	if (!checks(a) || a->telling || !watched_found(a->w, now_ns, false, &h))
-		return;
-	a->telling = true;
-	a->o.found(a->o.arg, h);
-	a->telling = false;
-	heap_free(h);
+	if (checks(a) && !a->found && watched_found(a->w, now_ns, false, &h))
+		a->found = h;
 }
 
-static enum attach_event wait_event(struct attach *a, uint64_t until_ns)
+/* All that is looked at from tick to tick. */
+static void look(struct attach *a, uint64_t now_ns)
 {
-	for (;;) {
-		uint64_t now_ns = ledger_tree_tick(&a->tree);
+	watched_tick(a->w, now_ns);
+	look_for_errors(a, now_ns);
+	if (watched_code_changed(a->w, now_ns))
+		code_changed(a);
+	else if (now_ns >= a->late_ns)
+		look_again(a);
+}
 
-		if (process_ended(a)) {
-			watched_end(a->w, now_ns);
-			return ATTACH_ENDED;
-		}
-		if (exec_happened(a, now_ns))
-			return ATTACH_EXECED;
-		if (signal_came(a))
-			return ATTACH_SIGNAL;
-		watched_tick(a->w, now_ns);
-		tell_found(a, now_ns);
-		if (!a->telling && a->told != ATTACH_TICK)
-			return a->told;
-		if (watched_code_changed(a->w, now_ns))
-			code_changed(a);
-		else if (now_ns >= a->late_ns)
-			look_again(a);
-		if (now_ns >= until_ns)
-			return ATTACH_TICK;
-		sleep_tick(a, now_ns, until_ns);
+static void on_time(void *arg, uint64_t time_ns)
+{
+	struct attach *a = arg;
+	uint64_t now_ns = ticker_tick(a->ticker, &a->tree);
+
+	(void)time_ns;
+	if (process_ended(a)) {
+		on_ended(a, EPOLLIN);
+	} else if (exec_happened(a, now_ns)) {
+		end_with(a, ATTACH_EXECED);
+	} else {
+		look(a, now_ns);
+		loop_set_timer(a->loop, a->timer,
+			       ticker_next_ns(&a->tree, ledger_tree_calm_ns(&a->tree)));
 	}
+}
+
+int attach_fd(const struct attach *a)
+{
+	return loop_fd(a->loop);
+}
+
+int attach_step(struct attach *a, int64_t wait_ns)
+{
+	/* its pidfd stays readable: a step would not wait any more */
+	return a->end == ATTACH_NONE ? loop_step(a->loop, wait_ns) : 0;
+}
+
+enum attach_event attach_next(struct attach *a, struct heap **found)
+{
+	*found = a->found;
+	a->found = NULL;
+	if (*found)
+		return ATTACH_FOUND;
+	if (a->end == ATTACH_NONE || a->end_taken)
+		return ATTACH_NONE;
+	a->end_taken = true;
+	return a->end;
+}
+
+enum attach_event attach_end(const struct attach *a)
+{
+	return a->end;
 }
 
 enum attach_event attach_wait(struct attach *a, uint64_t until_ns)
 {
-	enum attach_event event = wait_event(a, until_ns);
+	uint64_t now_ns;
 
-	if (a->telling && event != ATTACH_TICK)
-		a->told = event;		/* for who waits around it as well */
-	return event;
+	while (a->end == ATTACH_NONE && (now_ns = attach_now_ns(a)) < until_ns)
+		attach_step(a, until_ns - now_ns < INT64_MAX ? (int64_t)(until_ns - now_ns)
+							     : INT64_MAX);
+	return a->end;
 }
 
 uint64_t attach_now_ns(const struct attach *a)
@@ -566,9 +574,13 @@ void attach_close(struct attach *a)
 		return;
 	attach_detach(a, NULL, &removed, NULL);
 	watchdog_end(&a->watchdog, true);	/* of an attach that has failed */
+	if (a->ticker)
+		ticker_del(a->ticker, &a->tree);
+	ticker_fini(&a->own);
+	loop_free(a->loop);
 	watched_free(a->w);
 	ledger_tree_fini(&a->tree);
 	entries_fini(&a->info.entries);
-	signals_give_back(a);
+	heap_free(a->found);
 	free(a);
 }

@@ -1,15 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A source that watches a process that was running already: the agent is put into it, its ledger is
- * looked at while it runs on, and the agent is taken out again.
+ * looked at while it runs on, and the agent is taken out again. In steps, so that one thread can
+ * watch several:
  *
- *	attach_open(pid, &options, &a, &e);
- *	while (attach_wait(a, attach_now_ns(a) + 1000000000) == ATTACH_TICK) attach_totals(a, &t);
- *	attach_detach(a, &final, &removed, &e);
+ *	attach_open(pid, &options, &a, &e);	the functions are found; nothing is held
+ *	attach_start(a, &e);			the agent is in the process, which runs on
+ *	loop_add_fd(loop, attach_fd(a), EPOLLIN, on_attach, a, &source);
+ *
+ *	on_attach: attach_step(a, 0); while ((event = attach_next(a, &heap)) != ATTACH_NONE) ...
+ *
+ *	loop_del(loop, source);
+ *	attach_detach(a, &final, &removed, &e);	the agent is out
  *	attach_close(a);
  *
- * One thread. Whoever has opened must detach whatever happens (except by a signal that cannot be
- * caught); attach_close() detaches when that was not done. Prints nothing.
+ * Allowed calls: attach_close() always. Between open and start nothing else. From start until
+ * detach all of them; then attach_info(), attach_totals(), attach_read(), attach_now_ns().
+ *
+ * Threads: one. attach_open(), attach_start() and attach_detach() stop threads of the process and
+ * take milliseconds, as does a step after which libraries were loaded; they are bounded. A step
+ * never waits longer than it is told.
+ *
+ * Clock: the process's clock is ticked by the ticker of the options, while the loop of that is
+ * stepped or its long work is marked; without one, by attach_step(). When it stops for long, the
+ * agent records the time of events wrongly, and after a while takes pmm for dead.
+ *
+ * Signals: none is taken, blocked or ignored here. Who is ended by a signal between start and
+ * detach leaves the agent to the watchdog (src/ptrace/watchdog.h), which takes it out; so does who
+ * is killed. When pmm is stopped, the process goes on, its clock does not.
+ *
+ * Whoever has started must detach whatever happens (except by a signal that cannot be caught);
+ * attach_close() detaches when that was not done. Prints nothing.
  */
 #ifndef TRACK_TRACK_ATTACH_H
 #define TRACK_TRACK_ATTACH_H
@@ -24,6 +45,7 @@
 #include "src/ledger/ledger_heap.h"
 #include "src/entries/entries.h"
 #include "src/model/heap.h"
+#include "src/track/ticker.h"
 
 struct attach;
 
@@ -37,20 +59,19 @@ struct attach_options {
 	const struct entries_custom *custom;	/* --alloc; borrowed until attach_close() */
 	size_t nr_custom;
 	/*
-	 * Level PMM_CHECK_SAMPLED: some of the sampled blocks are guarded, and heap errors told to
-	 * found() as soon as they are noted, with the heap but its blocks. It may call
-	 * attach_wait(). PMM_CHECK_NONE: no.
+	 * Level PMM_CHECK_SAMPLED: some of the sampled blocks are guarded, and heap errors reported
+	 * (ATTACH_FOUND). PMM_CHECK_NONE: no.
 	 */
 	struct pmm_check check;
-	void (*found)(void *arg, const struct heap *h);
-	void *arg;
+	/* of the thread's loop, for all that it watches; NULL: one of its own */
+	struct ticker *ticker;
 };
 
 enum attach_event {
-	ATTACH_TICK,		/* the time asked for has come */
-	ATTACH_SIGNAL,		/* SIGINT, SIGTERM or SIGHUP to us */
-	ATTACH_ENDED,		/* the process has ended */
-	ATTACH_EXECED,		/* the process runs another program now, which is not watched */
+	ATTACH_NONE,		/* nothing (more) at present */
+	ATTACH_FOUND,		/* heap errors were noted, or came again */
+	ATTACH_ENDED,		/* the process has ended; the last event */
+	ATTACH_EXECED,		/* it runs another program now, which is not watched; likewise */
 };
 
 /* The last attempt to patch what was loaded since has failed. */
@@ -80,24 +101,38 @@ struct attach_info {
 };
 
 /*
- * Put the agent into a process; the program runs on. On failure it is as it was. SIGINT, SIGTERM
- * and SIGHUP are taken over until attach_close(). *out is the caller's. 0 or -errno with `e`.
+ * Find the functions to be patched; takes a while, and the process is left alone but for a look at
+ * whether it may be stopped. *out is the caller's. 0 or -errno with `e`; -EAGAIN: try again later.
  */
 int attach_open(pid_t pid, const struct attach_options *o, struct attach **out, struct err *e);
 
 /*
- * Wait until `until_ns` on the tree's clock or until something happens, whichever comes first.
- * Keeps the tree's clock ticking every 10 ms and patches libraries that were loaded since, again
- * and again where that fails for a while. The clock stands still for the agent while nobody waits:
- * return here within some 100 ms.
+ * Put the agent into the process; the program runs on. On failure it is as it was, and
+ * attach_close() is all that is left to do. 0 or -errno with `e`; -EAGAIN as above.
  */
-enum attach_event attach_wait(struct attach *a, uint64_t until_ns);
+int attach_start(struct attach *a, struct err *e);
+
+/* Readable when a step has something to do. Stays its own. */
+int attach_fd(const struct attach *a);
 
 /*
- * Has a signal come that attach_wait() will tell of, or has told of? For long work between two
- * calls of it; changes nothing.
+ * Look at what is due: the clock every 10 ms (in sampled mode 50 ms), heap errors, libraries that
+ * were loaded since, which are patched, again and again where that fails for a while; the end. Waits
+ * at most `wait_ns` for something to be due, 0: not at all. 0 or positive, or -errno.
  */
-bool attach_signalled(const struct attach *a);
+int attach_step(struct attach *a, int64_t wait_ns);
+
+/*
+ * The next event. Of ATTACH_FOUND *found is the heap without its blocks, the caller's; else NULL.
+ * What is noted while one waits to be taken comes with the next. An end is reported once.
+ */
+enum attach_event attach_next(struct attach *a, struct heap **found);
+
+/* ATTACH_ENDED or ATTACH_EXECED since a step has seen that; else ATTACH_NONE. */
+enum attach_event attach_end(const struct attach *a);
+
+/* For who has nothing else to do: step until `until_ns` on the tree's clock or the end. */
+enum attach_event attach_wait(struct attach *a, uint64_t until_ns);
 
 /* Nanoseconds on the tree's clock: the time axis of totals, points and heaps. */
 uint64_t attach_now_ns(const struct attach *a);

@@ -17,11 +17,15 @@
 #include "src/ledger/ledger_tree.h"
 #include "src/track/process_series.h"
 
+struct loop_source;
+
 #define WATCHED_NR_FDS 3	/* pidfd, rss_fd, fd */
 
 struct watched {
 	pid_t pid;	 /* as we see it */
 	int pidfd;	 /* -1: cannot be had */
+	/* for struct monitor, which is woken by its end: the source, and itself */
+	struct { struct loop_source *source; void *monitor; } heard;
 	bool unheard;	 /* its end is asked for: the monitor is not woken by it */
 	int rss_fd;	 /* see proc_rss() */
 	/* the most that was resident, when last looked at; when that is looked at again */

@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 		return 2;
 	o.space_bytes = child_limit(&child, RLIMIT_AS).rlim_cur;
 	o.file_bytes = child_limit(&child, RLIMIT_FSIZE).rlim_max;
-	if (ledger_tree_init(&tree, &o, &e) || monitor_init(&monitor, &tree, &child, 0, &ops, NULL, &e)) {
+	if (ledger_tree_init(&tree, &o, &e) || monitor_init(&monitor, &tree, &child, NULL, 0, &ops, NULL, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		return 3;
 	}

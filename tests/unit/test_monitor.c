@@ -117,7 +117,7 @@ static void launch(struct fixture *f, const char *mode)
 	memset(f, 0, sizeof(*f));
 	assert_int_equal(child_prepare(&f->child, NULL), 0);
 	assert_int_equal(ledger_tree_init(&f->tree, &o, NULL), 0);
-	assert_int_equal(monitor_init(&f->monitor, &f->tree, &f->child, 0, &ops, f, NULL), 0);
+	assert_int_equal(monitor_init(&f->monitor, &f->tree, &f->child, NULL, 0, &ops, f, NULL), 0);
 	monitor_value(&f->monitor, value);
 	env = preload_env(environ, "", value);
 	assert_non_null(env);
@@ -515,7 +515,7 @@ static void half_a_monitor_is_none(void **state)
 	(void)state;
 	close(first);
 	assert_int_equal(ledger_tree_init(&tree, &o, NULL), 0);
-	assert_int_equal(monitor_init(&m, &tree, &none, 0, &ops, NULL, &e), -EBADF);
+	assert_int_equal(monitor_init(&m, &tree, &none, NULL, 0, &ops, NULL, &e), -EBADF);
 	assert_string_equal(e.text, "cannot set up the monitor: Bad file descriptor");
 	ledger_tree_fini(&tree);
 	again = dup(0);

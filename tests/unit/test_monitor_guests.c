@@ -73,7 +73,7 @@ static int setup(void **state)
 	if (pipe2(gate, O_CLOEXEC))
 		return -1;
 	if (child_prepare(&f->child, NULL) || ledger_tree_init(&f->board, &o, NULL) ||
-	    monitor_init(&f->monitor, &f->board, &f->child, 0, &ops, f, NULL) ||
+	    monitor_init(&f->monitor, &f->board, &f->child, NULL, 0, &ops, f, NULL) ||
 	    pipe2(fds, O_CLOEXEC))
 		return -1;
 	monitor_value(&f->monitor, f->value);

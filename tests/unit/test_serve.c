@@ -29,7 +29,7 @@ struct fixture {
 	struct ledger_tree board;
 	struct serve serve;
 	struct fake_env env;
-	int epoll;
+	struct loop *loop;
 	unsigned nr_taken, nr_lost;
 	struct pmm_message last;
 	pid_t from;
@@ -57,6 +57,11 @@ static void on_lost(void *arg)
 	((struct fixture *)arg)->nr_lost++;
 }
 
+static void on_wake(void *arg, uint32_t events)
+{
+	(void)arg, (void)events;
+}
+
 static int setup(void **state)
 {
 	const struct ledger_tree_options o = { .limit_bytes = MIB,
@@ -66,9 +71,9 @@ static int setup(void **state)
 	char value[PRELOAD_VALUE_BYTES];
 
 	*state = f;
-	f->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (ledger_tree_init(&f->board, &o, NULL) || serve_open(&f->serve, &f->board, NULL) ||
-	    serve_join(&f->serve, f->epoll, 77))
+	if (loop_new(&f->loop) || ledger_tree_init(&f->board, &o, NULL) ||
+	    serve_open(&f->serve, &f->board, NULL) ||
+	    serve_join(&f->serve, f->loop, on_wake, f))
 		return -1;
 	f->serve.take = on_take;
 	f->serve.lost = on_lost;
@@ -83,7 +88,7 @@ static int teardown(void **state)
 
 	serve_close(&f->serve);
 	ledger_tree_fini(&f->board);
-	close(f->epoll);
+	loop_free(f->loop);
 	free(f);
 	return 0;
 }
@@ -330,7 +335,7 @@ static void no_descriptors_are_counted(void **state)
 	assert_int_equal(f->nr_taken, 0);
 	assert_int_equal(f->nr_lost, 1);
 	assert_true(ends(socket));
-	assert_int_equal(epoll_wait(f->epoll, &ev, 1, 0), 0);
+	assert_int_equal(epoll_wait(loop_fd(f->loop), &ev, 1, 0), 0);
 	while (nr)
 		close(fds[--nr]);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);

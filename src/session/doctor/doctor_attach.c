@@ -52,6 +52,8 @@ static void try_child(struct doctor *d, pid_t pid)
 	bool removed = false;
 	int rc = attach_open(pid, &o, &a, &e);
 
+	if (!rc)
+		rc = attach_start(a, &e);
 	if (!rc) {
 		attach_wait(a, attach_now_ns(a) + TRIAL_NS);
 		attach_totals(a, &totals);
