@@ -4,22 +4,14 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "src/cmd/cmd.h"
 
-#define ENDING_MS	1000	/* of a process with much memory */
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
+#define ENDING_NS	1000000000ull	/* of a process with much memory */
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 
@@ -48,17 +40,69 @@ static void mask_of(const struct again *a, sigset_t *mask)
 			sigaddset(mask, ends[i]);
 }
 
-void again_begin(struct again *a, pid_t pid, uint64_t every_ns)
+static void on_time(void *arg, uint64_t now_ns)
+{
+	(void)now_ns;
+	((struct again *)arg)->is_due = true;
+}
+
+static void on_signal(void *arg, uint32_t events)
+{
+	struct again *a = arg;
+
+	(void)events;
+	a->signalled = true;
+	loop_del(a->loop, a->on_signal);	/* it stays readable */
+	a->on_signal = NULL;
+}
+
+static void on_process(void *arg, uint32_t events)
+{
+	(void)events;
+	((struct again *)arg)->has_ended = true;
+}
+
+/* What is waited for. A process whose end cannot be watched is looked at until a look fails. */
+static int listen_to(struct again *a)
+{
+	int rc = a->signals < 0 ? -errno : loop_new(&a->loop);
+
+	if (!rc)
+		rc = loop_add_timer(a->loop, LOOP_NEVER, on_time, a, &a->timer);
+	if (!rc)
+		rc = loop_add_fd(a->loop, a->signals, EPOLLIN, on_signal, a, &a->on_signal);
+	if (!rc && a->process >= 0)
+		rc = loop_add_fd(a->loop, a->process, EPOLLIN, on_process, a, NULL);
+	return rc;
+}
+
+static void close_all(struct again *a)
+{
+	loop_free(a->loop);
+	if (a->process >= 0)
+		close(a->process);
+	if (a->signals >= 0)
+		close(a->signals);
+}
+
+int again_begin(struct again *a, pid_t pid, uint64_t every_ns, struct err *e)
 {
 	sigset_t mask;
+	int rc;
 
-	*a = (struct again){ .every_ns = every_ns, .next_ns = now_ns() };
+	*a = (struct again){ .every_ns = every_ns, .next_ns = loop_now_ns() };
 	for (unsigned i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		sigaction(ends[i], NULL, &a->actions[i]);
 	mask_of(a, &mask);
 	sigprocmask(SIG_BLOCK, &mask, &a->old);
-	a->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	a->process = (int)syscall(SYS_pidfd_open, pid, 0);
+	a->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	rc = listen_to(a);
+	if (!rc)
+		return 0;
+	close_all(a);
+	sigprocmask(SIG_SETMASK, &a->old, NULL);
+	return err_set(e, rc, "cannot wait for process %d: %s", (int)pid, strerror(-rc));
 }
 
 static bool signal_came(void *arg)
@@ -100,7 +144,7 @@ void again_hold(struct again *a)
 
 void again_due(struct again *a)
 {
-	uint64_t now = now_ns();
+	uint64_t now = loop_now_ns();
 
 	a->next_ns += a->every_ns;
 	if (a->next_ns < now)
@@ -109,40 +153,35 @@ void again_due(struct again *a)
 
 bool again_wait(struct again *a)
 {
-	struct pollfd fds[] = { { .fd = a->signals, .events = POLLIN },
-				{ .fd = a->process, .events = POLLIN } };
-
-	while (a->every_ns) {
-		uint64_t now = now_ns(), left = a->next_ns > now ? a->next_ns - now : 0;
-		struct timespec t = { (time_t)(left / 1000000000), (long)(left % 1000000000) };
-		int n = ppoll(fds, 2, &t, NULL);
-
-		if (n == 0)
-			return true;
-		if (n > 0 && fds[1].revents)
-			cmd_note("the process has ended");
-		if (n > 0 || errno != EINTR)
-			break;
-	}
-	return false;
+	if (!a->every_ns)
+		return false;
+	a->is_due = false;
+	loop_set_timer(a->loop, a->timer, a->next_ns);
+	while (!a->is_due && !a->signalled && !a->has_ended)
+		if (loop_step(a->loop, -1) < 0)
+			return false;
+	if (a->has_ended)
+		cmd_note("the process has ended");
+	return !a->signalled && !a->has_ended;
 }
 
 bool again_ended(struct again *a)
 {
-	struct pollfd process = { .fd = a->process, .events = POLLIN };
-	bool ended = poll(&process, 1, ENDING_MS) > 0;
+	const uint64_t until_ns = loop_now_ns() + ENDING_NS;
 
-	if (ended)
+	a->is_due = false;
+	loop_set_timer(a->loop, a->timer, until_ns);
+	while (!a->is_due && !a->has_ended)
+		if (loop_step(a->loop, -1) < 0)
+			return false;
+	if (a->has_ended)
 		cmd_note("the process has ended");
-	return ended;
+	return a->has_ended;
 }
 
 void again_end(struct again *a)
 {
-	if (a->process >= 0)
-		close(a->process);
-	if (a->signals >= 0)
-		close(a->signals);
+	close_all(a);
 	if (!a->every_ns)
 		sigprocmask(SIG_SETMASK, &a->old, NULL);
 }

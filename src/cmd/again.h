@@ -17,16 +17,22 @@
 #include <sys/types.h>
 
 #include "src/base/cancel.h"
+#include "src/base/err.h"
+#include "src/base/loop.h"
 
 struct again {
 	uint64_t every_ns;		/* 0 = once */
 	uint64_t next_ns;
 	int signals, process;		/* descriptors, -1 = none */
+	struct loop *loop;
+	struct loop_source *timer, *on_signal;
+	bool is_due, signalled, has_ended;	/* by the loop */
 	sigset_t old;
 	struct sigaction actions[3];
 };
 
-void again_begin(struct again *a, pid_t pid, uint64_t every_ns);
+/* 0 or -errno with `e`; then nothing has begun. */
+int again_begin(struct again *a, pid_t pid, uint64_t every_ns, struct err *e);
 
 /* For what works on something held: has a signal come? */
 struct stop again_stop(struct again *a);

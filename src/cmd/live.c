@@ -43,11 +43,12 @@ static int repeat(struct looking *x, struct err *e)
 int live_run(const struct live *l, struct err *e)
 {
 	struct looking x = { .live = l };
-	int rc;
+	int rc = again_begin(&x.again, l->pid, l->every_ns, e);
 
+	if (rc)
+		return rc;
 	l->to->released = released;
 	l->to->released_arg = &x;
-	again_begin(&x.again, l->pid, l->every_ns);
 	rc = repeat(&x, e);
 	again_end(&x.again);
 	l->to->released = NULL;
