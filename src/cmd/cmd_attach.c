@@ -17,6 +17,7 @@
 #include "src/cmd/pid.h"
 #include "src/cmd/terminal.h"
 #include "src/proc/proc.h"
+#include "src/proc/task.h"
 
 #define CHECK_SAMPLE		(128ull << 10)
 #define OPEN_TRIES	40
@@ -130,6 +131,7 @@ static void tell_attached(pid_t pid, const char *comm, const struct attach_info 
 {
 	const struct entries *found = &info->entries;
 	const char *path = found->allocator_path ? found->allocator_path : "";
+	char where[64];
 
 	cmd_note("attached to '%s' (%d): allocator %s%s%s%s, %u functions patched, all threads "
 		 "stopped for %s, one for %s before",
@@ -139,6 +141,9 @@ static void tell_attached(pid_t pid, const char *comm, const struct attach_info 
 	for (size_t i = 0; i < found->nr; i++)
 		if (found->v[i].refused)
 			cmd_note("not patched: %s: %s", found->v[i].name, found->v[i].refused);
+	if (task_sleeps_in(pid, pid, where, sizeof(where)) == 'T')
+		cmd_note("process %d is stopped: nothing is recorded until 'kill -CONT %d'",
+			 (int)pid, (int)pid);
 }
 
 static void tell_detached(pid_t pid, const struct outcome *o)

@@ -66,7 +66,8 @@ static const struct opt check_opts[] = {
 	  "run COMMAND under the installed Valgrind, which finds uses of uninitialised memory too",
 	  &uninit, .uses = FOR_VALGRIND },
 	{ "on-error", 0, OPT_CHOICE, NULL,
-	  "after an error: go on (default), end the program, end it with a core file", &reaction,
+	  "after an error: go on (default), end the program, end it with a core file (where "
+	  "/proc/sys/kernel/core_pattern says)", &reaction,
 	  .choices = reactions, .uses = FOR_COMMAND },
 	{ "right", 0, OPT_FLAG, NULL,
 	  "guard: all blocks end at the end of a page, what is behind is caught at once; without "

@@ -125,7 +125,9 @@ static int snapshot_run(int argc, char **argv)
 	int rc;
 
 	(void)argc;
-	rc = cmd_parse_pid(argv[0], &pid, &e);
+	rc = output ? output_check(output, &e) : 0;
+	if (!rc)
+		rc = cmd_parse_pid(argv[0], &pid, &e);
 	if (!rc)
 		rc = take(pid, &h, &e);
 	if (!rc)

@@ -22,6 +22,7 @@
 #include "include/pmm/channel.h"
 #include "src/base/io.h"
 #include "src/base/str.h"
+#include "src/proc/proc.h"
 #include "src/proc/task.h"
 
 #define MAP_NAME "/memfd:" PMM_MEMFD_NAME
@@ -285,7 +286,7 @@ static int open_file(pid_t pid, struct ledger_place *place, struct err *e)
 		return rc;
 	}
 	err_set(e, rc, "not allowed to read the ledger of process %d", pid);
-	err_hint(e, "run as the user the process belongs to, or as root");
+	proc_denied_hint(e);
 	return rc;
 }
 

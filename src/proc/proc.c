@@ -259,6 +259,15 @@ static int parse_maps(char *text, struct proc_maps *maps)
 	return rc;
 }
 
+void proc_denied_hint(struct err *e)
+{
+	if (geteuid())
+		err_hint(e, "run as the user the process belongs to, or as root");
+	else
+		err_hint(e, "root of a container may lack CAP_SYS_PTRACE; start that with "
+			    "--cap-add=SYS_PTRACE, or run pmm outside of it");
+}
+
 int proc_maps_read(pid_t pid, struct proc_maps *maps, struct err *e)
 {
 	char *text = NULL;
@@ -277,7 +286,7 @@ int proc_maps_read(pid_t pid, struct proc_maps *maps, struct err *e)
 		err_set(e, (int)rc, "cannot read the mappings of process %d: %s", pid,
 			strerror((int)-rc));
 	if (rc == -EACCES || rc == -EPERM)
-		err_hint(e, "run as the user the process belongs to, or as root");
+		proc_denied_hint(e);
 	return (int)rc;
 }
 

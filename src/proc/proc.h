@@ -84,6 +84,9 @@ uint64_t proc_peak_rss(pid_t pid);
  */
 pid_t proc_ns_pid(pid_t pid);
 
+/* The hint where another process may not be read: what would help whoever runs pmm. */
+void proc_denied_hint(struct err *e);
+
 /* Mappings; release with proc_maps_fini(). 0, -ESRCH, -EACCES, -ENOMEM, with `e` set. */
 int proc_maps_read(pid_t pid, struct proc_maps *maps, struct err *e);
 void proc_maps_fini(struct proc_maps *maps);

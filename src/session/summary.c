@@ -175,7 +175,7 @@ static void note_totals(const struct session_sink *to, const struct heap *h)
 		session_note(to, "huge         %s of at least %s", fmt_many(h->huge, "request").s,
 			     fmt_bytes(h->warn_size_bytes).s);
 	if (h->skipped_allocs)
-		session_note(to, "passed over  %s (%s) below %s",
+		session_note(to, "skipped      %s (%s) below %s",
 			     fmt_many(h->skipped_allocs, "block").s, fmt_bytes(h->skipped_bytes).s,
 			     fmt_bytes(h->min_size_bytes).s);
 }

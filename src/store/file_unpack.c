@@ -332,7 +332,7 @@ void unpack_skip(struct unpack *u)
 {
 	uint32_t crc = 0;
 
-	u->where = "a section passed over";
+	u->where = "a skipped section";
 	for (uint64_t left = u->section.stored_bytes; left && !u->rc;) {
 		size_t n = left < sizeof(u->in) ? left : sizeof(u->in);
 

@@ -105,6 +105,16 @@ int output_check(const char *pattern, struct err *e)
 			e->exit_code = 2;
 		return -EINVAL;
 	}
+	for (const char *p = pattern; (p = strchr(p, '%')) && p[1]; p += 2)
+		if (!strchr("pc%", p[1])) {
+			err_set(e, -EINVAL, "'%%%c' in the capture's name '%s' is not known", p[1],
+				pattern);
+			err_hint(e, "%%p is the process number, %%c the command, %%%% a percent "
+				    "sign");
+			if (e)
+				e->exit_code = 2;
+			return -EINVAL;
+		}
 	rc = output_name(pattern, 999999999, "comm-16-bytes-xx", true, name);
 	if (rc)
 		return not_named(rc, e);

@@ -164,8 +164,8 @@ static void counted_row(struct table *t, const struct heap_allocator *a, const c
 {
 	const char *about = a->why == HEAP_FIGURES_CHANGED ? "about " : "";
 
-	table_setf(t, FACT_TEXT, "%s: %s from the system%s, %s%s used, %s%s free in %s%s", name,
-		   fmt_bytes(a->arena_bytes).s, arenas, about, fmt_bytes(a->used_bytes).s, about,
+	table_setf(t, FACT_TEXT, "%s%s%s from the system%s, %s%s used, %s%s free in %s%s", name,
+		   *name ? ": " : "", fmt_bytes(a->arena_bytes).s, arenas, about, fmt_bytes(a->used_bytes).s, about,
 		   fmt_bytes(a->free_bytes).s, about, fmt_many(a->free_chunks, "chunk").s);
 	more_row(t, a);
 }
@@ -173,8 +173,8 @@ static void counted_row(struct table *t, const struct heap_allocator *a, const c
 static void uncounted_row(struct table *t, const struct heap_allocator *a, const char *name,
 			  const char *arenas)
 {
-	table_setf(t, FACT_TEXT, "%s: %s from the system%s", name, fmt_bytes(a->arena_bytes).s,
-		   arenas);
+	table_setf(t, FACT_TEXT, "%s%s%s from the system%s", name, *name ? ": " : "",
+		   fmt_bytes(a->arena_bytes).s, arenas);
 	more_row(t, a);
 	facts_row(t, "");
 	table_setf(t, FACT_TEXT, "what is used and free is not known, because %s",
@@ -201,7 +201,7 @@ static void age_row(struct table *t, const struct heap *h)
 void report_allocator_rows(struct table *t, const struct heap *h)
 {
 	const struct heap_allocator *a = &h->allocator;
-	const char *name = a->path && a->path[0] ? report_basename(a->path) : "?";
+	const char *name = a->path && a->path[0] ? report_basename(a->path) : "";
 	char arenas[64] = "";
 
 	facts_row(t, "allocator");

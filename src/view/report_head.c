@@ -466,8 +466,8 @@ void report_warnings(struct doc *d, const struct heap *h)
 			       "they count as freed. Others may have been that do not show");
 	if (h->skipped_allocs) {
 		warn(t, "skipped", h->skipped_allocs,
-		     "%s allocations below --min-size were passed over");
-		table_setf(t, 3, "%s below %s %s passed over (%s in all)",
+		     "%s allocations below --min-size were skipped");
+		table_setf(t, 3, "%s below %s %s skipped (%s in all)",
 			   fmt_many(h->skipped_allocs, "allocation").s,
 			   fmt_bytes(h->min_size_bytes).s,
 			   fmt_agree(h->skipped_allocs, "was", "were"),

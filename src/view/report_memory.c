@@ -226,9 +226,14 @@ static void mapping_rows(struct table *t, const struct heap *h)
 	}
 	if (m->brk_calls || m->brk_peak_bytes) {
 		facts_row(t, name);
-		table_setf(t, FACT_TEXT, "brk %s, %s, at most %s",
-			   fmt_many(m->brk_calls, "call").s, fmt_bytes(m->brk_growth_bytes).s,
-			   fmt_bytes(m->brk_peak_bytes).s);
+		if (m->brk_calls)
+			table_setf(t, FACT_TEXT, "brk %s, grown by %s, at most %s",
+				   fmt_many(m->brk_calls, "call").s,
+				   fmt_bytes(m->brk_growth_bytes).s,
+				   fmt_bytes(m->brk_peak_bytes).s);
+		else	/* the C library's own calls do not pass a hook */
+			table_setf(t, FACT_TEXT, "brk at most %s; no calls were seen",
+				   fmt_bytes(m->brk_peak_bytes).s);
 	}
 }
 

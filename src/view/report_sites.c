@@ -118,15 +118,15 @@ static void detail(struct table *t, struct str *s)
 	str_clear(s);
 }
 
-/* "made from 20 ms to 580 ms", both counted from where its tracking began. */
+/* "allocated from 20 ms to 580 ms", both counted from where its tracking began. */
 static void add_made(struct str *d, const struct heap *h, const struct heap_site *s)
 {
 	uint64_t first_ns = report_time(h, s->first_ns), last_ns = report_time(h, s->last_ns);
 
 	if (last_ns <= first_ns)
-		str_addf(d, "made %s", report_after(h, s->first_ns).s);
+		str_addf(d, "allocated %s", report_after(h, s->first_ns).s);
 	else
-		str_addf(d, "made from %s to %s",
+		str_addf(d, "allocated from %s to %s",
 			 first_ns < h->tick_ns ? "the start" : report_duration(h, first_ns).s,
 			 report_duration(h, last_ns).s);
 }
@@ -147,10 +147,10 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 	detail(t, &d);
 	add_made(&d, h, s);
 	if (median + 1 < HEAP_NR_LIFETIMES)
-		str_addf(&d, "; of %s freed half lived under %s", fmt_count(s->frees).s,
+		str_addf(&d, "; %s freed, median lifetime under %s", fmt_count(s->frees).s,
 			 report_duration(h, lifetime_from_ns(h, median + 1)).s);
 	else if (median < HEAP_NR_LIFETIMES)
-		str_addf(&d, "; of %s freed half lived over %s", fmt_count(s->frees).s,
+		str_addf(&d, "; %s freed, median lifetime over %s", fmt_count(s->frees).s,
 			 report_duration(h, lifetime_from_ns(h, median)).s);
 	detail(t, &d);
 	report_unusual(&d, s->failed, s->zero_size, s->huge);

@@ -144,8 +144,9 @@ as_before() {
 @test "a stopped process stays stopped" {
 	start attach_victim
 	kill -STOP "$PID"
-	within "$PMM" attach -q -d 200ms "$PID" || true
+	within "$PMM" attach -d 200ms "$PID" 2>"$T/err" || true
 	grep -q 'State:.T' "/proc/$PID/status"
+	grep -qx "pmm: process $PID is stopped: nothing is recorded until 'kill -CONT $PID'" "$T/err"
 	kill -CONT "$PID"
 	clean
 	tell g done

@@ -179,8 +179,11 @@ complete() {
 	echo mine >"$T/by-meson/usr/local/bin/mine"
 	make -s -C "$ROOT" uninstall DESTDIR="$T/by-meson"
 	diff <(find "$T/by-meson" -type f -printf '%P\n' | sort) <(printf '%s\n' usr/local/bin/mine usr/local/share/pmm/mine)
-	[ ! -e "$T/by-meson/usr/local/lib/pmm" ]
-	[ ! -e "$T/by-meson/usr/local/share/doc/pmm" ]
+	[ "$(cd "$T/by-meson/usr/local" && find . -type d | sort | tr '\n' ' ')" = ". ./bin ./share ./share/pmm " ]
+	mkdir -p "$T/by-make/usr/local/share/zsh/mine"	# once more over what is there; then nothing of it is left
+	(cd "$ROOT" && tools/install "$build" "$T/by-make" /usr/local) >"$T/files"
+	make -s -C "$ROOT" uninstall DESTDIR="$T/by-make"
+	[ "$(cd "$T/by-make/usr/local" && find . -type d | sort | tr '\n' ' ')" = ". ./share ./share/zsh ./share/zsh/mine " ]
 }
 
 @test "what is installed does not know in which directory it was built" {

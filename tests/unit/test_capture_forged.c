@@ -576,7 +576,7 @@ static void large_heaps_get_a_file_to_match(void **state)
 	m.bytes[1000]++;
 	expect_refusal(
 		m.bytes, m.n, -EBADMSG,
-		"the capture 'x' is damaged (a section passed over): its checksum does not match");
+		"the capture 'x' is damaged (a skipped section): its checksum does not match");
 	free(m.bytes);
 }
 

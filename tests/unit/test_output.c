@@ -2,6 +2,9 @@
 /* Unit tests of src/store/output.c: names of captures, whatever a process calls itself. */
 #include "tests/unit/unit.h"
 
+#include <errno.h>
+
+#include "src/base/err.h"
 #include "src/store/output.h"
 
 static void expect(const char *pattern, const char *comm, const char *expected)
@@ -34,11 +37,33 @@ static void hostile_names(void **state)
 	expect("%c", "%p", "%p");
 }
 
+static void expect_unknown(const char *pattern, const char *text)
+{
+	struct err e = { 0 };
+
+	assert_int_equal(output_check(pattern, &e), -EINVAL);
+	assert_int_equal(e.exit_code, 2);
+	assert_string_equal(e.text, text);
+	assert_string_equal(e.hint,
+			    "%p is the process number, %c the command, %% a percent sign");
+}
+
+static void unknown_sequences_are_refused(void **state)
+{
+	struct err e = { 0 };
+
+	(void)state;
+	expect_unknown("%x.pmm", "'%x' in the capture's name '%x.pmm' is not known");
+	expect_unknown("%p.%%%d", "'%d' in the capture's name '%p.%%%d' is not known");
+	assert_int_equal(output_check("/tmp/%%x.%c.%p", &e), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ordinary_names),
 		cmocka_unit_test(hostile_names),
+		cmocka_unit_test(unknown_sequences_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

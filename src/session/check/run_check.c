@@ -385,7 +385,7 @@ int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
 		return r->nr_found > 0;
 	*e = r->untold;
 	if (r->nr_untold)
-		err_set(e, -EIO, "%.400s; %s %s not told", r->untold.text,
+		err_set(e, -EIO, "%.400s; %s %s not reported", r->untold.text,
 			fmt_many(r->nr_untold, "heap error").s,
 			fmt_agree(r->nr_untold, "was", "were"));
 	err_hint(e, "%s", r->untold.hint);

@@ -34,24 +34,24 @@ $ pmm report fake:demo.recipe
      at peak  share  blocks  stack
     1.00 MiB  91.6%       1  big+0x10
                                2 calls, 2.00 MiB, mean 1.00 MiB, max 1.00 MiB
-                               made from 4.00 s to 9.00 s; of 2 freed half lived under 1.28 s
+                               allocated from 4.00 s to 9.00 s; 2 freed, median lifetime under 1.28 s
                                1 failed
                                main+0x10
     93.8 KiB   8.4%      96  libxalloc.so+0x10
                                100 calls, 97.7 KiB, mean 1000 B, max 1000 B
-                               made from 2.00 s to 12.0 s; of 4 freed half lived under 5.12 s
+                               allocated from 2.00 s to 12.0 s; 4 freed, median lifetime under 5.12 s
                                via libc.so.6+0x98765
                                parse+0x10
                                load+0x10
                                main+0x10
        320 B  <0.1%      10  names+0x10
                                50 calls, 1.56 KiB, mean 32 B, max 32 B, 60.0% temporary
-                               made from 1.00 s to 19.0 s; of 40 freed half lived under 10 ms
+                               allocated from 1.00 s to 19.0 s; 40 freed, median lifetime under 10 ms
                                load+0x10
                                main+0x10
         24 B  <0.1%       3  [stack unknown]
                                3 calls, 24 B, mean 8 B, max 8 B
-                               made after 500 ms
+                               allocated after 500 ms
                                1 of size zero
   
   Stacks of mmap by bytes mapped
@@ -81,7 +81,7 @@ $ pmm report fake:demo.recipe
                132 KiB more in 1 chunk of mmap; 64 B in 2 chunks of the fast lists; 512 KiB at the top
     mappings   mmap 3 calls, 192 KiB, 2 failed; munmap 1 call, 64.0 KiB
                mremap 4 calls, 128 KiB grown, 64.0 KiB shrunk
-               brk 5 calls, 1.03 MiB, at most 2.00 MiB
+               brk 5 calls, grown by 1.03 MiB, at most 2.00 MiB
     ledger     2.00 MiB of at most 64.0 MiB; 109 of 4,096 slots used
   
   Threads by bytes allocated
@@ -131,19 +131,19 @@ $ pmm report --sort live fake:demo.recipe
         live  share  blocks  stack
     93.8 KiB  99.6%      96  libxalloc.so+0x10
                                100 calls, 97.7 KiB, mean 1000 B, max 1000 B
-                               made from 2.00 s to 12.0 s; of 4 freed half lived under 5.12 s
+                               allocated from 2.00 s to 12.0 s; 4 freed, median lifetime under 5.12 s
                                via libc.so.6+0x98765
                                parse+0x10
                                load+0x10
                                main+0x10
        320 B   0.3%      10  names+0x10
                                50 calls, 1.56 KiB, mean 32 B, max 32 B, 60.0% temporary
-                               made from 1.00 s to 19.0 s; of 40 freed half lived under 10 ms
+                               allocated from 1.00 s to 19.0 s; 40 freed, median lifetime under 10 ms
                                load+0x10
                                main+0x10
         24 B  <0.1%       3  [stack unknown]
                                3 calls, 24 B, mean 8 B, max 8 B
-                               made after 500 ms
+                               allocated after 500 ms
                                1 of size zero
   
   Stacks of mmap by bytes mapped
@@ -173,7 +173,7 @@ $ pmm report --sort live fake:demo.recipe
                132 KiB more in 1 chunk of mmap; 64 B in 2 chunks of the fast lists; 512 KiB at the top
     mappings   mmap 3 calls, 192 KiB, 2 failed; munmap 1 call, 64.0 KiB
                mremap 4 calls, 128 KiB grown, 64.0 KiB shrunk
-               brk 5 calls, 1.03 MiB, at most 2.00 MiB
+               brk 5 calls, grown by 1.03 MiB, at most 2.00 MiB
     ledger     2.00 MiB of at most 64.0 MiB; 109 of 4,096 slots used
   
   Threads by bytes allocated
@@ -221,12 +221,12 @@ $ pmm report --sort allocated --top 2 --no-symbols fake:demo.recipe
     allocated  share  calls  stack
      2.00 MiB  95.4%      2  big+0x10
                                2 calls, 2.00 MiB, mean 1.00 MiB, max 1.00 MiB
-                               made from 4.00 s to 9.00 s; of 2 freed half lived under 1.28 s
+                               allocated from 4.00 s to 9.00 s; 2 freed, median lifetime under 1.28 s
                                1 failed
                                main+0x10
      97.7 KiB   4.5%    100  libxalloc.so+0x10
                                100 calls, 97.7 KiB, mean 1000 B, max 1000 B
-                               made from 2.00 s to 12.0 s; of 4 freed half lived under 5.12 s
+                               allocated from 2.00 s to 12.0 s; 4 freed, median lifetime under 5.12 s
                                via libc.so.6+0x98765
                                parse+0x10
                                load+0x10
@@ -260,7 +260,7 @@ $ pmm report --sort allocated --top 2 --no-symbols fake:demo.recipe
                132 KiB more in 1 chunk of mmap; 64 B in 2 chunks of the fast lists; 512 KiB at the top
     mappings   mmap 3 calls, 192 KiB, 2 failed; munmap 1 call, 64.0 KiB
                mremap 4 calls, 128 KiB grown, 64.0 KiB shrunk
-               brk 5 calls, 1.03 MiB, at most 2.00 MiB
+               brk 5 calls, grown by 1.03 MiB, at most 2.00 MiB
     ledger     2.00 MiB of at most 64.0 MiB; 109 of 4,096 slots used
   
   Threads by bytes allocated
@@ -308,7 +308,7 @@ $ pmm report --sort calls --top 1 fake:demo.recipe
     allocated  share  calls  stack
      97.7 KiB  64.5%    100  libxalloc.so+0x10
                                100 calls, 97.7 KiB, mean 1000 B, max 1000 B
-                               made from 2.00 s to 12.0 s; of 4 freed half lived under 5.12 s
+                               allocated from 2.00 s to 12.0 s; 4 freed, median lifetime under 5.12 s
                                via libc.so.6+0x98765
                                parse+0x10
                                load+0x10
@@ -342,7 +342,7 @@ $ pmm report --sort calls --top 1 fake:demo.recipe
                132 KiB more in 1 chunk of mmap; 64 B in 2 chunks of the fast lists; 512 KiB at the top
     mappings   mmap 3 calls, 192 KiB, 2 failed; munmap 1 call, 64.0 KiB
                mremap 4 calls, 128 KiB grown, 64.0 KiB shrunk
-               brk 5 calls, 1.03 MiB, at most 2.00 MiB
+               brk 5 calls, grown by 1.03 MiB, at most 2.00 MiB
     ledger     2.00 MiB of at most 64.0 MiB; 109 of 4,096 slots used
   
   Threads by bytes allocated
@@ -390,23 +390,23 @@ $ pmm report --sort temporary --top 0 fake:demo.recipe
     share  temporary  stack
      100%         30  names+0x10
                         50 calls, 1.56 KiB, mean 32 B, max 32 B, 60.0% temporary
-                        made from 1.00 s to 19.0 s; of 40 freed half lived under 10 ms
+                        allocated from 1.00 s to 19.0 s; 40 freed, median lifetime under 10 ms
                         load+0x10
                         main+0x10
      0.0%          0  [stack unknown]
                         3 calls, 24 B, mean 8 B, max 8 B
-                        made after 500 ms
+                        allocated after 500 ms
                         1 of size zero
      0.0%          0  libxalloc.so+0x10
                         100 calls, 97.7 KiB, mean 1000 B, max 1000 B
-                        made from 2.00 s to 12.0 s; of 4 freed half lived under 5.12 s
+                        allocated from 2.00 s to 12.0 s; 4 freed, median lifetime under 5.12 s
                         via libc.so.6+0x98765
                         parse+0x10
                         load+0x10
                         main+0x10
      0.0%          0  big+0x10
                         2 calls, 2.00 MiB, mean 1.00 MiB, max 1.00 MiB
-                        made from 4.00 s to 9.00 s; of 2 freed half lived under 1.28 s
+                        allocated from 4.00 s to 9.00 s; 2 freed, median lifetime under 1.28 s
                         1 failed
                         main+0x10
   
@@ -437,7 +437,7 @@ $ pmm report --sort temporary --top 0 fake:demo.recipe
                132 KiB more in 1 chunk of mmap; 64 B in 2 chunks of the fast lists; 512 KiB at the top
     mappings   mmap 3 calls, 192 KiB, 2 failed; munmap 1 call, 64.0 KiB
                mremap 4 calls, 128 KiB grown, 64.0 KiB shrunk
-               brk 5 calls, 1.03 MiB, at most 2.00 MiB
+               brk 5 calls, grown by 1.03 MiB, at most 2.00 MiB
     ledger     2.00 MiB of at most 64.0 MiB; 109 of 4,096 slots used
   
   Threads by bytes allocated
@@ -997,14 +997,14 @@ $ pmm report --module load fake:demo.recipe
      at peak  share  blocks  stack
     93.8 KiB  99.7%      96  libxalloc.so+0x10
                                100 calls, 97.7 KiB, mean 1000 B, max 1000 B
-                               made from 2.00 s to 12.0 s; of 4 freed half lived under 5.12 s
+                               allocated from 2.00 s to 12.0 s; 4 freed, median lifetime under 5.12 s
                                via libc.so.6+0x98765
                                parse+0x10
                                load+0x10
                                main+0x10
        320 B   0.3%      10  names+0x10
                                50 calls, 1.56 KiB, mean 32 B, max 32 B, 60.0% temporary
-                               made from 1.00 s to 19.0 s; of 40 freed half lived under 10 ms
+                               allocated from 1.00 s to 19.0 s; 40 freed, median lifetime under 10 ms
                                load+0x10
                                main+0x10
   
@@ -1177,7 +1177,7 @@ $ printf 'watch mode=sampled sample=1000\nsite main allocs=4 size=1000 samples-i
         live  share  blocks  stack
     3.91 KiB   100%       4  main+0x10
                                4 calls, 3.91 KiB, mean 1000 B, max 1000 B
-                               made after 1.00 s
+                               allocated after 1.00 s
                                from 4 samples; live within 3.67 KiB in 19 of 20 cases
   
   Sizes of requests (bytes)
@@ -1199,7 +1199,7 @@ $ printf 'watch mode=sampled sample=1000\nsite main allocs=4 size=1000 samples-i
 $ printf 'process taken=1s\ndrop block-full=5 bytes=100\nwatch off=2 min-size=32\ntotals skipped=3 skipped-bytes=30\nsite main size=64\n' >lost; pmm report fake:lost
     !  tracking stopped early (no memory for the ledger); what came after is missing
     !  5 blocks were not recorded: the ledger reached its limit (pmm run --ledger-limit)
-    !  3 allocations below 32 B were passed over (30 B in all)
+    !  3 allocations below 32 B were skipped (30 B in all)
   
   fake
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, exited with status 0
@@ -1216,7 +1216,7 @@ $ printf 'process taken=1s\ndrop block-full=5 bytes=100\nwatch off=2 min-size=32
     live  share  blocks  stack
     64 B   100%       1  main+0x10
                            1 call, 64 B, mean 64 B, max 64 B
-                           made after 1.00 s
+                           allocated after 1.00 s
   
   Sizes of requests (bytes)
     size   malloc  allocated  in use
