@@ -498,7 +498,7 @@ struct pmm_ledger {
 	/*
 	 * [scanner] While this is not 0, the agent sets the byte at PMM_MARKS_OFF + ((offset in the
 	 * arena) >> mark_shift), if that is one of nr_marks, after each store to a block table.
-	 * nr_marks bytes have backing before this is raised. See doc/ledger.md, "A ledger frozen".
+	 * nr_marks bytes have backing before this is raised. See doc/ledger.md, "The pre-copy".
 	 * Who raises it holds a lock on these four bytes of the file (F_OFD_SETLK), which ends with
 	 * its process.
 	 */
