@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
-* Block tables of one moment, by pre-copy: doc/ledger.md, "The pre-copy".
+ * Block tables of one moment, by pre-copy: doc/ledger.md, "The pre-copy".
  */
 #include "src/ledger/precopy.h"
 
