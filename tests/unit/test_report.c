@@ -197,6 +197,20 @@ static void losses_are_said(void **state)
 	free(text);
 }
 
+/* A heap that is grown past the hooks, and an allocator without a file (the full form of pmm.h). */
+static void what_is_not_known_is_not_made_up(void **state)
+{
+	char *text = make("allocator / arena=1M used=3K free=4K free-chunks=5 at=1s\n"
+			  "mapping brk=1M brk-peak=2M\nsite a size=8\n",
+			  (struct report_options){ .top = 5 }, false);
+
+	(void)state;
+	assert_true(has(text, "\n  allocator  1.00 MiB from the system, 3.00 KiB used, 4.00 KiB "
+			      "free in 5 chunks\n"));
+	assert_true(has(text, "\n  mappings   brk at most 2.00 MiB; no calls were seen\n"));
+	free(text);
+}
+
 /* Every combination of wishes on full, empty and made-up heaps: for the sanitizers to watch. */
 static void every_wish_on_every_heap(void **state)
 {
@@ -235,6 +249,7 @@ int main(void)
 		cmocka_unit_test(depth_says_what_it_left_out),
 		cmocka_unit_test(nothing_raw_reaches_the_text),
 		cmocka_unit_test(losses_are_said),
+		cmocka_unit_test(what_is_not_known_is_not_made_up),
 		cmocka_unit_test(every_wish_on_every_heap),
 	};
 
