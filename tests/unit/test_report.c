@@ -200,7 +200,7 @@ static void losses_are_said(void **state)
 /* A heap that is grown past the hooks, and an allocator without a file (the full form of pmm.h). */
 static void what_is_not_known_is_not_made_up(void **state)
 {
-	char *text = make("allocator / arena=1M used=3K free=4K free-chunks=5 at=1s\n"
+	char *text = make("allocator \"\" arena=1M used=3K free=4K free-chunks=5 at=1s\n"
 			  "mapping brk=1M brk-peak=2M\nsite a size=8\n",
 			  (struct report_options){ .top = 5 }, false);
 
