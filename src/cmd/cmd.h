@@ -31,7 +31,7 @@
 #include <stdbool.h>
 
 #include "src/base/err.h"
-#include "src/cmd/opt.h"
+#include "src/cmd/options/opt.h"
 
 enum cmd_exit { CMD_OK = 0, CMD_FOUND = 1, CMD_USAGE = 2, CMD_FAILED = 3 };
 

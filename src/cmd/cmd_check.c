@@ -11,19 +11,19 @@
 #include "src/session/check/check_live.h"
 #include "src/session/check/check_report.h"
 #include "src/session/check/check_uninit.h"
-#include "src/cmd/check_uses.h"
+#include "src/cmd/options/check_uses.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/emit.h"
 #include "src/cmd/live.h"
-#include "src/cmd/percent.h"
-#include "src/cmd/pid.h"
+#include "src/cmd/options/percent.h"
+#include "src/cmd/options/pid.h"
 #include "src/cmd/report_file.h"
 #include "src/cmd/runs_signals.h"
 #include "src/cmd/cmd_run.h"
 #include "src/session/check/run_check.h"
 #include "src/session/run_program.h"
 #include "src/cmd/terminal.h"
-#include "src/cmd/opt_words.h"
+#include "src/cmd/options/opt_words.h"
 
 #define DEFAULT_QUARANTINE	(1ull << 20)
 #define DEFAULT_GUARDED		(1ull << 16)

@@ -5,7 +5,7 @@
 
 #include "src/base/fmt.h"
 #include "src/cmd/cmd.h"
-#include "src/cmd/pid.h"
+#include "src/cmd/options/pid.h"
 #include "src/inject/injection.h"
 #include "src/ptrace/watchdog.h"
 

@@ -7,7 +7,7 @@
 #include "src/names/names.h"
 #include "src/track/source.h"
 #include "src/cmd/cmd.h"
-#include "src/cmd/meant.h"
+#include "src/cmd/help/meant.h"
 #include "src/cmd/emit.h"
 #include "src/names/naming.h"
 #include "src/session/name_notes.h"

@@ -11,7 +11,7 @@
 #include "src/ledger/ledger_heap.h"
 #include "src/store/output.h"
 #include "src/cmd/cmd.h"
-#include "src/cmd/pid.h"
+#include "src/cmd/options/pid.h"
 
 #define VIEW_WAIT_MS 100
 

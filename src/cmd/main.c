@@ -8,7 +8,7 @@
 
 #include "src/base/stack.h"
 #include "src/cmd/cmd.h"
-#include "src/cmd/meant.h"
+#include "src/cmd/help/meant.h"
 
 const struct cmd *const cmd_table[] = {
 	&cmd_run,

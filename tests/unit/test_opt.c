@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit tests of src/cmd/opt.c. */
-#include "src/cmd/opt.h"
+/* Unit tests of src/cmd/options/opt.c. */
+#include "src/cmd/options/opt.h"
 
 #include "tests/unit/unit.h"
 

@@ -2,8 +2,8 @@
 /*
  * Options: one table per command drives parsing, --help, the man page and shell completion.
  */
-#ifndef CMD_OPT_H
-#define CMD_OPT_H
+#ifndef CMD_OPTIONS_OPT_H
+#define CMD_OPTIONS_OPT_H
 
 #include <stdbool.h>
 #include <stdint.h>

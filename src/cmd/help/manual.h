@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Man pages and shell completions, made from the tables of commands and options. */
-#ifndef CMD_MANUAL_H
-#define CMD_MANUAL_H
+#ifndef CMD_HELP_MANUAL_H
+#define CMD_HELP_MANUAL_H
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
 /*
  * An option's percentage.
  */
-#ifndef CMD_PERCENT_H
-#define CMD_PERCENT_H
+#ifndef CMD_OPTIONS_PERCENT_H
+#define CMD_OPTIONS_PERCENT_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Completion scripts for bash and zsh, made from the tables of commands and options. */
-#include "src/cmd/manual.h"
+#include "src/cmd/help/manual.h"
 
 #include <string.h>
 

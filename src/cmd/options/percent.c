@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* An option's percentage. */
-#include "src/cmd/percent.h"
+#include "src/cmd/options/percent.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /*
  * What a word on the command line is meant to be where it is not what is asked for.
  */
-#ifndef CMD_MEANT_H
-#define CMD_MEANT_H
+#ifndef CMD_HELP_MEANT_H
+#define CMD_HELP_MEANT_H
 
 #include <sys/types.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Options of `pmm check` that do not go with what is to be done. */
-#include "src/cmd/check_uses.h"
+#include "src/cmd/options/check_uses.h"
 
 #include <errno.h>
 #include <string.h>

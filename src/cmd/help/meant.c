@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a word on the command line is meant to be. */
-#include "src/cmd/meant.h"
+#include "src/cmd/help/meant.h"
 
 #include <dirent.h>
 #include <errno.h>

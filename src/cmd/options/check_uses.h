@@ -2,8 +2,8 @@
 /*
  * What each option of `pmm check` is for: none is ignored in silence.
  */
-#ifndef CMD_CHECK_USES_H
-#define CMD_CHECK_USES_H
+#ifndef CMD_OPTIONS_CHECK_USES_H
+#define CMD_OPTIONS_CHECK_USES_H
 
 #include "src/base/err.h"
 

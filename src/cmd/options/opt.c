@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Options: parsing argv by a table. */
-#include "src/cmd/opt.h"
+#include "src/cmd/options/opt.h"
 
 #include <errno.h>
 #include <limits.h>

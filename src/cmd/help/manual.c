@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Man pages as roff (man(7)), made from the tables of commands and options. */
-#include "src/cmd/manual.h"
+#include "src/cmd/help/manual.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Operands that name a process. */
-#include "src/cmd/pid.h"
+#include "src/cmd/options/pid.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "src/cmd/cmd.h"
-#include "src/cmd/meant.h"
+#include "src/cmd/help/meant.h"
 #include "src/proc/proc.h"
 
 /* Could it be meant as a program's name? */

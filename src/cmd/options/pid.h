@@ -2,8 +2,8 @@
 /*
  * Operands that name a process.
  */
-#ifndef CMD_PID_H
-#define CMD_PID_H
+#ifndef CMD_OPTIONS_PID_H
+#define CMD_OPTIONS_PID_H
 
 #include <sys/types.h>
 

@@ -7,8 +7,8 @@
 #include "src/base/str.h"
 #include "src/base/wrap.h"
 #include "src/cmd/cmd.h"
-#include "src/cmd/manual.h"
-#include "src/cmd/meant.h"
+#include "src/cmd/help/manual.h"
+#include "src/cmd/help/meant.h"
 #include "src/cmd/terminal.h"
 #include "src/document/doc.h"
 

@@ -2,8 +2,8 @@
 /*
  * What options of `pmm leaks` say in words. All: 0 or -EINVAL with `e` (a usage error).
  */
-#ifndef CMD_LEAKS_WORDS_H
-#define CMD_LEAKS_WORDS_H
+#ifndef CMD_OPTIONS_LEAKS_WORDS_H
+#define CMD_OPTIONS_LEAKS_WORDS_H
 
 #include <stdint.h>
 
