@@ -9,8 +9,11 @@
 
 #include "src/base/vec.h"
 
-const char *const rank_key_name[RANK_NR + 1] = { "live",  "peak",      "allocated",
-						 "calls", "temporary", NULL };
+const char *const rank_key_name[RANK_NR + 1] = {
+	[RANK_LIVE] = "live",	[RANK_PEAK] = "peak",		[RANK_ALLOCATED] = "allocated",
+	[RANK_CALLS] = "calls", [RANK_TEMPORARY] = "temporary", [RANK_NR] = NULL,
+};
+_Static_assert(RANK_NR == 5, "a name for each");
 
 struct pair {
 	uint64_t value, second;

@@ -120,11 +120,18 @@ static int check_options(struct err *e)
 static const char *allocator_name(const struct entries *found)
 {
 	static const char *const name[] = {
-		"glibc",    "musl",	     "jemalloc",	  "tcmalloc",
-		"mimalloc", "a sanitizer's", "the program's own", ""
+		[ENTRIES_GLIBC] = "glibc",
+		[ENTRIES_MUSL] = "musl",
+		[ENTRIES_JEMALLOC] = "jemalloc",
+		[ENTRIES_TCMALLOC] = "tcmalloc",
+		[ENTRIES_MIMALLOC] = "mimalloc",
+		[ENTRIES_SANITIZER] = "a sanitizer's",
+		[ENTRIES_CUSTOM] = "the program's own",
+		[ENTRIES_OTHER] = "",
 	};
 
-	return found->allocator <= ENTRIES_OTHER ? name[found->allocator] : "";
+	_Static_assert(sizeof(name) / sizeof(*name) == ENTRIES_NR_ALLOCATORS, "a name for each");
+	return found->allocator < ENTRIES_NR_ALLOCATORS ? name[found->allocator] : "";
 }
 
 static void tell_attached(pid_t pid, const char *comm, const struct attach_info *info)

@@ -22,6 +22,7 @@ enum entries_allocator {
 	ENTRIES_CUSTOM,		/* --alloc */
 	ENTRIES_OTHER,		/* has malloc and free */
 };
+#define ENTRIES_NR_ALLOCATORS (ENTRIES_OTHER + 1)
 
 struct entry_found {
 	uint64_t address, size;		/* size 0 = unknown */

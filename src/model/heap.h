@@ -19,6 +19,7 @@
 #define HEAP_NR_LIFETIMES	24	/* bucket 0: under tick_ns; k: [2^(k-1), 2^k) * tick_ns */
 #define HEAP_NR_DROPS		6	/* enum pmm_drop */
 #define HEAP_BUILD_ID_MAX	32
+#define HEAP_FRAME_MARK_MAX	4095	/* greater: a program counter */
 
 /* How tracking began. Frees of blocks from before, where there are such, are untracked_frees. */
 enum heap_began {
@@ -26,6 +27,7 @@ enum heap_began {
 	HEAP_BEGAN_FORK,	/* with a forked child: blocks of the parent are not known */
 	HEAP_BEGAN_ATTACH,	/* while it ran: older blocks are not known */
 };
+#define HEAP_NR_BEGAN (HEAP_BEGAN_ATTACH + 1)
 
 enum heap_mode { HEAP_EXACT, HEAP_SAMPLED };
 
@@ -36,6 +38,7 @@ enum heap_end {
 	HEAP_GONE,		/* ended without exit() (_exit), end_status if known, else -1 */
 	HEAP_REPLACED,		/* called exec */
 };
+#define HEAP_NR_ENDS (HEAP_REPLACED + 1)
 
 struct heap_module {
 	uint64_t start, end;		/* address range in the process */
@@ -190,6 +193,7 @@ enum heap_search_how {
 	HEAP_SEARCH_EXIT,	/* its threads stood still, at its end */
 	HEAP_SEARCH_CORE,	/* a core file */
 };
+#define HEAP_NR_SEARCHES (HEAP_SEARCH_CORE + 1)
 
 struct heap_search {
 	enum heap_search_how how;

@@ -12,8 +12,6 @@
 
 #include "src/base/utf8.h"
 
-#define FRAME_MARK_MAX 4095 /* PMM_FRAME_MARK_MAX, include/pmm/ledger.h */
-
 /* Where the first violation goes. */
 struct complaint {
 	char *why;
@@ -117,7 +115,7 @@ static int check_nodes(const struct heap *h, const struct complaint *c)
 					n->parent);
 		if (n->module >= h->nr_modules)
 			return violated(c, "node %" PRIu32 " names module %" PRIu32, i, n->module);
-		if (n->module && n->pc <= FRAME_MARK_MAX)
+		if (n->module && n->pc <= HEAP_FRAME_MARK_MAX)
 			return violated(c, "node %" PRIu32 " is a mark inside a module", i);
 		if (n->pc - HEAP_SRCLOC_PC < HEAP_MAX_SRCLOCS && (n->module || !heap_srcloc(h, n)))
 			return violated(c, "node %" PRIu32 " names a spot that is not there", i);

@@ -23,6 +23,9 @@ enum frame_role {
 };
 #define FRAME_NR_ROLES (FRAME_MARK + 1)
 
+/* "program", "runtime", "allocator", "mark". */
+const char *frame_role_name(enum frame_role role);
+
 struct frame_name {
 	const char *function; /* demangled, NULL: not known */
 	const char *linkage;  /* the same as the object file has it, NULL: not known */

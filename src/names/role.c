@@ -14,6 +14,19 @@
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
 
+const char *frame_role_name(enum frame_role role)
+{
+	static const char *const name[] = {
+		[FRAME_PROGRAM] = "program",
+		[FRAME_RUNTIME] = "runtime",
+		[FRAME_ALLOCATOR] = "allocator",
+		[FRAME_MARK] = "mark",
+	};
+
+	_Static_assert(sizeof(name) / sizeof(*name) == FRAME_NR_ROLES, "a name for each");
+	return name[role];
+}
+
 /* by the file's name; patterns as in fnmatch(3) */
 static const char *const allocator_module[] = {
 	"libpmm.so*",	    "libpmm_check.so*", "libjemalloc*.so*", "libtcmalloc*.so*",

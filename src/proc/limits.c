@@ -25,9 +25,15 @@ struct search {
 
 const char *limit_name(enum limit_kind kind)
 {
-	static const char *const name[] = { "cgroup limit", "address space limit", "data limit",
-					    "machine's memory", "limit on processes" };
+	static const char *const name[] = {
+		[LIMIT_CGROUP] = "cgroup limit",
+		[LIMIT_ADDRESS_SPACE] = "address space limit",
+		[LIMIT_DATA] = "data limit",
+		[LIMIT_MACHINE] = "machine's memory",
+		[LIMIT_PROCESSES] = "limit on processes",
+	};
 
+	_Static_assert(sizeof(name) / sizeof(*name) == LIMIT_NR_KINDS, "a name for each");
 	return name[kind];
 }
 

@@ -35,14 +35,6 @@ static void add_count(struct event *e, const char *key, struct expiry_count c)
 
 static void add_frame(struct event *e, const struct frame_name *f)
 {
-	static const char *const role[] = {
-		[FRAME_PROGRAM] = "program",
-		[FRAME_RUNTIME] = "runtime",
-		[FRAME_ALLOCATOR] = "allocator",
-		[FRAME_MARK] = "mark",
-	};
-
-	_Static_assert(NR(role) == FRAME_NR_ROLES, "a name for each");
 	event_object(e, NULL);
 	event_text(e, "function", f->function);
 	event_text(e, "file", f->file);
@@ -51,7 +43,7 @@ static void add_frame(struct event *e, const struct frame_name *f)
 	event_text(e, "module", f->module);
 	event_u64(e, "module_offset", UNIT_ADDRESS, f->offset);
 	event_u64(e, "inlined", UNIT_BOOL, f->inlined);
-	event_text(e, "role", role[f->role]);
+	event_text(e, "role", frame_role_name(f->role));
 	event_end(e);
 }
 

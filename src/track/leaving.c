@@ -100,13 +100,13 @@ int leaving_read(const struct watched *w, struct leaving *out)
 const char *leaving_cause_name(enum pmm_leave_cause cause)
 {
 	static const char *const names[PMM_NR_LEAVE_CAUSES] = {
-		"end",
-		"exit()",
-		"return from main",
-		"quick_exit()",
-		"_exit()",
-		"syscall(SYS_exit_group)",
-		"death by a signal",
+		[PMM_LEAVE_NO_CAUSE] = "end",
+		[PMM_LEAVE_EXIT] = "exit()",
+		[PMM_LEAVE_RETURN] = "return from main",
+		[PMM_LEAVE_QUICK_EXIT] = "quick_exit()",
+		[PMM_LEAVE_AT_ONCE] = "_exit()",
+		[PMM_LEAVE_CALL] = "syscall(SYS_exit_group)",
+		[PMM_LEAVE_SIGNAL] = "death by a signal",
 	};
 
 	return names[cause < PMM_NR_LEAVE_CAUSES ? cause : PMM_LEAVE_NO_CAUSE];

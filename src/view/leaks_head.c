@@ -31,7 +31,11 @@ static const struct column search_columns[] = {
 
 static void add_search(struct leaks_view *v)
 {
-	static const char *const how[] = { "none", "copy", "stopped", "exit", "core" };
+	static const char *const how[HEAP_NR_SEARCHES] = {
+		[HEAP_SEARCH_NONE] = "none",	   [HEAP_SEARCH_COPY] = "copy",
+		[HEAP_SEARCH_STOPPED] = "stopped", [HEAP_SEARCH_EXIT] = "exit",
+		[HEAP_SEARCH_CORE] = "core",
+	};
 	const struct heap_search *s = &v->heap->search;
 	struct table *t = table_new(TABLE_RECORD, "search", NULL, search_columns,
 				    NR_COLUMNS(search_columns));
@@ -39,7 +43,7 @@ static void add_search(struct leaks_view *v)
 	if (t) {
 		t->json_only = true;
 		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		table_set_const(t, 0, s->how <= HEAP_SEARCH_CORE ? how[s->how] : "unknown");
+		table_set_const(t, 0, s->how < HEAP_NR_SEARCHES ? how[s->how] : "unknown");
 		table_set(t, 1, s->complete);
 		if (!v->opt.tree)	/* else each process has its own */
 			table_set(t, 2, report_time(v->heap, s->at_ns));

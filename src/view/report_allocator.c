@@ -48,6 +48,7 @@ static const char *const end_text[] = {
 	[HEAP_KILLED] = "the program was killed", [HEAP_GONE] = "the program ended without exit()",
 	[HEAP_REPLACED] = "another program took its place",
 };
+_Static_assert(NR_COLUMNS(end_text) == HEAP_NR_ENDS, "a text for each");
 
 static const char *end_word(const struct heap *h)
 {
@@ -57,6 +58,7 @@ static const char *end_word(const struct heap *h)
 					    [HEAP_GONE] = "gone",
 					    [HEAP_REPLACED] = "replaced" };
 
+	_Static_assert(NR_COLUMNS(word) == HEAP_NR_ENDS, "a word for each");
 	return h->end <= HEAP_REPLACED ? word[h->end] : "not_asked";
 }
 

@@ -20,10 +20,12 @@ static const char *const end_name[] = {
 	[HEAP_RUNNING] = "running", [HEAP_EXITED] = "exited",	  [HEAP_KILLED] = "killed",
 	[HEAP_GONE] = "gone",	    [HEAP_REPLACED] = "replaced",
 };
+_Static_assert(NR_COLUMNS(end_name) == HEAP_NR_ENDS, "a name for each");
 
 static const char *const began_name[] = {
 	[HEAP_BEGAN_EXEC] = "exec", [HEAP_BEGAN_FORK] = "fork", [HEAP_BEGAN_ATTACH] = "attach",
 };
+_Static_assert(NR_COLUMNS(began_name) == HEAP_NR_BEGAN, "a name for each");
 
 static const struct column process_columns[] = {
 	{ "pid", NULL, UNIT_NUMBER },

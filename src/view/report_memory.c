@@ -67,6 +67,7 @@ void report_sizes(struct report *r)
 	};
 	struct sizes sizes;
 
+	_Static_assert(NR_COLUMNS(before_what) == HEAP_NR_BEGAN, "words for each");
 	if (t) {
 		sizes_sum(r->heap, &sizes);
 		for (unsigned i = 0; i < HEAP_NR_CLASSES; i++)

@@ -55,7 +55,6 @@ static void add_short(struct str *s, const struct frame_name *f)
 
 static void add_frame(struct walk *w, const struct frame_name *f)
 {
-	static const char *const role[] = { "program", "runtime", "allocator", "mark" };
 	bool shown = w->outside && (!w->limit || w->shown < w->limit) && !starts_program(f);
 
 	if (w->outside && !shown && !starts_program(f))
@@ -71,7 +70,7 @@ static void add_frame(struct walk *w, const struct frame_name *f)
 	if (!w->c->text_only) {
 		report_set_frame(w->t, w->c->frame, f);
 		table_set(w->t, w->c->inlined, f->inlined);
-		table_set_const(w->t, w->c->role, role[f->role]);
+		table_set_const(w->t, w->c->role, frame_role_name(f->role));
 	}
 	if (shown) {
 		report_set_label(w->t, w->c->label, f);

@@ -70,6 +70,7 @@ const char *watch_reason(enum growth_reason reason)
 				    "only replace them",
 	};
 
+	_Static_assert(sizeof(text) / sizeof(*text) == GROWTH_NR_REASONS, "words for each");
 	return text[reason];
 }
 

@@ -14,6 +14,7 @@ static const char *const state_name[] = {
 	[DOCTOR_NOTE] = "note",
 	[DOCTOR_NO] = "no",
 };
+_Static_assert(sizeof(state_name) / sizeof(*state_name) == DOCTOR_NR_STATES, "a name for each");
 
 enum { COLUMN_STATE, COLUMN_CHECK, COLUMN_FOUND, COLUMN_NEEDED, COLUMN_REMEDY };
 

@@ -17,6 +17,7 @@ enum doctor_state {
 	DOCTOR_NOTE, /* works, with something to know */
 	DOCTOR_NO,   /* does not work; only what `needed` names stands in the way of `pmm run` */
 };
+#define DOCTOR_NR_STATES (DOCTOR_NO + 1)
 
 struct doctor_finding {
 	const char *check; /* constant, a word: key in JSON */

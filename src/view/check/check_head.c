@@ -11,9 +11,18 @@
 #include "src/view/report_part.h"
 
 /* the first: by Valgrind */
-static const char *const level_name[PMM_NR_CHECK_LEVELS] = { "uninit", "light", "guard",
-							     "sampled" };
-static const char *const mechanism_name[] = { "none", "madvise", "mprotect" };
+static const char *const level_name[PMM_NR_CHECK_LEVELS] = {
+	[PMM_CHECK_NONE] = "uninit",
+	[PMM_CHECK_LIGHT] = "light",
+	[PMM_CHECK_GUARD] = "guard",
+	[PMM_CHECK_SAMPLED] = "sampled",
+};
+static const char *const mechanism_name[] = {
+	[PMM_GUARD_NONE] = "none",
+	[PMM_GUARD_MADVISE] = "madvise",
+	[PMM_GUARD_MPROTECT] = "mprotect",
+};
+_Static_assert(NR_COLUMNS(mechanism_name) == HEAP_NR_MECHANISMS, "a name for each");
 
 static const struct column check_columns[] = {
 	{ "level", NULL, UNIT_TEXT },
