@@ -80,16 +80,24 @@ void coverage_rows(struct table *t, struct coverage *c, const struct coverage_wo
 
 /* ---- JSON ---- */
 
-static const struct column gap_columns[] = {
-	{ "program", NULL, UNIT_TEXT },
-	{ "why", NULL, UNIT_TEXT },
-	{ "processes", NULL, UNIT_COUNT },
-	{ "pid", NULL, UNIT_NUMBER },
+enum {
+	GAP_PROGRAM,
+	GAP_WHY,
+	GAP_PROCESSES,
+	GAP_PID,
+	GAP_NR,
+};
+
+static const struct column gap_columns[GAP_NR] = {
+	[GAP_PROGRAM] = { "program", NULL, UNIT_TEXT },
+	[GAP_WHY] = { "why", NULL, UNIT_TEXT },
+	[GAP_PROCESSES] = { "processes", NULL, UNIT_COUNT },
+	[GAP_PID] = { "pid", NULL, UNIT_NUMBER },
 };
 
 static void add_gaps(struct doc *d, const struct coverage *c, const char *key, bool untracked)
 {
-	struct table *t = table_new(TABLE_ROWS, key, NULL, gap_columns, NR_COLUMNS(gap_columns));
+	struct table *t = table_new(TABLE_ROWS, key, NULL, gap_columns, GAP_NR);
 
 	if (t)
 		t->json_only = true;
@@ -97,44 +105,54 @@ static void add_gaps(struct doc *d, const struct coverage *c, const char *key, b
 		if (!t || g->untracked != untracked)
 			continue;
 		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		table_set_text(t, 0, g->program);
-		table_set_text(t, 1, g->why);
-		table_set(t, 2, g->nr);
+		table_set_text(t, GAP_PROGRAM, g->program);
+		table_set_text(t, GAP_WHY, g->why);
+		table_set(t, GAP_PROCESSES, g->nr);
 		if (g->pid)
-			table_set(t, 3, g->pid);
+			table_set(t, GAP_PID, g->pid);
 	}
 	doc_add(d, t);
 }
 
-static const struct column tree_columns[] = {
-	{ "processes", NULL, UNIT_COUNT },
-	{ "looked_at", NULL, UNIT_COUNT },
-	{ "idle", NULL, UNIT_COUNT },
-	{ "not_tracked", NULL, UNIT_COUNT },
-	{ "missed", NULL, UNIT_COUNT },
-	{ "replaced", NULL, UNIT_COUNT },
-	{ "blocks", NULL, UNIT_COUNT },
-	{ "bytes", NULL, UNIT_COUNT },
+enum {
+	TREE_PROCESSES,
+	TREE_LOOKED_AT,
+	TREE_IDLE,
+	TREE_NOT_TRACKED,
+	TREE_MISSED,
+	TREE_REPLACED,
+	TREE_BLOCKS,
+	TREE_BYTES,
+	TREE_NR,
+};
+
+static const struct column tree_columns[TREE_NR] = {
+	[TREE_PROCESSES] = { "processes", NULL, UNIT_COUNT },
+	[TREE_LOOKED_AT] = { "looked_at", NULL, UNIT_COUNT },
+	[TREE_IDLE] = { "idle", NULL, UNIT_COUNT },
+	[TREE_NOT_TRACKED] = { "not_tracked", NULL, UNIT_COUNT },
+	[TREE_MISSED] = { "missed", NULL, UNIT_COUNT },
+	[TREE_REPLACED] = { "replaced", NULL, UNIT_COUNT },
+	[TREE_BLOCKS] = { "blocks", NULL, UNIT_COUNT },
+	[TREE_BYTES] = { "bytes", NULL, UNIT_COUNT },
 };
 
 void coverage_record(struct doc *d, struct coverage *c)
 {
-	struct table *t = table_new(TABLE_RECORD, "tree", NULL, tree_columns,
-				    NR_COLUMNS(tree_columns));
-	unsigned i = 0;
+	struct table *t = table_new(TABLE_RECORD, "tree", NULL, tree_columns, TREE_NR);
 
 	if (t) {
 		t->json_only = true;
 		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		table_set(t, i++, c->processes);
-		table_set(t, i++, c->covered);
-		table_set(t, i++, c->idle);
-		table_set(t, i++, coverage_missed(c, true));
-		table_set(t, i++, coverage_missed(c, false));
-		table_set(t, i++, c->replaced);
-		table_set(t, i++, c->blocks);
+		table_set(t, TREE_PROCESSES, c->processes);
+		table_set(t, TREE_LOOKED_AT, c->covered);
+		table_set(t, TREE_IDLE, c->idle);
+		table_set(t, TREE_NOT_TRACKED, coverage_missed(c, true));
+		table_set(t, TREE_MISSED, coverage_missed(c, false));
+		table_set(t, TREE_REPLACED, c->replaced);
+		table_set(t, TREE_BLOCKS, c->blocks);
 		if (c->bytes || !c->blocks)	/* else they were not counted */
-			table_set(t, i, c->bytes);
+			table_set(t, TREE_BYTES, c->bytes);
 	}
 	doc_add(d, t);
 	add_gaps(d, c, "untracked", true);

@@ -27,47 +27,60 @@ _Static_assert(sizeof(kind_name) / sizeof(kind_name[0]) == HOLD_NR_ROOT_KINDS,
 
 /* ---- head ---- */
 
-static const struct column asked_columns[] = {
-	{ "asked", NULL, UNIT_TEXT },
-	{ "blocks", NULL, UNIT_COUNT },
-	{ "bytes", NULL, UNIT_COUNT },
-	{ "verdict", NULL, UNIT_TEXT },
+enum {
+	ASKED_ASKED,
+	ASKED_BLOCKS,
+	ASKED_BYTES,
+	ASKED_VERDICT,
+	ASKED_NR,
+};
+
+static const struct column asked_columns[ASKED_NR] = {
+	[ASKED_ASKED] = { "asked", NULL, UNIT_TEXT },
+	[ASKED_BLOCKS] = { "blocks", NULL, UNIT_COUNT },
+	[ASKED_BYTES] = { "bytes", NULL, UNIT_COUNT },
+	[ASKED_VERDICT] = { "verdict", NULL, UNIT_TEXT },
 };
 
 static void add_asked(struct doc *d, const struct hold_answer *a)
 {
-	struct table *t = table_new(TABLE_RECORD, "asked", NULL, asked_columns,
-				    NR_COLUMNS(asked_columns));
+	struct table *t = table_new(TABLE_RECORD, "asked", NULL, asked_columns, ASKED_NR);
 
 	if (t) {
 		t->json_only = true;
 		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		table_set_text(t, 0, a->asked);
-		table_set(t, 1, a->sum.blocks);
-		table_set(t, 2, a->sum.bytes);
-		table_set_text(t, 3, a->verdict);
+		table_set_text(t, ASKED_ASKED, a->asked);
+		table_set(t, ASKED_BLOCKS, a->sum.blocks);
+		table_set(t, ASKED_BYTES, a->sum.bytes);
+		table_set_text(t, ASKED_VERDICT, a->verdict);
 	}
 	doc_add(d, t);
 }
 
-static const struct column class_columns[] = {
-	{ "class", NULL, UNIT_TEXT },
-	{ "blocks", NULL, UNIT_COUNT },
-	{ "bytes", NULL, UNIT_COUNT },
+enum {
+	CLASS_CLASS,
+	CLASS_BLOCKS,
+	CLASS_BYTES,
+	CLASS_NR,
+};
+
+static const struct column class_columns[CLASS_NR] = {
+	[CLASS_CLASS] = { "class", NULL, UNIT_TEXT },
+	[CLASS_BLOCKS] = { "blocks", NULL, UNIT_COUNT },
+	[CLASS_BYTES] = { "bytes", NULL, UNIT_COUNT },
 };
 
 static void add_classes(struct doc *d, const struct hold_answer *a)
 {
-	struct table *t = table_new(TABLE_ROWS, "totals", NULL, class_columns,
-				    NR_COLUMNS(class_columns));
+	struct table *t = table_new(TABLE_ROWS, "totals", NULL, class_columns, CLASS_NR);
 
 	if (t) {
 		t->json_only = true;
 		for (int i = REACH_NR_CLASSES - 1; i >= 0; i--) {
 			table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-			table_set_const(t, 0, leaks_class_name[i]);
-			table_set(t, 1, a->by_class[i].blocks);
-			table_set(t, 2, a->by_class[i].bytes);
+			table_set_const(t, CLASS_CLASS, leaks_class_name[i]);
+			table_set(t, CLASS_BLOCKS, a->by_class[i].blocks);
+			table_set(t, CLASS_BYTES, a->by_class[i].bytes);
 		}
 	}
 	doc_add(d, t);

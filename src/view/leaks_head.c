@@ -15,18 +15,33 @@
 
 /* ---- the search ---- */
 
-static const struct column search_columns[] = {
-	{ "how", NULL, UNIT_TEXT },
-	{ "complete", NULL, UNIT_BOOL },
-	{ "at_ns", NULL, UNIT_DURATION },
-	{ "pause_ns", NULL, UNIT_DURATION },
-	{ "took_ns", NULL, UNIT_DURATION },
-	{ "read_bytes", NULL, UNIT_BYTES },
-	{ "unread_bytes", NULL, UNIT_BYTES },
-	{ "why_stopped", NULL, UNIT_TEXT },
-	{ "held_bytes", NULL, UNIT_BYTES },
-	{ "late", NULL, UNIT_BOOL },
-	{ "slack_blocks", NULL, UNIT_COUNT },
+enum {
+	SEARCH_HOW,
+	SEARCH_COMPLETE,
+	SEARCH_AT_NS,
+	SEARCH_PAUSE_NS,
+	SEARCH_TOOK_NS,
+	SEARCH_READ_BYTES,
+	SEARCH_UNREAD_BYTES,
+	SEARCH_WHY_STOPPED,
+	SEARCH_HELD_BYTES,
+	SEARCH_LATE,
+	SEARCH_SLACK_BLOCKS,
+	SEARCH_NR,
+};
+
+static const struct column search_columns[SEARCH_NR] = {
+	[SEARCH_HOW] = { "how", NULL, UNIT_TEXT },
+	[SEARCH_COMPLETE] = { "complete", NULL, UNIT_BOOL },
+	[SEARCH_AT_NS] = { "at_ns", NULL, UNIT_DURATION },
+	[SEARCH_PAUSE_NS] = { "pause_ns", NULL, UNIT_DURATION },
+	[SEARCH_TOOK_NS] = { "took_ns", NULL, UNIT_DURATION },
+	[SEARCH_READ_BYTES] = { "read_bytes", NULL, UNIT_BYTES },
+	[SEARCH_UNREAD_BYTES] = { "unread_bytes", NULL, UNIT_BYTES },
+	[SEARCH_WHY_STOPPED] = { "why_stopped", NULL, UNIT_TEXT },
+	[SEARCH_HELD_BYTES] = { "held_bytes", NULL, UNIT_BYTES },
+	[SEARCH_LATE] = { "late", NULL, UNIT_BOOL },
+	[SEARCH_SLACK_BLOCKS] = { "slack_blocks", NULL, UNIT_COUNT },
 };
 
 static void add_search(struct leaks_view *v)
@@ -37,50 +52,56 @@ static void add_search(struct leaks_view *v)
 		[HEAP_SEARCH_CORE] = "core",
 	};
 	const struct heap_search *s = &v->heap->search;
-	struct table *t = table_new(TABLE_RECORD, "search", NULL, search_columns,
-				    NR_COLUMNS(search_columns));
+	struct table *t = table_new(TABLE_RECORD, "search", NULL, search_columns, SEARCH_NR);
 
 	if (t) {
 		t->json_only = true;
 		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		table_set_const(t, 0, s->how < HEAP_NR_SEARCHES ? how[s->how] : "unknown");
-		table_set(t, 1, s->complete);
+		table_set_const(t, SEARCH_HOW, s->how < HEAP_NR_SEARCHES ? how[s->how] : "unknown");
+		table_set(t, SEARCH_COMPLETE, s->complete);
 		if (!v->opt.tree)	/* else each process has its own */
-			table_set(t, 2, report_time(v->heap, s->at_ns));
-		table_set(t, 3, s->pause_ns);
-		table_set(t, 4, s->took_ns);
-		table_set(t, 5, s->read_bytes);
-		table_set(t, 6, s->unread_bytes);
-		table_set_text(t, 7, v->opt.why_stopped);
-		table_set(t, 8, v->opt.held_bytes);
-		table_set(t, 9, v->opt.late);
-		table_set(t, 10, v->opt.slack_blocks);
+			table_set(t, SEARCH_AT_NS, report_time(v->heap, s->at_ns));
+		table_set(t, SEARCH_PAUSE_NS, s->pause_ns);
+		table_set(t, SEARCH_TOOK_NS, s->took_ns);
+		table_set(t, SEARCH_READ_BYTES, s->read_bytes);
+		table_set(t, SEARCH_UNREAD_BYTES, s->unread_bytes);
+		table_set_text(t, SEARCH_WHY_STOPPED, v->opt.why_stopped);
+		table_set(t, SEARCH_HELD_BYTES, v->opt.held_bytes);
+		table_set(t, SEARCH_LATE, v->opt.late);
+		table_set(t, SEARCH_SLACK_BLOCKS, v->opt.slack_blocks);
 	}
 	doc_add(&v->doc, t);
 }
 
 /* ---- sums ---- */
 
-static const struct column total_columns[] = {
-	{ "class", NULL, UNIT_TEXT },
-	{ "bytes", NULL, UNIT_COUNT },
-	{ "blocks", NULL, UNIT_COUNT },
-	{ "sites", NULL, UNIT_COUNT },
+enum {
+	TOTAL_CLASS,
+	TOTAL_BYTES,
+	TOTAL_BLOCKS,
+	TOTAL_SITES,
+	TOTAL_NR,
+};
+
+static const struct column total_columns[TOTAL_NR] = {
+	[TOTAL_CLASS] = { "class", NULL, UNIT_TEXT },
+	[TOTAL_BYTES] = { "bytes", NULL, UNIT_COUNT },
+	[TOTAL_BLOCKS] = { "blocks", NULL, UNIT_COUNT },
+	[TOTAL_SITES] = { "sites", NULL, UNIT_COUNT },
 };
 
 static void add_total(struct table *t, const char *name, const struct leak_sum *s)
 {
 	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-	table_set_const(t, 0, name);
-	table_set(t, 1, s->bytes);
-	table_set(t, 2, s->blocks);
-	table_set(t, 3, s->sites);
+	table_set_const(t, TOTAL_CLASS, name);
+	table_set(t, TOTAL_BYTES, s->bytes);
+	table_set(t, TOTAL_BLOCKS, s->blocks);
+	table_set(t, TOTAL_SITES, s->sites);
 }
 
 static void add_totals(struct leaks_view *v)
 {
-	struct table *t = table_new(TABLE_ROWS, "totals", NULL, total_columns,
-				    NR_COLUMNS(total_columns));
+	struct table *t = table_new(TABLE_ROWS, "totals", NULL, total_columns, TOTAL_NR);
 
 	if (t) {
 		t->json_only = true;

@@ -62,40 +62,64 @@ static const char *end_word(const struct heap *h)
 	return h->end <= HEAP_REPLACED ? word[h->end] : "not_asked";
 }
 
-static const struct column allocator_columns[] = {
-	{ "path", NULL, UNIT_TEXT },	       { "taken_ns", NULL, UNIT_DURATION },
-	{ "arena_bytes", NULL, UNIT_BYTES },   { "used_bytes", NULL, UNIT_BYTES },
-	{ "free_bytes", NULL, UNIT_BYTES },    { "free_chunks", NULL, UNIT_COUNT },
-	{ "fast_bytes", NULL, UNIT_BYTES },    { "fast_chunks", NULL, UNIT_COUNT },
-	{ "mmapped_bytes", NULL, UNIT_BYTES }, { "mmapped_chunks", NULL, UNIT_COUNT },
-	{ "top_bytes", NULL, UNIT_BYTES },     { "arenas", NULL, UNIT_COUNT },
-	{ "source", NULL, UNIT_TEXT },	       { "approximate", NULL, UNIT_BOOL },
-	{ "unknown", NULL, UNIT_TEXT },
+enum {
+	FIGURE_PATH,
+	FIGURE_TAKEN_NS,
+	FIGURE_ARENA_BYTES,
+	FIGURE_USED_BYTES,
+	FIGURE_FREE_BYTES,
+	FIGURE_FREE_CHUNKS,
+	FIGURE_FAST_BYTES,
+	FIGURE_FAST_CHUNKS,
+	FIGURE_MMAPPED_BYTES,
+	FIGURE_MMAPPED_CHUNKS,
+	FIGURE_TOP_BYTES,
+	FIGURE_ARENAS,
+	FIGURE_SOURCE,
+	FIGURE_APPROXIMATE,
+	FIGURE_UNKNOWN,
+	FIGURE_NR,
+};
+
+static const struct column allocator_columns[FIGURE_NR] = {
+	[FIGURE_PATH] = { "path", NULL, UNIT_TEXT },
+	[FIGURE_TAKEN_NS] = { "taken_ns", NULL, UNIT_DURATION },
+	[FIGURE_ARENA_BYTES] = { "arena_bytes", NULL, UNIT_BYTES },
+	[FIGURE_USED_BYTES] = { "used_bytes", NULL, UNIT_BYTES },
+	[FIGURE_FREE_BYTES] = { "free_bytes", NULL, UNIT_BYTES },
+	[FIGURE_FREE_CHUNKS] = { "free_chunks", NULL, UNIT_COUNT },
+	[FIGURE_FAST_BYTES] = { "fast_bytes", NULL, UNIT_BYTES },
+	[FIGURE_FAST_CHUNKS] = { "fast_chunks", NULL, UNIT_COUNT },
+	[FIGURE_MMAPPED_BYTES] = { "mmapped_bytes", NULL, UNIT_BYTES },
+	[FIGURE_MMAPPED_CHUNKS] = { "mmapped_chunks", NULL, UNIT_COUNT },
+	[FIGURE_TOP_BYTES] = { "top_bytes", NULL, UNIT_BYTES },
+	[FIGURE_ARENAS] = { "arenas", NULL, UNIT_COUNT },
+	[FIGURE_SOURCE] = { "source", NULL, UNIT_TEXT },
+	[FIGURE_APPROXIMATE] = { "approximate", NULL, UNIT_BOOL },
+	[FIGURE_UNKNOWN] = { "unknown", NULL, UNIT_TEXT },
 };
 
 static void set_figures(struct table *t, const struct heap *h)
 {
 	const struct heap_allocator *a = &h->allocator;
-	unsigned c = 1;
 
-	table_set(t, c++, report_time(h, a->taken_ns));
-	table_set(t, c++, a->arena_bytes);
+	table_set(t, FIGURE_TAKEN_NS, report_time(h, a->taken_ns));
+	table_set(t, FIGURE_ARENA_BYTES, a->arena_bytes);
 	if (heap_figures_counted(a)) {
-		table_set(t, c, a->used_bytes);
-		table_set(t, c + 1, a->free_bytes);
-		table_set(t, c + 2, a->free_chunks);
-		table_set(t, c + 3, a->fast_bytes);
-		table_set(t, c + 4, a->fast_chunks);
+		table_set(t, FIGURE_USED_BYTES, a->used_bytes);
+		table_set(t, FIGURE_FREE_BYTES, a->free_bytes);
+		table_set(t, FIGURE_FREE_CHUNKS, a->free_chunks);
+		table_set(t, FIGURE_FAST_BYTES, a->fast_bytes);
+		table_set(t, FIGURE_FAST_CHUNKS, a->fast_chunks);
 	}
-	c += 5;
-	table_set(t, c++, a->mmapped_bytes);
-	table_set(t, c++, a->mmapped_chunks);
-	table_set(t, c++, a->top_bytes);
+	table_set(t, FIGURE_MMAPPED_BYTES, a->mmapped_bytes);
+	table_set(t, FIGURE_MMAPPED_CHUNKS, a->mmapped_chunks);
+	table_set(t, FIGURE_TOP_BYTES, a->top_bytes);
 	if (a->nr_arenas)
-		table_set(t, c, a->nr_arenas);
-	table_set_const(t, c + 1, a->outside ? "memory" : "mallinfo2");
+		table_set(t, FIGURE_ARENAS, a->nr_arenas);
+	table_set_const(t, FIGURE_SOURCE, a->outside ? "memory" : "mallinfo2");
 	if (heap_figures_counted(a))
-		table_set(t, c + 2, a->why == HEAP_FIGURES_CHANGED);
+		table_set(t, FIGURE_APPROXIMATE, a->why == HEAP_FIGURES_CHANGED);
 }
 
 void report_allocator_record(struct report *r, struct table *t)
@@ -105,18 +129,18 @@ void report_allocator_record(struct report *r, struct table *t)
 	if (!t)
 		return;
 	if (a->path && a->path[0])
-		table_set_const(t, 0, a->path);
+		table_set_const(t, FIGURE_PATH, a->path);
 	if (a->valid)
 		set_figures(t, r->heap);
 	if (why_word[a->why] || !a->valid)
-		table_set_const(t, NR_COLUMNS(allocator_columns) - 1,
+		table_set_const(t, FIGURE_UNKNOWN,
 				why_word[a->why] ? why_word[a->why] : end_word(r->heap));
 }
 
 struct table *report_allocator_table(void)
 {
 	return table_new(TABLE_RECORD, "allocator", NULL, allocator_columns,
-			 NR_COLUMNS(allocator_columns));
+			 FIGURE_NR);
 }
 
 /* ---- for people ---- */

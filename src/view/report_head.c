@@ -27,83 +27,134 @@ static const char *const began_name[] = {
 };
 _Static_assert(NR_COLUMNS(began_name) == HEAP_NR_BEGAN, "a name for each");
 
-static const struct column process_columns[] = {
-	{ "pid", NULL, UNIT_NUMBER },
-	{ "ppid", NULL, UNIT_NUMBER },
-	{ "comm", NULL, UNIT_TEXT },
-	{ "exe", NULL, UNIT_TEXT },
-	{ "cmdline", NULL, UNIT_TEXT },
-	{ "host", NULL, UNIT_TEXT },
-	{ "start_realtime_ns", NULL, UNIT_TIME },
-	{ "taken_realtime_ns", NULL, UNIT_TIME },
-	{ "run_ns", NULL, UNIT_DURATION },
-	{ "end", NULL, UNIT_TEXT },
-	{ "exit_status", NULL, UNIT_NUMBER },
-	{ "signal", NULL, UNIT_NUMBER },
-	{ "began", NULL, UNIT_TEXT },
+enum {
+	PROCESS_PID,
+	PROCESS_PPID,
+	PROCESS_COMM,
+	PROCESS_EXE,
+	PROCESS_CMDLINE,
+	PROCESS_HOST,
+	PROCESS_START_REALTIME_NS,
+	PROCESS_TAKEN_REALTIME_NS,
+	PROCESS_RUN_NS,
+	PROCESS_END,
+	PROCESS_EXIT_STATUS,
+	PROCESS_SIGNAL,
+	PROCESS_BEGAN,
+	PROCESS_NR,
+};
+
+static const struct column process_columns[PROCESS_NR] = {
+	[PROCESS_PID] = { "pid", NULL, UNIT_NUMBER },
+	[PROCESS_PPID] = { "ppid", NULL, UNIT_NUMBER },
+	[PROCESS_COMM] = { "comm", NULL, UNIT_TEXT },
+	[PROCESS_EXE] = { "exe", NULL, UNIT_TEXT },
+	[PROCESS_CMDLINE] = { "cmdline", NULL, UNIT_TEXT },
+	[PROCESS_HOST] = { "host", NULL, UNIT_TEXT },
+	[PROCESS_START_REALTIME_NS] = { "start_realtime_ns", NULL, UNIT_TIME },
+	[PROCESS_TAKEN_REALTIME_NS] = { "taken_realtime_ns", NULL, UNIT_TIME },
+	[PROCESS_RUN_NS] = { "run_ns", NULL, UNIT_DURATION },
+	[PROCESS_END] = { "end", NULL, UNIT_TEXT },
+	[PROCESS_EXIT_STATUS] = { "exit_status", NULL, UNIT_NUMBER },
+	[PROCESS_SIGNAL] = { "signal", NULL, UNIT_NUMBER },
+	[PROCESS_BEGAN] = { "began", NULL, UNIT_TEXT },
 };
 
 void report_process(struct doc *d, const struct heap *h)
 {
-	struct table *t = table_new(TABLE_RECORD, "process", NULL, process_columns,
-				    NR_COLUMNS(process_columns));
-	unsigned c = 0;
+	struct table *t = table_new(TABLE_RECORD, "process", NULL, process_columns, PROCESS_NR);
 
 	if (t) {
 		t->json_only = true;
 		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		table_set(t, c++, h->pid);
-		table_set(t, c++, h->ppid);
-		table_set_const(t, c++, h->comm);
-		table_set_const(t, c++, h->exe);
-		table_set_const(t, c++, h->cmdline);
-		table_set_const(t, c++, h->host);
-		table_set(t, c++, h->start_realtime_ns + h->attach_ns);
-		table_set(t, c++, h->start_realtime_ns + h->taken_ns);
-		table_set(t, c++, report_run_ns(h));
-		table_set_const(t, c++, h->end <= HEAP_REPLACED ? end_name[h->end] : "unknown");
+		table_set(t, PROCESS_PID, h->pid);
+		table_set(t, PROCESS_PPID, h->ppid);
+		table_set_const(t, PROCESS_COMM, h->comm);
+		table_set_const(t, PROCESS_EXE, h->exe);
+		table_set_const(t, PROCESS_CMDLINE, h->cmdline);
+		table_set_const(t, PROCESS_HOST, h->host);
+		table_set(t, PROCESS_START_REALTIME_NS, h->start_realtime_ns + h->attach_ns);
+		table_set(t, PROCESS_TAKEN_REALTIME_NS, h->start_realtime_ns + h->taken_ns);
+		table_set(t, PROCESS_RUN_NS, report_run_ns(h));
+		table_set_const(t, PROCESS_END, h->end <= HEAP_REPLACED ? end_name[h->end] : "unknown");
 		if ((h->end == HEAP_EXITED || h->end == HEAP_GONE) && h->end_status >= 0)
-			table_set(t, c, (uint64_t)h->end_status);
+			table_set(t, PROCESS_EXIT_STATUS, (uint64_t)h->end_status);
 		if (h->end == HEAP_KILLED)
-			table_set(t, c + 1, (uint64_t)h->end_status);
-		table_set_const(t, c + 2, began_name[h->began]);
+			table_set(t, PROCESS_SIGNAL, (uint64_t)h->end_status);
+		table_set_const(t, PROCESS_BEGAN, began_name[h->began]);
 	}
 	doc_add(d, t);
 }
 
-static const struct column totals_columns[] = {
-	{ "mode", NULL, UNIT_TEXT },
-	{ "sample_bytes", NULL, UNIT_BYTES },
-	{ "min_size_bytes", NULL, UNIT_BYTES },
-	{ "warn_size_bytes", NULL, UNIT_BYTES },
-	{ "live_bytes", NULL, UNIT_BYTES },
-	{ "live_blocks", NULL, UNIT_COUNT },
-	{ "live_error_bytes", NULL, UNIT_BYTES },
-	{ "peak_bytes", NULL, UNIT_BYTES },
-	{ "peak_ns", NULL, UNIT_DURATION },
-	{ "peak_accounted_bytes", NULL, UNIT_BYTES },
-	{ "peak_accounted_blocks", NULL, UNIT_COUNT },
-	{ "allocs", NULL, UNIT_COUNT },
-	{ "frees", NULL, UNIT_COUNT },
-	{ "allocated_bytes", NULL, UNIT_BYTES },
-	{ "freed_bytes", NULL, UNIT_BYTES },
-	{ "allocs_per_second", NULL, UNIT_FLOAT },
-	{ "temporary", NULL, UNIT_COUNT },
-	{ "temporary_percent", NULL, UNIT_PERCENT },
-	{ "failed", NULL, UNIT_COUNT },
-	{ "zero_size", NULL, UNIT_COUNT },
-	{ "huge", NULL, UNIT_COUNT },
-	{ "untracked_frees", NULL, UNIT_COUNT },
-	{ "missed_frees", NULL, UNIT_COUNT },
-	{ "skipped_allocs", NULL, UNIT_COUNT },
-	{ "skipped_bytes", NULL, UNIT_BYTES },
-	{ "sites", NULL, UNIT_COUNT },
-	{ "heap_errors", NULL, UNIT_COUNT },
-	{ "resident_bytes", NULL, UNIT_BYTES },
-	{ "resident_ns", NULL, UNIT_DURATION },
-	{ "resident_peak_bytes", NULL, UNIT_BYTES },
-	{ "resident_peak_ns", NULL, UNIT_DURATION },
-	{ "resident_peak_live_bytes", NULL, UNIT_BYTES },
+enum {
+	TOTAL_MODE,
+	TOTAL_SAMPLE_BYTES,
+	TOTAL_MIN_SIZE_BYTES,
+	TOTAL_WARN_SIZE_BYTES,
+	TOTAL_LIVE_BYTES,
+	TOTAL_LIVE_BLOCKS,
+	TOTAL_LIVE_ERROR_BYTES,
+	TOTAL_PEAK_BYTES,
+	TOTAL_PEAK_NS,
+	TOTAL_PEAK_ACCOUNTED_BYTES,
+	TOTAL_PEAK_ACCOUNTED_BLOCKS,
+	TOTAL_ALLOCS,
+	TOTAL_FREES,
+	TOTAL_ALLOCATED_BYTES,
+	TOTAL_FREED_BYTES,
+	TOTAL_ALLOCS_PER_SECOND,
+	TOTAL_TEMPORARY,
+	TOTAL_TEMPORARY_PERCENT,
+	TOTAL_FAILED,
+	TOTAL_ZERO_SIZE,
+	TOTAL_HUGE,
+	TOTAL_UNTRACKED_FREES,
+	TOTAL_MISSED_FREES,
+	TOTAL_SKIPPED_ALLOCS,
+	TOTAL_SKIPPED_BYTES,
+	TOTAL_SITES,
+	TOTAL_HEAP_ERRORS,
+	TOTAL_RESIDENT_BYTES,
+	TOTAL_RESIDENT_NS,
+	TOTAL_RESIDENT_PEAK_BYTES,
+	TOTAL_RESIDENT_PEAK_NS,
+	TOTAL_RESIDENT_PEAK_LIVE_BYTES,
+	TOTAL_NR,
+};
+
+static const struct column totals_columns[TOTAL_NR] = {
+	[TOTAL_MODE] = { "mode", NULL, UNIT_TEXT },
+	[TOTAL_SAMPLE_BYTES] = { "sample_bytes", NULL, UNIT_BYTES },
+	[TOTAL_MIN_SIZE_BYTES] = { "min_size_bytes", NULL, UNIT_BYTES },
+	[TOTAL_WARN_SIZE_BYTES] = { "warn_size_bytes", NULL, UNIT_BYTES },
+	[TOTAL_LIVE_BYTES] = { "live_bytes", NULL, UNIT_BYTES },
+	[TOTAL_LIVE_BLOCKS] = { "live_blocks", NULL, UNIT_COUNT },
+	[TOTAL_LIVE_ERROR_BYTES] = { "live_error_bytes", NULL, UNIT_BYTES },
+	[TOTAL_PEAK_BYTES] = { "peak_bytes", NULL, UNIT_BYTES },
+	[TOTAL_PEAK_NS] = { "peak_ns", NULL, UNIT_DURATION },
+	[TOTAL_PEAK_ACCOUNTED_BYTES] = { "peak_accounted_bytes", NULL, UNIT_BYTES },
+	[TOTAL_PEAK_ACCOUNTED_BLOCKS] = { "peak_accounted_blocks", NULL, UNIT_COUNT },
+	[TOTAL_ALLOCS] = { "allocs", NULL, UNIT_COUNT },
+	[TOTAL_FREES] = { "frees", NULL, UNIT_COUNT },
+	[TOTAL_ALLOCATED_BYTES] = { "allocated_bytes", NULL, UNIT_BYTES },
+	[TOTAL_FREED_BYTES] = { "freed_bytes", NULL, UNIT_BYTES },
+	[TOTAL_ALLOCS_PER_SECOND] = { "allocs_per_second", NULL, UNIT_FLOAT },
+	[TOTAL_TEMPORARY] = { "temporary", NULL, UNIT_COUNT },
+	[TOTAL_TEMPORARY_PERCENT] = { "temporary_percent", NULL, UNIT_PERCENT },
+	[TOTAL_FAILED] = { "failed", NULL, UNIT_COUNT },
+	[TOTAL_ZERO_SIZE] = { "zero_size", NULL, UNIT_COUNT },
+	[TOTAL_HUGE] = { "huge", NULL, UNIT_COUNT },
+	[TOTAL_UNTRACKED_FREES] = { "untracked_frees", NULL, UNIT_COUNT },
+	[TOTAL_MISSED_FREES] = { "missed_frees", NULL, UNIT_COUNT },
+	[TOTAL_SKIPPED_ALLOCS] = { "skipped_allocs", NULL, UNIT_COUNT },
+	[TOTAL_SKIPPED_BYTES] = { "skipped_bytes", NULL, UNIT_BYTES },
+	[TOTAL_SITES] = { "sites", NULL, UNIT_COUNT },
+	[TOTAL_HEAP_ERRORS] = { "heap_errors", NULL, UNIT_COUNT },
+	[TOTAL_RESIDENT_BYTES] = { "resident_bytes", NULL, UNIT_BYTES },
+	[TOTAL_RESIDENT_NS] = { "resident_ns", NULL, UNIT_DURATION },
+	[TOTAL_RESIDENT_PEAK_BYTES] = { "resident_peak_bytes", NULL, UNIT_BYTES },
+	[TOTAL_RESIDENT_PEAK_NS] = { "resident_peak_ns", NULL, UNIT_DURATION },
+	[TOTAL_RESIDENT_PEAK_LIVE_BYTES] = { "resident_peak_live_bytes", NULL, UNIT_BYTES },
 };
 
 static double per_second(const struct heap *h)
@@ -130,51 +181,50 @@ static void set_totals(struct table *t, const struct heap *h)
 {
 	struct heap_resident resident;
 	struct peak peak;
-	unsigned c = 0;
 
 	peak_sum(h, &peak);
-	table_set_const(t, c++, h->mode == HEAP_SAMPLED ? "sampled" : "exact");
-	table_set(t, c++, h->sample_bytes);
-	table_set(t, c++, h->min_size_bytes);
-	table_set(t, c++, h->warn_size_bytes);
-	table_set(t, c++, h->live_bytes);
-	table_set(t, c++, h->live_blocks);
-	table_set(t, c++, estimate_round(estimate_live_error(h)));
-	table_set(t, c++, h->peak_bytes);
-	table_set(t, c++, report_time(h, h->peak_ns));
-	table_set(t, c++, peak.sites_bytes);
-	table_set(t, c++, peak.sites_blocks);
-	table_set(t, c++, h->allocs);
-	table_set(t, c++, h->frees);
-	table_set(t, c++, h->bytes_in);
-	table_set(t, c++, h->bytes_out);
-	table_set_float(t, c++, per_second(h));
-	table_set(t, c++, h->temporary);
-	table_set_float(t, c++, report_percent(h->temporary, h->allocs));
-	table_set(t, c++, h->failed);
-	table_set(t, c++, h->zero_size);
-	table_set(t, c++, h->huge);
-	table_set(t, c++, h->untracked_frees);
-	table_set(t, c++, h->missed_frees);
-	table_set(t, c++, h->skipped_allocs);
-	table_set(t, c++, h->skipped_bytes);
-	table_set(t, c++, asking_sites(h));
-	table_set(t, c++, h->nr_findings);
+	table_set_const(t, TOTAL_MODE, h->mode == HEAP_SAMPLED ? "sampled" : "exact");
+	table_set(t, TOTAL_SAMPLE_BYTES, h->sample_bytes);
+	table_set(t, TOTAL_MIN_SIZE_BYTES, h->min_size_bytes);
+	table_set(t, TOTAL_WARN_SIZE_BYTES, h->warn_size_bytes);
+	table_set(t, TOTAL_LIVE_BYTES, h->live_bytes);
+	table_set(t, TOTAL_LIVE_BLOCKS, h->live_blocks);
+	table_set(t, TOTAL_LIVE_ERROR_BYTES, estimate_round(estimate_live_error(h)));
+	table_set(t, TOTAL_PEAK_BYTES, h->peak_bytes);
+	table_set(t, TOTAL_PEAK_NS, report_time(h, h->peak_ns));
+	table_set(t, TOTAL_PEAK_ACCOUNTED_BYTES, peak.sites_bytes);
+	table_set(t, TOTAL_PEAK_ACCOUNTED_BLOCKS, peak.sites_blocks);
+	table_set(t, TOTAL_ALLOCS, h->allocs);
+	table_set(t, TOTAL_FREES, h->frees);
+	table_set(t, TOTAL_ALLOCATED_BYTES, h->bytes_in);
+	table_set(t, TOTAL_FREED_BYTES, h->bytes_out);
+	table_set_float(t, TOTAL_ALLOCS_PER_SECOND, per_second(h));
+	table_set(t, TOTAL_TEMPORARY, h->temporary);
+	table_set_float(t, TOTAL_TEMPORARY_PERCENT, report_percent(h->temporary, h->allocs));
+	table_set(t, TOTAL_FAILED, h->failed);
+	table_set(t, TOTAL_ZERO_SIZE, h->zero_size);
+	table_set(t, TOTAL_HUGE, h->huge);
+	table_set(t, TOTAL_UNTRACKED_FREES, h->untracked_frees);
+	table_set(t, TOTAL_MISSED_FREES, h->missed_frees);
+	table_set(t, TOTAL_SKIPPED_ALLOCS, h->skipped_allocs);
+	table_set(t, TOTAL_SKIPPED_BYTES, h->skipped_bytes);
+	table_set(t, TOTAL_SITES, asking_sites(h));
+	table_set(t, TOTAL_HEAP_ERRORS, h->nr_findings);
 	if (!heap_resident(h, &resident))
 		return;
-	table_set(t, c++, resident.bytes);
-	table_set(t, c++, report_time(h, resident.at_ns));
-	table_set(t, c++, resident.peak_bytes);
+	table_set(t, TOTAL_RESIDENT_BYTES, resident.bytes);
+	table_set(t, TOTAL_RESIDENT_NS, report_time(h, resident.at_ns));
+	table_set(t, TOTAL_RESIDENT_PEAK_BYTES, resident.peak_bytes);
 	if (resident.peak_ns == UINT64_MAX)
 		return;
-	table_set(t, c++, report_time(h, resident.peak_ns));
-	table_set(t, c++, resident.peak_live_bytes);
+	table_set(t, TOTAL_RESIDENT_PEAK_NS, report_time(h, resident.peak_ns));
+	table_set(t, TOTAL_RESIDENT_PEAK_LIVE_BYTES, resident.peak_live_bytes);
 }
 
 static void add_totals(struct report *r)
 {
 	struct table *t =
-		table_new(TABLE_RECORD, "totals", NULL, totals_columns, NR_COLUMNS(totals_columns));
+		table_new(TABLE_RECORD, "totals", NULL, totals_columns, TOTAL_NR);
 
 	if (t) {
 		t->json_only = true;
@@ -344,20 +394,28 @@ static void add_head(struct report *r)
 
 /* ---- what was not recorded ---- */
 
-static const struct column warning_columns[] = {
-	TEXT_COLUMN(NULL, UNIT_TEXT),
-	JSON_COLUMN("code", UNIT_TEXT),
-	JSON_COLUMN("count", UNIT_COUNT),
-	{ "text", NULL, UNIT_TEXT },
+enum {
+	WARNING_MARK,
+	WARNING_CODE,
+	WARNING_COUNT,
+	WARNING_TEXT,
+	WARNING_NR,
+};
+
+static const struct column warning_columns[WARNING_NR] = {
+	[WARNING_MARK] = TEXT_COLUMN(NULL, UNIT_TEXT),
+	[WARNING_CODE] = JSON_COLUMN("code", UNIT_TEXT),
+	[WARNING_COUNT] = JSON_COLUMN("count", UNIT_COUNT),
+	[WARNING_TEXT] = { "text", NULL, UNIT_TEXT },
 };
 
 static void warn(struct table *t, const char *code, uint64_t count, const char *text)
 {
 	table_row(t, 0, ROW_STRONG, ROW_BOTH);
-	table_set_const(t, 0, "!");
-	table_set_const(t, 1, code);
-	table_set(t, 2, count);
-	table_setf(t, 3, text, fmt_count(count).s);
+	table_set_const(t, WARNING_MARK, "!");
+	table_set_const(t, WARNING_CODE, code);
+	table_set(t, WARNING_COUNT, count);
+	table_setf(t, WARNING_TEXT, text, fmt_count(count).s);
 }
 
 /* Texts: one %s, the count. */
@@ -399,7 +457,7 @@ static void warn_stacks(struct table *t, const struct heap *h)
 	lost_stacks_text(h, &text);
 	warn(t, drop_warning[PMM_DROP_SITE_FULL].code,
 	     allocs ? allocs : h->dropped[PMM_DROP_SITE_FULL], "%s");
-	table_setf(t, 3, "%s", str_text(&text));
+	table_setf(t, WARNING_TEXT, "%s", str_text(&text));
 	str_fini(&text);
 }
 
@@ -417,8 +475,7 @@ static const char *const off_text[] = {
 
 void report_warnings(struct doc *d, const struct heap *h)
 {
-	struct table *t = table_new(TABLE_ROWS, "warnings", NULL, warning_columns,
-				    NR_COLUMNS(warning_columns));
+	struct table *t = table_new(TABLE_ROWS, "warnings", NULL, warning_columns, WARNING_NR);
 
 	if (!t) {
 		doc_add(d, NULL);
@@ -443,7 +500,7 @@ void report_warnings(struct doc *d, const struct heap *h)
 		warn(t, "tracking_stopped", 1,
 		     "tracking stopped early; what came after is missing");
 		if (reason < sizeof(off_text) / sizeof(*off_text))
-			table_setf(t, 3, "tracking stopped early (%s); what came after is missing",
+			table_setf(t, WARNING_TEXT, "tracking stopped early (%s); what came after is missing",
 				   off_text[reason]);
 	}
 	for (unsigned i = 0; i < HEAP_NR_DROPS; i++) {
@@ -469,7 +526,7 @@ void report_warnings(struct doc *d, const struct heap *h)
 	if (h->skipped_allocs) {
 		warn(t, "skipped", h->skipped_allocs,
 		     "%s allocations below --min-size were skipped");
-		table_setf(t, 3, "%s below %s %s skipped (%s in all)",
+		table_setf(t, WARNING_TEXT, "%s below %s %s skipped (%s in all)",
 			   fmt_many(h->skipped_allocs, "allocation").s,
 			   fmt_bytes(h->min_size_bytes).s,
 			   fmt_agree(h->skipped_allocs, "was", "were"),

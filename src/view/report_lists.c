@@ -18,11 +18,19 @@ static const struct column history_columns[] = {
 	{ "rss_bytes", NULL, UNIT_BYTES },
 };
 
-static const struct column site_history_columns[] = {
-	{ "time_ns", NULL, UNIT_DURATION },
-	{ "site", NULL, UNIT_NUMBER },
-	{ "live_bytes", NULL, UNIT_BYTES },
-	{ "live_blocks", NULL, UNIT_COUNT },
+enum {
+	POINT_TIME_NS,
+	POINT_SITE,
+	POINT_LIVE_BYTES,
+	POINT_LIVE_BLOCKS,
+	POINT_NR,
+};
+
+static const struct column site_history_columns[POINT_NR] = {
+	[POINT_TIME_NS] = { "time_ns", NULL, UNIT_DURATION },
+	[POINT_SITE] = { "site", NULL, UNIT_NUMBER },
+	[POINT_LIVE_BYTES] = { "live_bytes", NULL, UNIT_BYTES },
+	[POINT_LIVE_BLOCKS] = { "live_blocks", NULL, UNIT_COUNT },
 };
 
 static void fill_site_point(struct table *t, uint64_t i)
@@ -31,10 +39,10 @@ static void fill_site_point(struct table *t, uint64_t i)
 	const struct heap_site_point *p = &r->heap->site_points[i];
 
 	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-	table_set(t, 0, report_time(r->heap, p->time_ns));
-	table_set(t, 1, p->site);
-	table_set(t, 2, p->live_bytes);
-	table_set(t, 3, p->live_blocks);
+	table_set(t, POINT_TIME_NS, report_time(r->heap, p->time_ns));
+	table_set(t, POINT_SITE, p->site);
+	table_set(t, POINT_LIVE_BYTES, p->live_bytes);
+	table_set(t, POINT_LIVE_BLOCKS, p->live_blocks);
 }
 
 void report_history(struct report *r)
@@ -43,7 +51,7 @@ void report_history(struct report *r)
 	struct series *s = series_new("history", "Live bytes over time", history_columns,
 				      NR_COLUMNS(history_columns), y->nr);
 	struct table *t = table_new(TABLE_ROWS, "site_history", NULL, site_history_columns,
-				    NR_COLUMNS(site_history_columns));
+				    POINT_NR);
 
 	for (size_t i = 0; s && i < y->nr; i++) {
 		const struct heap_point *p = &y->point[i];
@@ -77,15 +85,27 @@ void report_history(struct report *r)
 
 /* ---- threads ---- */
 
-static const struct column thread_columns[] = {
-	{ "tid", "tid", UNIT_NUMBER },
-	{ "name", "thread", UNIT_TEXT },
-	{ "alive", "alive", UNIT_BOOL },
-	{ "start_ns", "since", UNIT_DURATION, COLUMN_ZERO_BLANK },
-	{ "allocs", "allocs", UNIT_COUNT },
-	{ "frees", "frees", UNIT_COUNT, COLUMN_ZERO_BLANK },
-	{ "allocated_bytes", "allocated", UNIT_BYTES },
-	{ "freed_bytes", "freed", UNIT_BYTES, COLUMN_ZERO_BLANK },
+enum {
+	THREAD_TID,
+	THREAD_NAME,
+	THREAD_ALIVE,
+	THREAD_START_NS,
+	THREAD_ALLOCS,
+	THREAD_FREES,
+	THREAD_ALLOCATED_BYTES,
+	THREAD_FREED_BYTES,
+	THREAD_NR,
+};
+
+static const struct column thread_columns[THREAD_NR] = {
+	[THREAD_TID] = { "tid", "tid", UNIT_NUMBER },
+	[THREAD_NAME] = { "name", "thread", UNIT_TEXT },
+	[THREAD_ALIVE] = { "alive", "alive", UNIT_BOOL },
+	[THREAD_START_NS] = { "start_ns", "since", UNIT_DURATION, COLUMN_ZERO_BLANK },
+	[THREAD_ALLOCS] = { "allocs", "allocs", UNIT_COUNT },
+	[THREAD_FREES] = { "frees", "frees", UNIT_COUNT, COLUMN_ZERO_BLANK },
+	[THREAD_ALLOCATED_BYTES] = { "allocated_bytes", "allocated", UNIT_BYTES },
+	[THREAD_FREED_BYTES] = { "freed_bytes", "freed", UNIT_BYTES, COLUMN_ZERO_BLANK },
 };
 
 #define MAX_THREADS 64 /* in text */
@@ -114,14 +134,14 @@ static void add_thread(struct table *t, const struct heap *h, const struct heap_
 		       enum row_where where)
 {
 	table_row(t, 0, ROW_PLAIN, where);
-	table_set(t, 0, th->tid);
-	table_set_const(t, 1, th->name);
-	table_set(t, 2, th->alive);
-	table_set(t, 3, report_time(h, th->start_ns));
-	table_set(t, 4, th->allocs);
-	table_set(t, 5, th->frees);
-	table_set(t, 6, th->bytes_in);
-	table_set(t, 7, th->bytes_out);
+	table_set(t, THREAD_TID, th->tid);
+	table_set_const(t, THREAD_NAME, th->name);
+	table_set(t, THREAD_ALIVE, th->alive);
+	table_set(t, THREAD_START_NS, report_time(h, th->start_ns));
+	table_set(t, THREAD_ALLOCS, th->allocs);
+	table_set(t, THREAD_FREES, th->frees);
+	table_set(t, THREAD_ALLOCATED_BYTES, th->bytes_in);
+	table_set(t, THREAD_FREED_BYTES, th->bytes_out);
 }
 
 /* In text the threads that allocated most; JSON has all in order of appearance. */
@@ -130,7 +150,7 @@ void report_threads(struct report *r)
 	const struct heap *h = r->heap;
 	uint64_t top = r->opt.top && r->opt.top < MAX_THREADS ? r->opt.top : MAX_THREADS;
 	struct table *t = table_new(TABLE_ROWS, "threads", "Threads by bytes allocated",
-				    thread_columns, NR_COLUMNS(thread_columns));
+				    thread_columns, THREAD_NR);
 	uint32_t shown[MAX_THREADS], nr = top_threads(h, top, shown);
 
 	if (t) {
@@ -234,14 +254,25 @@ void report_blocks(struct report *r)
 
 #define J COLUMN_JSON_ONLY
 
-static const struct column module_columns[] = {
-	{ "path", "module", UNIT_TEXT },
-	{ "build_id", "build id", UNIT_TEXT, COLUMN_ZERO_BLANK },
-	{ "start", NULL, UNIT_ADDRESS, J },
-	{ "end", NULL, UNIT_ADDRESS, J },
-	{ "bias", NULL, UNIT_ADDRESS, J },
-	{ "load_ns", NULL, UNIT_DURATION, J },
-	{ "unload_ns", NULL, UNIT_DURATION, J },
+enum {
+	MODULE_PATH,
+	MODULE_BUILD_ID,
+	MODULE_START,
+	MODULE_END,
+	MODULE_BIAS,
+	MODULE_LOAD_NS,
+	MODULE_UNLOAD_NS,
+	MODULE_NR,
+};
+
+static const struct column module_columns[MODULE_NR] = {
+	[MODULE_PATH] = { "path", "module", UNIT_TEXT },
+	[MODULE_BUILD_ID] = { "build_id", "build id", UNIT_TEXT, COLUMN_ZERO_BLANK },
+	[MODULE_START] = { "start", NULL, UNIT_ADDRESS, J },
+	[MODULE_END] = { "end", NULL, UNIT_ADDRESS, J },
+	[MODULE_BIAS] = { "bias", NULL, UNIT_ADDRESS, J },
+	[MODULE_LOAD_NS] = { "load_ns", NULL, UNIT_DURATION, J },
+	[MODULE_UNLOAD_NS] = { "unload_ns", NULL, UNIT_DURATION, J },
 };
 
 /*
@@ -258,15 +289,15 @@ static void fill_module(struct table *t, uint64_t i)
 	for (unsigned k = 0; k < m->build_id_len; k++)
 		snprintf(id + 2 * k, 3, "%02x", m->build_id[k]);
 	table_row(t, 0, ROW_PLAIN, unnamed ? ROW_BOTH : ROW_JSON_ONLY);
-	table_set_const(t, 0, m->path);
+	table_set_const(t, MODULE_PATH, m->path);
 	if (m->build_id_len)
-		table_set_text(t, 1, id);
-	table_set(t, 2, m->start);
-	table_set(t, 3, m->end);
-	table_set(t, 4, m->bias);
-	table_set(t, 5, report_time(r->heap, m->load_ns));
+		table_set_text(t, MODULE_BUILD_ID, id);
+	table_set(t, MODULE_START, m->start);
+	table_set(t, MODULE_END, m->end);
+	table_set(t, MODULE_BIAS, m->bias);
+	table_set(t, MODULE_LOAD_NS, report_time(r->heap, m->load_ns));
 	if (m->unload_ns)
-		table_set(t, 6, report_time(r->heap, m->unload_ns));
+		table_set(t, MODULE_UNLOAD_NS, report_time(r->heap, m->unload_ns));
 }
 
 void report_modules(struct report *r)
@@ -274,7 +305,7 @@ void report_modules(struct report *r)
 	struct table *t = table_new(TABLE_ROWS, "modules",
 				    "Modules without names for what is shown above (install their "
 				    "-dbgsym packages, or use --debuginfod)",
-				    module_columns, NR_COLUMNS(module_columns));
+				    module_columns, MODULE_NR);
 
 	if (t) {
 		t->fill = fill_module;
