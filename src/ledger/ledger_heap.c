@@ -20,7 +20,8 @@
 _Static_assert(HEAP_NR_CLASSES == PMM_NR_CLASSES && HEAP_NR_KINDS == PMM_NR_KINDS &&
 		       HEAP_NR_LIFETIMES == PMM_NR_LIFETIMES && HEAP_NR_DROPS == PMM_NR_DROPS &&
 		       HEAP_BUILD_ID_MAX == PMM_BUILD_ID_MAX &&
-		       HEAP_MAX_SRCLOCS == PMM_MAX_SRCLOCS && HEAP_SRCLOC_PC == PMM_FRAME_SRCLOC(0) &&
+		       HEAP_MAX_SRCLOCS == PMM_MAX_SRCLOCS &&
+		       HEAP_SRCLOC_PC == PMM_FRAME_SRCLOC(0) &&
 		       HEAP_FRAME_MARK_MAX == PMM_FRAME_MARK_MAX,
 	       "the heap describes what the ledger holds");
 

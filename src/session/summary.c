@@ -15,14 +15,14 @@
 #include "src/names/naming.h"
 #include "src/session/name_notes.h"
 #include "src/view/coverage_view.h"
+#include "src/view/heap_facts.h"
 #include "src/view/lost.h"
-#include "src/view/report_part.h"
-#include "src/view/resident.h"
 
 #define TOP_LINES    3
 #define MAX_CAPTURES 10 /* named */
 #define MAX_COMMAND  60 /* characters shown */
 #define MAX_FUNCTION 70
+#define NAME_WIDTH   12	/* of a fact */
 /* the peak of another process, of the program's, for that process to come first */
 #define LEADS_TIMES 2
 
@@ -123,61 +123,20 @@ static void note_ending(const struct session_sink *to, const struct summary *s)
 	str_fini(&command);
 }
 
-static void note_resident(const struct session_sink *to, const struct heap *h)
+/* A line each, in columns. Takes the facts over. */
+static void note_facts(const struct session_sink *to, struct table *facts)
 {
-	struct heap_resident r;
-	struct str s = STR_INIT;
-
-	if (!heap_resident(h, &r))
+	if (!facts || table_error(facts)) {
+		session_warn(to, "what it held is not said here: out of memory");
+		table_free(facts);
 		return;
-	resident_text(h, &r, &s);
-	if (!str_error(&s))
-		session_note(to, "RSS          %s", str_text(&s));
-	str_fini(&s);
-	s = (struct str)STR_INIT;
-	resident_parts_text(h, &r, &s);
-	if (!str_error(&s))
-		session_note(to, "             %s", str_text(&s));
-	str_fini(&s);
-}
+	}
+	for (size_t i = 0; i < facts->rows.nr; i++) {
+		const struct cell *c = table_cells(facts, i);
 
-static void note_mapped(const struct session_sink *to, const struct heap *h)
-{
-	uint64_t nr, bytes = heap_mapped_bytes(h, &nr);
-
-	if (bytes > h->live_bytes)
-		session_note(to, "mapped       %s in %s by mmap, beside the heap",
-			     fmt_bytes(bytes).s, fmt_many(nr, "mapping").s);
-}
-
-static void note_totals(const struct session_sink *to, const struct heap *h)
-{
-	const char *about = h->mode == HEAP_SAMPLED ? "about " : "";
-
-	session_note(to, "peak         %s%s", about, report_peak(h).s);
-	session_note(to, "live at end  %s%s in %s", about, fmt_bytes(h->live_bytes).s,
-		     fmt_many(h->live_blocks, "block").s);
-	note_mapped(to, h);
-	note_resident(to, h);
-	if (h->allocs)
-		session_note(to, "calls        %s%s of %s, %s; %s temporary", about,
-			     fmt_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s,
-			     fmt_many(h->frees, "free").s, fmt_percent(h->temporary, h->allocs).s);
-	else
-		session_note(to, "calls        %s, %s",
-			     h->mode == HEAP_SAMPLED ? "no allocation was in the sample"
-						     : "no allocations",
-			     fmt_many(h->frees, "free").s);
-	if (h->failed)
-		session_note(to, "failed       %s answered with NULL",
-			     fmt_many(h->failed, "request").s);
-	if (h->huge)
-		session_note(to, "huge         %s of at least %s", fmt_many(h->huge, "request").s,
-			     fmt_bytes(h->warn_size_bytes).s);
-	if (h->skipped_allocs)
-		session_note(to, "skipped      %s (%s) below %s",
-			     fmt_many(h->skipped_allocs, "block").s, fmt_bytes(h->skipped_bytes).s,
-			     fmt_bytes(h->min_size_bytes).s);
+		session_note(to, "%-*s %s", NAME_WIDTH, c[FACT_NAME].text, c[FACT_TEXT].text);
+	}
+	table_free(facts);
 }
 
 static const char *const off_text[] = {
@@ -357,7 +316,7 @@ static void note_living(const struct session_sink *to, const struct summary *s)
 static void note_heap(const struct session_sink *to, const struct heap *h)
 {
 	if (h->allocs || h->frees || h->failed || h->skipped_allocs || h->off_reason) {
-		note_totals(to, h);
+		note_facts(to, heap_facts_summary(h));
 		note_top(to, h);
 		return;
 	}
@@ -367,8 +326,7 @@ static void note_heap(const struct session_sink *to, const struct heap *h)
 	else
 		session_note(to, "it never called malloc or its like");
 	if (heap_mapped_bytes(h, NULL)) {
-		note_mapped(to, h);
-		note_resident(to, h);
+		note_facts(to, heap_facts_summary_mapped(h));
 		note_top_mapped(to, h);
 	}
 }

@@ -12,6 +12,7 @@
 #include "src/base/fmt.h"
 #include "src/base/str.h"
 #include "src/document/facts.h"
+#include "src/view/heap_facts.h"
 #include "src/view/lost.h"
 #include "src/view/report_part.h"
 #include "src/view/resident.h"
@@ -76,7 +77,8 @@ void report_process(struct doc *d, const struct heap *h)
 		table_set(t, PROCESS_START_REALTIME_NS, h->start_realtime_ns + h->attach_ns);
 		table_set(t, PROCESS_TAKEN_REALTIME_NS, h->start_realtime_ns + h->taken_ns);
 		table_set(t, PROCESS_RUN_NS, report_run_ns(h));
-		table_set_const(t, PROCESS_END, h->end <= HEAP_REPLACED ? end_name[h->end] : "unknown");
+		table_set_const(t, PROCESS_END,
+				h->end < HEAP_NR_ENDS ? end_name[h->end] : "unknown");
 		if ((h->end == HEAP_EXITED || h->end == HEAP_GONE) && h->end_status >= 0)
 			table_set(t, PROCESS_EXIT_STATUS, (uint64_t)h->end_status);
 		if (h->end == HEAP_KILLED)
@@ -157,13 +159,6 @@ static const struct column totals_columns[TOTAL_NR] = {
 	[TOTAL_RESIDENT_PEAK_LIVE_BYTES] = { "resident_peak_live_bytes", NULL, UNIT_BYTES },
 };
 
-static double per_second(const struct heap *h)
-{
-	uint64_t run_ns = report_run_ns(h);
-
-	return run_ns ? (double)h->allocs * 1e9 / (double)run_ns : 0;
-}
-
 /* Sites that asked for memory; others are known because heap errors name them. */
 static uint64_t asking_sites(const struct heap *h)
 {
@@ -198,7 +193,7 @@ static void set_totals(struct table *t, const struct heap *h)
 	table_set(t, TOTAL_FREES, h->frees);
 	table_set(t, TOTAL_ALLOCATED_BYTES, h->bytes_in);
 	table_set(t, TOTAL_FREED_BYTES, h->bytes_out);
-	table_set_float(t, TOTAL_ALLOCS_PER_SECOND, per_second(h));
+	table_set_float(t, TOTAL_ALLOCS_PER_SECOND, report_rate(h));
 	table_set(t, TOTAL_TEMPORARY, h->temporary);
 	table_set_float(t, TOTAL_TEMPORARY_PERCENT, report_percent(h->temporary, h->allocs));
 	table_set(t, TOTAL_FAILED, h->failed);
@@ -263,26 +258,10 @@ static void mode_row(struct table *t, const struct heap *h)
 		   h->live_bytes ? 100 * error / (double)h->live_bytes : 0);
 }
 
-static void calls_rows(struct table *t, const struct heap *h)
+static void unusual_row(struct table *t, const struct heap *h)
 {
-	/* a shorter run has none */
-	double rate = report_run_ns(h) > h->tick_ns ? per_second(h) : 0;
 	struct str s = STR_INIT;
 
-	facts_row(t, "calls");
-	if (h->allocs)
-		table_setf(t, FACT_TEXT, "%s of %s%s%s%s, %s; %s temporary, mean %s",
-			   fmt_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s,
-			   rate > 0 ? " (" : "",
-			   rate > 0 ? fmt_count_short(estimate_round(rate)).s : "",
-			   rate > 0 ? "/s)" : "", fmt_many(h->frees, "free").s,
-			   fmt_percent(h->temporary, h->allocs).s,
-			   fmt_bytes(h->bytes_in / h->allocs).s);
-	else
-		table_setf(t, FACT_TEXT, "%s, %s",
-			   h->mode == HEAP_SAMPLED ? "no allocation was in the sample"
-						   : "no allocations",
-			   fmt_many(h->frees, "free").s);
 	report_unusual(&s, h->failed, h->zero_size, h->huge);
 	if (s.len) {
 		facts_row(t, "unusual");
@@ -291,28 +270,9 @@ static void calls_rows(struct table *t, const struct heap *h)
 	str_fini(&s);
 }
 
-static void resident_rows(struct table *t, const struct heap *h)
-{
-	struct heap_resident r;
-	struct str s = STR_INIT;
-
-	if (!heap_resident(h, &r))
-		return;
-	facts_row(t, "RSS");
-	resident_text(h, &r, &s);
-	table_setf(t, FACT_TEXT, "%s", table_text(t, &s));
-	str_fini(&s);
-	facts_row(t, "");
-	s = (struct str)STR_INIT;
-	resident_parts_text(h, &r, &s);
-	table_setf(t, FACT_TEXT, "%s", table_text(t, &s));
-	str_fini(&s);
-}
-
 static void head_rows(struct table *t, const struct heap *h)
 {
 	struct str end = STR_INIT;
-	uint64_t mapped, nr_mapped;
 
 	report_end_text(&end, h);
 	facts_row(t, "process");
@@ -326,14 +286,10 @@ static void head_rows(struct table *t, const struct heap *h)
 	table_setf(t, FACT_TEXT, "%s in %s %s", fmt_bytes(h->live_bytes).s,
 		   fmt_many(h->live_blocks, "block").s,
 		   h->end == HEAP_RUNNING ? "now" : "at the end");
-	mapped = heap_mapped_bytes(h, &nr_mapped);
-	if (mapped) {
-		facts_row(t, "mapped");
-		table_setf(t, FACT_TEXT, "%s in %s by mmap, beside the heap", fmt_bytes(mapped).s,
-			   fmt_many(nr_mapped, "mapping").s);
-	}
-	resident_rows(t, h);
-	calls_rows(t, h);
+	heap_facts_mapped(t, h);
+	heap_facts_resident(t, h);
+	heap_facts_calls(t, h, false);
+	unusual_row(t, h);
 	mode_row(t, h);
 	str_fini(&end);
 }
@@ -500,7 +456,8 @@ void report_warnings(struct doc *d, const struct heap *h)
 		warn(t, "tracking_stopped", 1,
 		     "tracking stopped early; what came after is missing");
 		if (reason < sizeof(off_text) / sizeof(*off_text))
-			table_setf(t, WARNING_TEXT, "tracking stopped early (%s); what came after is missing",
+			table_setf(t, WARNING_TEXT,
+				   "tracking stopped early (%s); what came after is missing",
 				   off_text[reason]);
 	}
 	for (unsigned i = 0; i < HEAP_NR_DROPS; i++) {

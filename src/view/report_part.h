@@ -61,6 +61,9 @@ struct fmt report_after(const struct heap *h, uint64_t ns);
 /* "13.9 MiB after 580 ms". */
 struct fmt report_peak(const struct heap *h);
 
+/* Allocations a second of the time that it ran; 0 when that is not known. */
+double report_rate(const struct heap *h);
+
 /* part / whole in percent, 0 of nothing. */
 double report_percent(uint64_t part, uint64_t whole);
 

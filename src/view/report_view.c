@@ -88,6 +88,13 @@ struct fmt report_peak(const struct heap *h)
 	return f;
 }
 
+double report_rate(const struct heap *h)
+{
+	uint64_t run_ns = report_run_ns(h);
+
+	return run_ns ? (double)h->allocs * 1e9 / (double)run_ns : 0;
+}
+
 double report_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100 * (double)part / (double)whole : 0;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a process did with its heap, as facts. */
+#include "src/view/heap_facts.h"
+
+#include "src/analyze/estimate.h"
+#include "src/base/fmt.h"
+#include "src/view/report_part.h"
+#include "src/view/resident.h"
+
+void heap_facts_mapped(struct table *t, const struct heap *h)
+{
+	uint64_t nr, bytes = heap_mapped_bytes(h, &nr);
+
+	if (!bytes)
+		return;
+	facts_row(t, "mapped");
+	table_setf(t, FACT_TEXT, "%s in %s by mmap, beside the heap", fmt_bytes(bytes).s,
+		   fmt_many(nr, "mapping").s);
+}
+
+void heap_facts_resident(struct table *t, const struct heap *h)
+{
+	struct heap_resident r;
+	struct str s = STR_INIT;
+
+	if (!heap_resident(h, &r))
+		return;
+	facts_row(t, "RSS");
+	resident_text(h, &r, &s);
+	table_setf(t, FACT_TEXT, "%s", table_text(t, &s));
+	str_clear(&s);
+	facts_row(t, "");
+	resident_parts_text(h, &r, &s);
+	table_setf(t, FACT_TEXT, "%s", table_text(t, &s));
+	str_fini(&s);
+}
+
+static const char *about(const struct heap *h)
+{
+	return h->mode == HEAP_SAMPLED ? "about " : "";
+}
+
+void heap_facts_calls(struct table *t, const struct heap *h, bool brief)
+{
+	/* a shorter run has none */
+	double rate = !brief && report_run_ns(h) > h->tick_ns ? report_rate(h) : 0;
+	struct str s = STR_INIT;
+
+	facts_row(t, "calls");
+	if (h->allocs) {
+		str_addf(&s, "%s%s of %s", brief ? about(h) : "",
+			 fmt_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s);
+		if (rate > 0)
+			str_addf(&s, " (%s/s)", fmt_count_short(estimate_round(rate)).s);
+		str_addf(&s, ", %s; %s temporary", fmt_many(h->frees, "free").s,
+			 fmt_percent(h->temporary, h->allocs).s);
+		if (!brief)
+			str_addf(&s, ", mean %s", fmt_bytes(h->bytes_in / h->allocs).s);
+	} else {
+		str_addf(&s, "%s, %s",
+			 h->mode == HEAP_SAMPLED ? "no allocation was in the sample"
+						 : "no allocations",
+			 fmt_many(h->frees, "free").s);
+	}
+	table_setf(t, FACT_TEXT, "%s", table_text(t, &s));
+	str_fini(&s);
+}
+
+static void unusual_rows(struct table *t, const struct heap *h)
+{
+	if (h->failed) {
+		facts_row(t, "failed");
+		table_setf(t, FACT_TEXT, "%s answered with NULL", fmt_many(h->failed, "request").s);
+	}
+	if (h->huge) {
+		facts_row(t, "huge");
+		table_setf(t, FACT_TEXT, "%s of at least %s", fmt_many(h->huge, "request").s,
+			   fmt_bytes(h->warn_size_bytes).s);
+	}
+	if (h->skipped_allocs) {
+		facts_row(t, "skipped");
+		table_setf(t, FACT_TEXT, "%s (%s) below %s",
+			   fmt_many(h->skipped_allocs, "block").s, fmt_bytes(h->skipped_bytes).s,
+			   fmt_bytes(h->min_size_bytes).s);
+	}
+}
+
+struct table *heap_facts_summary(const struct heap *h)
+{
+	struct table *t = facts_new(NULL);
+
+	if (!t)
+		return NULL;
+	facts_row(t, "peak");
+	table_setf(t, FACT_TEXT, "%s%s", about(h), report_peak(h).s);
+	facts_row(t, "live at end");
+	table_setf(t, FACT_TEXT, "%s%s in %s", about(h), fmt_bytes(h->live_bytes).s,
+		   fmt_many(h->live_blocks, "block").s);
+	/* less than what is live is no more than the allocator's own */
+	if (heap_mapped_bytes(h, NULL) > h->live_bytes)
+		heap_facts_mapped(t, h);
+	heap_facts_resident(t, h);
+	heap_facts_calls(t, h, true);
+	unusual_rows(t, h);
+	return t;
+}
+
+struct table *heap_facts_summary_mapped(const struct heap *h)
+{
+	struct table *t = facts_new(NULL);
+
+	if (!t)
+		return NULL;
+	if (heap_mapped_bytes(h, NULL) > h->live_bytes)
+		heap_facts_mapped(t, h);
+	heap_facts_resident(t, h);
+	return t;
+}
