@@ -9,8 +9,18 @@
  * neighbour goes to the table with 8-byte granules.
  *
  * While a scanner copies the tables (pmm_ledger.changing), each store is followed by a mark on the
- * place where it was. Which of the two comes first matters: whoever clears the mark copies the
- * place afterwards.
+ * place where it was. The order on all processors:
+ *
+ *	agent				scanner (src/ledger/precopy.c, precopy_marks.c)
+ *	store word	(1)		changing = 1	(4)
+ *	load changing	(2)		membarrier	(5)
+ *	mark = 1	(3), release	exchange mark with 0	(6), sequentially consistent
+ *					copy words	(7)
+ *
+ * (3) pairs with (6): who takes a mark copies what was stored before it; a mark that is set after
+ * (6) is found the next time. (2) pairs with (4) by (5): a thread that loads 0 either did so before
+ * the barrier, and then its word is in the copy, or has an odd `seq` (agent/seqlock.h), and is
+ * waited for. On x86-64 none of (1) to (3) is more than a move.
  *
  * Blocks of pools (PMM_KIND_OTHER) lie inside blocks or mappings that are recorded themselves, so
  * they always go to that table, and are only found there when they are asked for.
@@ -338,10 +348,11 @@ static uint64_t *pool_find(uint64_t address)
 }
 
 /* False: another thread, that releases it as well, was faster. */
-static inline __attribute__((always_inline)) bool take(uint64_t *at, const struct block_stamp *now,
-						       struct block_info *out)
+static inline __attribute__((always_inline)) bool remove_block(uint64_t *at,
+							       const struct block_stamp *now,
+							       struct block_info *out)
 {
-	look(at, now, out);
+	block_decode(at, now, out);
 	if (unlikely(!is_block(out->word[0])))
 		return false;
 	STORE_RELEASE(*at, 0);
@@ -355,14 +366,14 @@ bool block_displace(uint64_t address, uint64_t *at, long granules, const struct 
 {
 	*was = ((address >> 5) + (uint64_t)granules) << 5 | (LOAD(*at) >> PMM_WORD_SUB_SHIFT & 3)
 								    << 3;
-	return take(at, now, out);
+	return remove_block(at, now, out);
 }
 
 bool block_del(uint64_t address, const struct block_stamp *now, struct block_info *out)
 {
 	uint64_t *at = block_find(address);
 
-	return likely(at) && take(at, now, out);
+	return likely(at) && remove_block(at, now, out);
 }
 
 void block_forget(uint64_t address)
@@ -376,7 +387,7 @@ bool block_del_pool(uint64_t address, const struct block_stamp *now, struct bloc
 {
 	uint64_t *at = pool_find(address);
 
-	return at && take(at, now, out);
+	return at && remove_block(at, now, out);
 }
 
 /*
@@ -453,7 +464,7 @@ bool block_take_map(uint64_t from, uint64_t to, bool below, uint64_t *at, struct
 			if (below && page + size_of(words, word) <= from)
 				return false; /* ends before us, and so does all below it */
 			*at = page;
-			return take(words, &no_stamp, out);
+			return remove_block(words, &no_stamp, out);
 		}
 		page = below ? first - PMM_PAGE : last + PMM_PAGE;
 		if (!below && page >= to)

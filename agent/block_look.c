@@ -13,7 +13,7 @@ bool block_get(uint64_t address, struct block_info *out)
 
 	if (!at)
 		return false;
-	look(at, &no_stamp, out);
+	block_decode(at, &no_stamp, out);
 	return is_block(out->word[0]);
 }
 
@@ -46,7 +46,7 @@ static bool below_in(enum pmm_table_id id, uint64_t address, uint64_t reach, uin
 			if (!is_block(word) || kind_of(word) == PMM_KIND_OTHER || *at > address ||
 			    *at < end)
 				continue;
-			look(words, &no_stamp, out);
+			block_decode(words, &no_stamp, out);
 			return true;
 		}
 		if (!leaf && !first)

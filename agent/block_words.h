@@ -149,7 +149,8 @@ static inline uint32_t small_birth(uint32_t number)
  * where sizes are mixed nobody can tell in advance. The word behind a block's first is there in any
  * case.
  */
-static inline void look(const uint64_t *at, const struct block_stamp *now, struct block_info *out)
+static inline void block_decode(const uint64_t *at, const struct block_stamp *now,
+				struct block_info *out)
 {
 	uint64_t word = LOAD(*at), behind = LOAD(at[1]), wide = -(uint64_t)is_wide(word);
 	uint32_t time = word & PMM_WORD_TIME_MASK;

@@ -20,6 +20,7 @@
 #include "agent/unwind/rule.h"
 #include "agent/sample.h"
 #include "agent/segment.h"
+#include "agent/seqlock.h"
 #include "agent/unwind/unwind.h"
 #include "agent/wait.h"
 
@@ -100,7 +101,7 @@ static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
 	if (c->busy == TCTX_RECORDING)		/* its thread ended in the midst of an event */
 		unwind_recover(c);
 	c->busy = TCTX_IDLE;
-	c->pub.seq += c->pub.seq & 1;
+	seqlock_write_abandon(&c->pub.seq);
 	c->last_address = 0;
 	c->stamp = (struct block_stamp){ 0 };
 	unwind_forget(c);
@@ -324,7 +325,7 @@ struct tctx *ctx_nested(struct tctx *c, uintptr_t sp)
 			unwind_recover(c);
 		c->memo_nr = 0;
 		c->busy = TCTX_IDLE;
-		c->pub.seq += c->pub.seq & 1;		/* the event was cut short */
+		seqlock_write_abandon(&c->pub.seq);	/* the event was cut short */
 		STORE(c->pub.move[PMM_MOVE_HEAP].address, 0);
 		if (c->throwing)
 			record_failed_at(c, c->throwing_size, c->throwing_site);

@@ -11,6 +11,7 @@
 #include "agent/clock.h"
 #include "agent/ctx.h"
 #include "agent/sample.h"
+#include "agent/seqlock.h"
 #include "agent/site.h"
 #include "agent/sys.h"
 #include "agent/total.h"
@@ -38,17 +39,6 @@ static inline void scale(uint64_t address, uint64_t size, uint64_t *blocks, uint
 	}
 	*blocks = sample_weight(size, address);
 	*bytes = sample_bytes(size);
-}
-
-static inline void seq_begin(struct tctx *c)
-{
-	STORE(c->pub.seq, c->pub.seq + 1);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-}
-
-static inline void seq_end(struct tctx *c)
-{
-	STORE_RELEASE(c->pub.seq, c->pub.seq + 1);
 }
 
 /*
@@ -197,12 +187,12 @@ static inline __attribute__((always_inline)) void entered(struct tctx *c, uint64
 {
 	struct block_new new = { size, site, kind, tick, c->pub.thread, &c->stamp };
 
-	seq_begin(c);
+	seqlock_write_begin(&c->pub.seq);
 	if (place && unlikely(word_in_the_way(address, place, size) != NULL))
 		displace(c, address, place, size, kind);
 	if (likely(block_add(address, place, &new)))
 		allocated(c, address, &new);
-	seq_end(c);
+	seqlock_write_end(&c->pub.seq);
 }
 
 static inline uint64_t sized(uint64_t size)
@@ -237,9 +227,9 @@ void record_alloc_apart(struct tctx *c, uint64_t address, uint64_t size, uint32_
 {
 	struct block_new new = { size, site, kind, clock_now(), c->pub.thread, &c->stamp };
 
-	seq_begin(c);
+	seqlock_write_begin(&c->pub.seq);
 	allocated(c, address, &new);
-	seq_end(c);
+	seqlock_write_end(&c->pub.seq);
 }
 
 void record_free_unknown(struct tctx *c)
@@ -286,32 +276,32 @@ bool record_free(struct tctx *c, uint64_t address, struct block_info *was)
 {
 	bool known;
 
-	seq_begin(c);
+	seqlock_write_begin(&c->pub.seq);
 	known = likely(block_del(address, &c->stamp, was));
 	if (likely(known))
 		released(c, address, was);
 	else
 		record_free_unknown(c);
-	seq_end(c);
+	seqlock_write_end(&c->pub.seq);
 	return known;
 }
 
 void record_free_apart(struct tctx *c, uint64_t address, struct block_info *was)
 {
-	seq_begin(c);
+	seqlock_write_begin(&c->pub.seq);
 	released(c, address, was);
-	seq_end(c);
+	seqlock_write_end(&c->pub.seq);
 }
 
 bool record_free_pool(struct tctx *c, uint64_t address, struct block_info *was)
 {
 	bool known;
 
-	seq_begin(c);
+	seqlock_write_begin(&c->pub.seq);
 	known = block_del_pool(address, &c->stamp, was);
 	if (known)
 		released(c, address, was);
-	seq_end(c);
+	seqlock_write_end(&c->pub.seq);
 	return known;
 }
 
@@ -344,17 +334,17 @@ static void restored(struct tctx *c, uint64_t address, const struct block_info *
 
 void record_restore(struct tctx *c, uint64_t address, const struct block_info *was)
 {
-	seq_begin(c);
+	seqlock_write_begin(&c->pub.seq);
 	if (block_restore(address, was))
 		restored(c, address, was);
-	seq_end(c);
+	seqlock_write_end(&c->pub.seq);
 }
 
 void record_restore_apart(struct tctx *c, uint64_t address, const struct block_info *was)
 {
-	seq_begin(c);
+	seqlock_write_begin(&c->pub.seq);
 	restored(c, address, was);
-	seq_end(c);
+	seqlock_write_end(&c->pub.seq);
 }
 
 void record_failed(struct tctx *c, uint64_t size, uint32_t kind, const struct caller *from)
@@ -367,7 +357,7 @@ void record_failed_at(struct tctx *c, uint64_t size, uint32_t site)
 {
 	struct pmm_record *r;
 
-	seq_begin(c);
+	seqlock_write_begin(&c->pub.seq);
 	r = record_of(c, site, 0);		/* changes nothing that the peak is made of */
 	r->failed++;
 	if (!size)
@@ -377,7 +367,7 @@ void record_failed_at(struct tctx *c, uint64_t size, uint32_t site)
 	if (size > r->max_bytes)
 		r->max_bytes = size;
 	c->pub.class[class_of(size)].failed++;
-	seq_end(c);
+	seqlock_write_end(&c->pub.seq);
 }
 
 void record_rename(struct tctx *c, uint64_t address, uint32_t kind)
@@ -385,7 +375,7 @@ void record_rename(struct tctx *c, uint64_t address, uint32_t kind)
 	uint64_t size = 0, blocks, bytes;
 	uint32_t was;
 
-	seq_begin(c);
+	seqlock_write_begin(&c->pub.seq);
 	was = block_rename(address, kind, &size);
 	if (was != PMM_KIND_NONE) {
 		struct pmm_class *class = &c->pub.class[class_of(size)];
@@ -394,7 +384,7 @@ void record_rename(struct tctx *c, uint64_t address, uint32_t kind)
 		class->calls[was] -= blocks;
 		class->calls[kind] += blocks;
 	}
-	seq_end(c);
+	seqlock_write_end(&c->pub.seq);
 }
 
 bool record_move(struct tctx *c, uint64_t address, uint32_t site)
@@ -404,7 +394,7 @@ bool record_move(struct tctx *c, uint64_t address, uint32_t site)
 	uint32_t was;
 	bool known;
 
-	seq_begin(c);
+	seqlock_write_begin(&c->pub.seq);
 	known = block_change_site(address, site, &was, &size);
 	if (known) {
 		scale(address, size, &blocks, &bytes);
@@ -423,7 +413,7 @@ bool record_move(struct tctx *c, uint64_t address, uint32_t site)
 		r->last_tick = clock_now();
 		r->first_tick = r->first_tick == UINT32_MAX ? r->last_tick : r->first_tick;
 	}
-	seq_end(c);
+	seqlock_write_end(&c->pub.seq);
 	return known;
 }
 
@@ -487,7 +477,7 @@ void record_map(struct tctx *c, uint64_t address, uint64_t size, const struct ca
 
 	if (size > PMM_SIZE_MAX)
 		size = PMM_SIZE_MAX;
-	seq_begin(c);
+	seqlock_write_begin(&c->pub.seq);
 	map_clear(c, address, address + pages(size));
 	known = block_add_map(address, size, site, c->pub.thread, tick);
 	r = known ? site_record(c, site, 0) : NULL;
@@ -502,12 +492,12 @@ void record_map(struct tctx *c, uint64_t address, uint64_t size, const struct ca
 			r->first_tick = tick;
 		r->last_tick = tick;
 	}
-	seq_end(c);
+	seqlock_write_end(&c->pub.seq);
 }
 
 void record_unmap(struct tctx *c, uint64_t address, uint64_t size)
 {
-	seq_begin(c);
+	seqlock_write_begin(&c->pub.seq);
 	map_clear(c, address, address + pages(size));
-	seq_end(c);
+	seqlock_write_end(&c->pub.seq);
 }

@@ -174,7 +174,7 @@ static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, struct windo
 
 		if (!is_block(word))
 			continue;
-		look(&leaf[i], &no_stamp, &was);
+		block_decode(&leaf[i], &no_stamp, &was);
 		if (!(srcloc_flags(was.site) & PMM_SITE_SRCLOC))
 			continue;
 		sub = table == PMM_TABLE_HEAP ? (word >> PMM_WORD_SUB_SHIFT & 3) * 8 : 0;

@@ -10,7 +10,7 @@
 #include "agent/strings/bounds.h"
 #include "agent/guard/budget.h"
 #include "agent/check/canary_quick.h"
-#include "agent/check/ease.h"
+#include "agent/check/left_open.h"
 #include "agent/fault/fault.h"
 #include "agent/guard/guard.h"
 #include "agent/check/quarantine.h"
@@ -199,7 +199,7 @@ static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed,
 
 	if (unlikely(size > PTRDIFF_MAX))
 		return NULL;
-	ease_tend();
+	left_open_tend();
 	site = unwind_site(c, from, 0);
 	run = guarded_alloc(c, size, align, kind, site, &why);
 	if (run != UINT32_MAX)

@@ -82,7 +82,7 @@ static bool ends_here(void)
 	       CAS(checker.finished, no, 1);
 }
 
-static void look_back(struct tctx *c)
+static void check_quarantine(struct tctx *c)
 {
 	quarantine_each(still_poisoned, c);
 }
@@ -90,7 +90,7 @@ static void look_back(struct tctx *c)
 void check_look_back(struct tctx *c)
 {
 	if (ends_here())
-		look_back(c);
+		check_quarantine(c);
 }
 
 void check_finish(uint64_t sp)
@@ -99,7 +99,7 @@ void check_finish(uint64_t sp)
 
 	if (!c)
 		return;
-	look_back(c);
+	check_quarantine(c);
 	agent_leave(c);
 }
 

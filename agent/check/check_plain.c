@@ -9,7 +9,7 @@
 #include "agent/guard/guard.h"
 
 /* canary_look() at what may be anybody's block. */
-static enum canary_says look(const void *p, size_t *size, size_t *align)
+static enum canary_says read_head(const void *p, size_t *size, size_t *align)
 {
 	return canary_begins(p) ? canary_look_safely(p, size, align) : canary_look(p, size, align);
 }
@@ -30,7 +30,7 @@ static void *taken_plain(void *p)
 			guard_close(run);
 		return NULL;
 	}
-	says = checker.o.level == PMM_CHECK_SAMPLED ? CANARY_NOTHING : look(p, &size, &align);
+	says = checker.o.level == PMM_CHECK_SAMPLED ? CANARY_NOTHING : read_head(p, &size, &align);
 	if (says == CANARY_NOTHING)
 		return p;
 	if (says == CANARY_FREED || !canary_take(p))
@@ -101,5 +101,5 @@ bool check_usable(const void *p, size_t *size)
 		*size = guarded_find((uint64_t)p, 0, &b) && b.address == (uint64_t)p ? b.size : 0;
 		return true;
 	}
-	return checker.o.level != PMM_CHECK_SAMPLED && look(p, size, &align) != CANARY_NOTHING;
+	return checker.o.level != PMM_CHECK_SAMPLED && read_head(p, size, &align) != CANARY_NOTHING;
 }

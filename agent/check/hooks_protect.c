@@ -14,7 +14,7 @@ typedef int protect_with_key(void *at, size_t bytes, int prot, int key);
 EXPORT int mprotect(void *at, size_t bytes, int prot);
 EXPORT int pkey_mprotect(void *at, size_t bytes, int prot, int key);
 
-static void look(const void *at)
+static void note_protection(const void *at)
 {
 	if (guard_in_pool((uint64_t)at))
 		guard_protects();
@@ -27,7 +27,7 @@ int mprotect(void *at, size_t bytes, int prot)
 	static void *known;
 	protect_function *real = (protect_function *)link_next(&known, "mprotect");
 
-	look(at);
+	note_protection(at);
 	return real ? real(at, bytes, prot) : -1;
 }
 
@@ -36,6 +36,6 @@ int pkey_mprotect(void *at, size_t bytes, int prot, int key)
 	static void *known;
 	protect_with_key *real = (protect_with_key *)link_next(&known, "pkey_mprotect");
 
-	look(at);
+	note_protection(at);
 	return real ? real(at, bytes, prot, key) : -1;
 }

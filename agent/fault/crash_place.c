@@ -30,7 +30,7 @@ struct around {
 	bool above_stack;
 };
 
-static bool look(void *arg, const struct mapping *m)
+static bool note_mapping(void *arg, const struct mapping *m)
 {
 	struct around *a = arg;
 
@@ -124,7 +124,7 @@ void crash_place(struct crash *k, struct pmm_finding *f, struct check_block *b, 
 		f->place = PMM_PLACE_NO_ADDRESS;
 	if (!k->paged)
 		return;
-	if (!maps_each(look, &a) && a.address >= NULL_BYTES) {
+	if (!maps_each(note_mapping, &a) && a.address >= NULL_BYTES) {
 		*known = check_find(a.address, CHECK_REACH_ALL, b);
 		return;
 	}

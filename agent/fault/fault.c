@@ -10,7 +10,7 @@
 
 #include "agent/guard/guard_access.h"
 #include "agent/fault/crash.h"
-#include "agent/check/ease.h"
+#include "agent/check/left_open.h"
 #include "agent/guard/guard.h"
 #include "agent/fault/keep.h"
 #include "agent/fault/step.h"
@@ -57,7 +57,7 @@ static __thread struct guard_stop last_stop;
  * What is to be done about an access. One to a live block, which was given out after the access had
  * been stopped, is to be made again; code in one is no heap error, but nobody may run it.
  */
-enum verdict { ACCESS_AGAIN, ACCESS_STEP, ACCESS_EASE };
+enum verdict { ACCESS_AGAIN, ACCESS_STEP, ACCESS_LEAVE_OPEN };
 
 static enum verdict judge(struct tctx *c, uint64_t address, const struct arch_ucontext *uc)
 {
@@ -78,7 +78,7 @@ static enum verdict judge(struct tctx *c, uint64_t address, const struct arch_uc
 		beside_told(&b, address);
 	if (uc->err & ARCH_FAULT_FETCH)
 		crash_told(uc, address, number);
-	return ease_wanted(number) ? ACCESS_EASE : ACCESS_STEP;
+	return left_open_wanted(number) ? ACCESS_LEAVE_OPEN : ACCESS_STEP;
 }
 
 /*
@@ -107,7 +107,7 @@ static bool stopped(void *info, struct arch_ucontext *uc)
 		return step_open(uc, page, false);
 	if (LOAD(agent.no_guards))
 		return opened(address, uc);
-	ease_tend();
+	left_open_tend();
 	c = enter(uc);
 	if (c) {
 		v = judge(c, address, uc);
@@ -115,7 +115,7 @@ static bool stopped(void *info, struct arch_ucontext *uc)
 	}
 	keep_look();
 	if (!(uc->err & ARCH_FAULT_FETCH))
-		return v == ACCESS_AGAIN || step_open(uc, page, v == ACCESS_EASE);
+		return v == ACCESS_AGAIN || step_open(uc, page, v == ACCESS_LEAVE_OPEN);
 	*info_code(info) = SEGV_ACCERR;		/* as of heap, which is mapped and no code */
 	return false;
 }

@@ -371,7 +371,7 @@ void *keep_handler(void)
  * The program's own system call has put another action in place of ours: it is what the program
  * wishes from now on. What inherit.c ignores for a moment is left so.
  */
-static void take_back(int signal)
+static void reinstall_handler(int signal)
 {
 	struct kernel_action now;
 
@@ -389,7 +389,7 @@ void keep_look(void)
 {
 	for (int signal = 1; signal < NR_SIGNALS; signal++)
 		if (keeps(signal))
-			take_back(signal);
+			reinstall_handler(signal);
 }
 
 static void mask_look(void)
@@ -410,7 +410,7 @@ static void at_work(uint64_t now)
 		return;
 	looked = now;
 	mask_look();
-	take_back(SIGSEGV);
+	reinstall_handler(SIGSEGV);
 }
 
 /* Any other signal: its mask must not block ours, and its stack is the program's, if any. */

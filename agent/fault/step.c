@@ -12,7 +12,7 @@
  */
 #include "agent/fault/step.h"
 
-#include "agent/check/ease.h"
+#include "agent/check/left_open.h"
 #include "agent/guard/guard.h"
 #include "agent/fault/keep.h"
 #include "agent/sys.h"
@@ -34,7 +34,7 @@ enum flags { FLAGS_KEPT, FLAGS_PUSHED, FLAGS_POPPED };
 
 struct step {
 	bool active;
-	bool ease;			/* leave the pages open */
+	bool leave_open;			/* leave the pages open */
 	bool traced;			/* the program has set the trap flag itself */
 	uint8_t flags;			/* enum flags */
 	uint32_t nr_same;		/* traps at pc */
@@ -64,7 +64,7 @@ static void pages_close(void)
 	uint32_t nr = step.nr_pages < STEP_PAGES ? step.nr_pages : STEP_PAGES;
 
 	for (uint32_t i = 0; i < nr; i++)
-		if (!step.ease || !ease_keep(step.pages[i]))
+		if (!step.leave_open || !left_open_add(step.pages[i]))
 			guard_page_close(step.pages[i]);
 	step.nr_pages = 0;
 }
@@ -79,7 +79,7 @@ static void slot_close(uint32_t at)
  * Was the last page that was opened this one? Somebody has closed it since: it is no longer open
  * for us.
  */
-static bool take_back(uint64_t page)
+static bool forget_last(uint64_t page)
 {
 	if (!step.nr_pages || step.pages[(step.nr_pages - 1) % STEP_PAGES] != page)
 		return false;
@@ -89,7 +89,7 @@ static bool take_back(uint64_t page)
 
 static bool page_open(uint64_t page)
 {
-	if (!take_back(page))
+	if (!forget_last(page))
 		step.nr_again = 0;
 	else if (step.nr_again++ == AGAIN_MOST)
 		return false;
@@ -132,7 +132,7 @@ static void begin(struct arch_ucontext *uc)
 	uc->mask = stepping_mask(uc->mask);
 }
 
-bool step_open(struct arch_ucontext *uc, uint64_t page, bool ease)
+bool step_open(struct arch_ucontext *uc, uint64_t page, bool leave_open)
 {
 	if (!step.active) {
 		__atomic_fetch_add(&nr_steps, 1, __ATOMIC_SEQ_CST);
@@ -143,7 +143,7 @@ bool step_open(struct arch_ucontext *uc, uint64_t page, bool ease)
 		}
 		begin(uc);
 	}
-	step.ease |= ease;
+	step.leave_open |= leave_open;
 	if (page_open(page))
 		return true;
 	step_cancel(uc);

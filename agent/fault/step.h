@@ -16,11 +16,11 @@
 bool step_active(void);
 
 /*
- * The instruction was stopped at `page`: open it, and begin or go on. ease: its pages are left open
- * for a while (agent/check/ease.h). False: the kernel refused; all is closed, the context is the
- * program's.
+ * The instruction was stopped at `page`: open it, and begin or go on. leave_open: its pages are
+ * left open for a while (agent/check/left_open.h). False: the kernel refused; all is closed, the
+ * context is the program's.
  */
-bool step_open(struct arch_ucontext *uc, uint64_t page, bool ease);
+bool step_open(struct arch_ucontext *uc, uint64_t page, bool leave_open);
 
 /*
  * SIGTRAP that an instruction made. True: it is through, the context is the program's. *traced: the

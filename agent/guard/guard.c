@@ -96,6 +96,7 @@ static void ledger_record(uint32_t run, uint32_t state)
 		}
 		return;
 	}
+	/* readers (src/ledger/ledger_guards.c) copy twice; the state goes first and comes last */
 	STORE_RELEASE(copy->state, PMM_GUARD_UNUSED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	copy->address = r->address;

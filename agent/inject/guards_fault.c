@@ -85,7 +85,7 @@ static void install(struct kernel_action *old)
  * What the program sets at the same time is found in the place of what was expected there, and
  * taken over.
  */
-static bool take(void)
+static bool install_handler(void)
 {
 	struct kernel_action old = { 0 };
 
@@ -121,7 +121,7 @@ uint32_t guards_fault_ready(void)
 		return PMM_CHECK_STOP_BLOCKED;
 	if (LOAD(taken) == 0 && CAS(taken, none, TAKING)) {
 		sys4(rt_sigprocmask, SYS_SIG_SETMASK, &all, 0, 8);
-		ok = take();
+		ok = install_handler();
 		STORE_RELEASE(taken, ok ? TAKEN : 0);
 		sys4(rt_sigprocmask, SYS_SIG_SETMASK, &mask, 0, 8);
 		return ok ? PMM_CHECK_RUNS : PMM_CHECK_STOP_IGNORED;
@@ -252,7 +252,7 @@ static void show(struct sig_action *old, const struct kernel_action *was)
 }
 
 /* Ours was put in place while the program's was: is it still there? */
-static void take_again(const struct sig_action *new)
+static void install_again(const struct sig_action *new)
 {
 	struct kernel_action now;
 
@@ -283,7 +283,7 @@ static SLOW int sigaction_body(const struct sig_action *new, struct sig_action *
 	if (!before && is_taken()) {
 		was = wanted;
 		if (!ret && new && !is_vforked())
-			take_again(&asked);
+			install_again(&asked);
 	}
 	if (!ret && old)
 		show(old, &was);

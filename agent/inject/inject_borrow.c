@@ -55,7 +55,7 @@ static bool row_fits(const struct cfi_row *row, int which)
 	return row->reg[arch_saved_dwarf[which]].how == HOW_OFFSET;
 }
 
-static void take(uint64_t code, const struct cfi_row *row, int which, bool is_call)
+static void borrow_if_better(uint64_t code, const struct cfi_row *row, int which, bool is_call)
 {
 	uint64_t room = (uint64_t)row->cfa.val - sizeof(struct arch_call);
 
@@ -72,7 +72,7 @@ static void take(uint64_t code, const struct cfi_row *row, int which, bool is_ca
 }
 
 /* The three bytes of code at `at`. */
-static void look(const struct cfi_module *m, uint64_t at, const uint8_t code[3])
+static void try_code(const struct cfi_module *m, uint64_t at, const uint8_t code[3])
 {
 	bool is_call;
 	int which = arch_indirect(code, &is_call);
@@ -82,7 +82,7 @@ static void look(const struct cfi_module *m, uint64_t at, const uint8_t code[3])
 	/* the unwinder looks up the byte before, where the call would be */
 	if (which >= 0 && cfi_fde_find(m, at - 1, &fde) && !fde.signal && !fde.personality &&
 	    at < fde.end && cfi_row_find(m, &fde, at - 1, &row) && row_fits(&row, which))
-		take(at, &row, which, is_call);
+		borrow_if_better(at, &row, which, is_call);
 }
 
 /* Code is read by the kernel, so that a hole in it is no fault. */
@@ -95,7 +95,7 @@ static void search(const struct agent_module *m)
 			continue;
 		for (uint32_t i = 0; i + 3 <= CHUNK; i++)
 			if (buf[i] == 0xff || buf[i] == 0x41)
-				look(&m->cfi, at + i, buf + i);
+				try_code(&m->cfi, at + i, buf + i);
 	}
 }
 

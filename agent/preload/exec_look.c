@@ -76,8 +76,8 @@ static char *interpreter(int fd, char line[SCRIPT_LINE + 1])
 }
 
 /* Scripts have no rights of their own: those of their interpreters count. */
-static uint32_t look_at(int fd, const char *path, const struct kind *k, char line[SCRIPT_LINE + 1],
-			char **next)
+static uint32_t judge_format(int fd, const char *path, const struct kind *k,
+			     char line[SCRIPT_LINE + 1], char **next)
 {
 	*next = interpreter(fd, line);
 	if (*next)
@@ -98,7 +98,7 @@ uint32_t exec_look(int dir, const char *path)
 			   : dir;
 		if (fd < 0)
 			return is_secure(-1, &k) ? PMM_EXEC_SECURE : PMM_EXEC_TRACKED;
-		why = look_at(fd, path, &k, line, &next);
+		why = judge_format(fd, path, &k, line, &next);
 		if (*path)
 			sys1(close, fd);
 		if (!next)

@@ -68,7 +68,7 @@ static void set_name(struct follow *f, const char *path)
 	f->name[n] = '\0';
 }
 
-static void look(struct follow *f, int dir, const char *path)
+static void judge_file(struct follow *f, int dir, const char *path)
 {
 	f->on = true;
 	f->time_ns = sys_clock_ns(SYS_CLOCK_MONOTONIC);
@@ -82,7 +82,7 @@ void follow_look(struct follow *f, int dir, const char *path)
 	*f = (struct follow){ .why = PMM_EXEC_TRACKED };
 	if (!is_on() || !path)
 		return;
-	look(f, dir, path);
+	judge_file(f, dir, path);
 	if (*path)
 		set_name(f, path);
 	else
@@ -97,7 +97,7 @@ void follow_look_path(struct follow *f, const char *file)
 	if (!is_on() || !file)
 		return;
 	set_name(f, file);
-	look(f, SYS_AT_FDCWD, exec_search(file, env_now(), path) ? path : file);
+	judge_file(f, SYS_AT_FDCWD, exec_search(file, env_now(), path) ? path : file);
 }
 
 /* ---- the environment ---- */

@@ -127,7 +127,7 @@ static const void *wide_begin(struct bounce *b, const wide *s, size_t most, cons
 	return bounce_begin(b, s, (n + 1) * WIDE, n * WIDE);
 }
 
-static void look_at(struct format *f, const void **argument, const struct conversion *c,
+static void check_text(struct format *f, const void **argument, const struct conversion *c,
 		    const char *function, const struct caller *from)
 {
 	const char *s = *argument;
@@ -144,7 +144,7 @@ static void look_at(struct format *f, const void **argument, const struct conver
 }
 
 /* False: it is not known what comes next. */
-static bool take(struct format *f, struct arguments *a, const struct conversion *c,
+static bool consume_argument(struct format *f, struct arguments *a, const struct conversion *c,
 		 const char *function, const struct caller *from)
 {
 	switch (c->what) {
@@ -158,7 +158,7 @@ static bool take(struct format *f, struct arguments *a, const struct conversion 
 			skip_double(a);
 		return true;
 	case TEXT:
-		look_at(f, next_word(a), c, function, from);
+		check_text(f, next_word(a), c, function, from);
 		return true;
 	default:
 		return c->what == NOTHING;
@@ -176,7 +176,7 @@ static void walk(struct format *f, const char *at, va_list list, const char *fun
 		if (*at++ != '%')
 			continue;
 		at = conversion(at, &a, &c);
-		if (!take(f, &a, &c, function, from))
+		if (!consume_argument(f, &a, &c, function, from))
 			return;
 	}
 }

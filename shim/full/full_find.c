@@ -66,7 +66,7 @@ static void note_own(const struct dl_phdr_info *module)
 	agent.texts_bytes = end - start;
 }
 
-static int look_at(struct dl_phdr_info *module, size_t bytes, void *ctx)
+static int find_in_module(struct dl_phdr_info *module, size_t bytes, void *ctx)
 {
 	struct search *s = ctx;
 
@@ -84,5 +84,5 @@ void full_find(struct full_tables *found)
 	struct search s = { found, 0 };
 
 	*found = (struct full_tables){ 0 };
-	dl_iterate_phdr(look_at, &s);
+	dl_iterate_phdr(find_in_module, &s);
 }

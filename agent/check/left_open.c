@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages of the pool that stay open for a while. No locks: a place belongs to whoever changes its
- * page, from 0 or to 0.
+ * Pages of the pool that stay open for a while. No locks: an entry belongs to the thread that
+ * changes its `page` from 0 to TAKEN, until it stores the page (release; left_open_close() loads it
+ * with acquire, and so sees `until`), and to the thread that changes it back to 0.
  */
-#include "agent/check/ease.h"
+#include "agent/check/left_open.h"
 
 #include "agent/agent_arena.h"
 #include "agent/guard/guard.h"
 
-/* accesses stopped one by one: some 20 ms of processor time */
-#define MANY		1000u
-/* some 10 ms, so that the same page costs no more than a hundred stops a second */
-#define WHILE_CYCLES	30000000u
+/* accesses of a finding that are stopped one by one: some 20 ms of processor time */
+#define MAX_STOPS	1000u
+/* some 10 ms, so that a page costs at most a hundred stops a second */
+#define OPEN_CYCLES	30000000u
 #define PAGES		256u
 #define TAKEN		1u
 
@@ -20,35 +21,35 @@ static struct {
 	uint64_t until;
 } pages[PAGES];
 
-uint32_t ease_nr;
+uint32_t left_open_nr;
 
-bool ease_wanted(uint32_t finding)
+bool left_open_wanted(uint32_t finding)
 {
 	struct pmm_finding *f;
 
 	if (finding == UINT32_MAX)
-		return LOAD(agent.ledger->check.findings_lost) > MANY;
+		return LOAD(agent.ledger->check.findings_lost) > MAX_STOPS;
 	f = arena_chunk(agent.ledger->finding_dir, finding, PMM_FINDING_SHIFT, sizeof(*f));
-	return f && LOAD(f->count) > MANY;
+	return f && LOAD(f->count) > MAX_STOPS;
 }
 
-bool ease_keep(uint64_t page)
+bool left_open_add(uint64_t page)
 {
 	for (uint32_t i = 0; i < PAGES; i++) {
 		uint64_t none = 0;
 
 		if (LOAD(pages[i].page) || !CAS(pages[i].page, none, TAKEN))
 			continue;
-		ADD(ease_nr, 1);
+		ADD(left_open_nr, 1);
 		ADD(agent.ledger->check.left_open, 1);
-		STORE(pages[i].until, arch_cycles() + WHILE_CYCLES);
+		STORE(pages[i].until, arch_cycles() + OPEN_CYCLES);
 		STORE_RELEASE(pages[i].page, page);
 		return true;
 	}
 	return false;
 }
 
-void ease_close(void)
+void left_open_close(void)
 {
 	uint64_t now = arch_cycles();
 
@@ -58,6 +59,6 @@ void ease_close(void)
 		if (page <= TAKEN || now < LOAD(pages[i].until) || !CAS(pages[i].page, page, 0))
 			continue;
 		guard_page_close(page);
-		ADD(ease_nr, -1u);
+		ADD(left_open_nr, -1u);
 	}
 }
