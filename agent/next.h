@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/entries.h"
+
 /* struct rlimit of 64-bit machines. */
 struct limit {
 	uint64_t now, most;
@@ -30,49 +32,18 @@ struct sig_stack {
 	uint64_t bytes;
 };
 
-/* The real allocator: the next definition of each entry after ours. NULL where there is none. */
+/*
+ * The real functions: the next definition of each entry after ours, in the order of
+ * agent/entries.h. NULL where there is none.
+ */
 struct next_functions {
-	void *(*malloc)(size_t);
-	void *(*calloc)(size_t, size_t);
-	void *(*realloc)(void *, size_t);
-	void *(*reallocarray)(void *, size_t, size_t);
-	void (*free)(void *);
-	void (*cfree)(void *);
-	int (*posix_memalign)(void **, size_t, size_t);
-	void *(*aligned_alloc)(size_t, size_t);
-	void *(*memalign)(size_t, size_t);
-	void *(*valloc)(size_t);
-	void *(*pvalloc)(size_t);
-	size_t (*malloc_usable_size)(void *);
-	void *(*mmap)(void *, size_t, int, int, int, long);
-	void *(*mmap64)(void *, size_t, int, int, int, long);
-	int (*munmap)(void *, size_t);
-	void *(*mremap)(void *, size_t, size_t, int, void *);
-	int (*brk)(void *);
-	void *(*sbrk)(long);
-	int (*dlclose)(void *);
-	void *(*dlopen)(const char *, int);
-	void *(*dlsym)(void *, const char *);
-	void *(*dlvsym)(void *, const char *, const char *);
-	int (*prctl)(int, unsigned long, unsigned long, unsigned long, unsigned long);
-	long (*syscall)(long, ...);
-	int (*setrlimit)(int, const struct limit *);
-	int (*getrlimit)(int, struct limit *);
-	int (*prlimit)(int, int, const struct limit *, struct limit *);
-	void (*exit)(int);
-	void (*_exit)(int);
-	void (*_Exit)(int);
-	void (*quick_exit)(int);
-	int (*sigaction)(int, const struct sig_action *, struct sig_action *);
-	sig_handler *(*signal)(int, sig_handler *);
-	sig_handler *(*bsd_signal)(int, sig_handler *);
-	sig_handler *(*ssignal)(int, sig_handler *);
-	sig_handler *(*sysv_signal)(int, sig_handler *);
-	sig_handler *(*__sysv_signal)(int, sig_handler *);
-	sig_handler *(*sigset)(int, sig_handler *);
-	int (*sigaltstack)(const struct sig_stack *, struct sig_stack *);
+#define NEXT_MEMBER(RET, NAME, ...) RET (*NAME)(__VA_ARGS__);
+	AGENT_ENTRIES(NEXT_MEMBER)
+#undef NEXT_MEMBER
 	void *mallinfo2;
-	void *cxx[32];		/* enum in agent/preload/agent_preload.h */
+	void *cxx[32];		/* by enum cxx_which */
 };
+
+_Static_assert((int)CXX_NR <= 32, "next_functions.cxx[] has room for all operators");
 
 #endif

@@ -56,10 +56,7 @@ EXPORT void *SYMBOL(size_t size, const void *tag)					\
 	return SYMBOL##_body(size, tag);						\
 }
 
-NEW_FORM(_Znwm, NEW, PMM_KIND_NEW)
-NEW_FORM(_Znam, NEW_A, PMM_KIND_NEW_ARRAY)
-NEW_FORM(_ZnwmRKSt9nothrow_t, NEW_NT, PMM_KIND_NEW)
-NEW_FORM(_ZnamRKSt9nothrow_t, NEW_A_NT, PMM_KIND_NEW_ARRAY)
+CXX_NEW(NEW_FORM)
 
 #define NEW_ALIGNED_FORM(SYMBOL, WHICH, KIND)                                                      \
 	EXPORT void *SYMBOL(size_t size, size_t align, const void *tag);                           \
@@ -83,10 +80,7 @@ NEW_FORM(_ZnamRKSt9nothrow_t, NEW_A_NT, PMM_KIND_NEW_ARRAY)
 			     KIND, &from);                                                         \
 	}
 
-NEW_ALIGNED_FORM(_ZnwmSt11align_val_t, NEW_AL, PMM_KIND_NEW_ALIGNED)
-NEW_ALIGNED_FORM(_ZnamSt11align_val_t, NEW_A_AL, PMM_KIND_NEW_ARRAY_ALIGNED)
-NEW_ALIGNED_FORM(_ZnwmSt11align_val_tRKSt9nothrow_t, NEW_AL_NT, PMM_KIND_NEW_ALIGNED)
-NEW_ALIGNED_FORM(_ZnamSt11align_val_tRKSt9nothrow_t, NEW_A_AL_NT, PMM_KIND_NEW_ARRAY_ALIGNED)
+CXX_NEW_ALIGNED(NEW_ALIGNED_FORM)
 
 /*
  * All deletes take the pointer first; up to three more arguments are passed on as they came. SIZE
@@ -118,15 +112,4 @@ EXPORT void SYMBOL(void *p, size_t a, size_t b)						\
 	SYMBOL##_body(p, a, b);								\
 }
 
-DELETE_FORM(_ZdlPv, DEL, DELETE, SIZE_MAX, 0)
-DELETE_FORM(_ZdaPv, DEL_A, DELETE_ARRAY, SIZE_MAX, 0)
-DELETE_FORM(_ZdlPvm, DEL_S, DELETE_SIZED, a, 0)
-DELETE_FORM(_ZdaPvm, DEL_A_S, DELETE_ARRAY_SIZED, a, 0)
-DELETE_FORM(_ZdlPvRKSt9nothrow_t, DEL_NT, DELETE, SIZE_MAX, 0)
-DELETE_FORM(_ZdaPvRKSt9nothrow_t, DEL_A_NT, DELETE_ARRAY, SIZE_MAX, 0)
-DELETE_FORM(_ZdlPvSt11align_val_t, DEL_AL, DELETE_ALIGNED, SIZE_MAX, a)
-DELETE_FORM(_ZdaPvSt11align_val_t, DEL_A_AL, DELETE_ARRAY_ALIGNED, SIZE_MAX, a)
-DELETE_FORM(_ZdlPvmSt11align_val_t, DEL_S_AL, DELETE_SIZED_ALIGNED, a, b)
-DELETE_FORM(_ZdaPvmSt11align_val_t, DEL_A_S_AL, DELETE_ARRAY_SIZED_ALIGNED, a, b)
-DELETE_FORM(_ZdlPvSt11align_val_tRKSt9nothrow_t, DEL_AL_NT, DELETE_ALIGNED, SIZE_MAX, a)
-DELETE_FORM(_ZdaPvSt11align_val_tRKSt9nothrow_t, DEL_A_AL_NT, DELETE_ARRAY_ALIGNED, SIZE_MAX, a)
+CXX_DELETE(DELETE_FORM)

@@ -24,36 +24,12 @@ bool resolve(void);
 /* The hook of that name, with the function that it stands for in *real; NULL: there is none. */
 void *resolve_hook(const char *name, void **real);
 
-/* Indices of agent.next.cxx: array, aligned, sized, nothrow forms. */
-enum {
-	NEW,
-	NEW_A,
-	NEW_NT,
-	NEW_A_NT,
-	NEW_AL,
-	NEW_A_AL,
-	NEW_AL_NT,
-	NEW_A_AL_NT,
-	DEL,
-	DEL_A,
-	DEL_S,
-	DEL_A_S,
-	DEL_NT,
-	DEL_A_NT,
-	DEL_AL,
-	DEL_A_AL,
-	DEL_S_AL,
-	DEL_A_S_AL,
-	DEL_AL_NT,
-	DEL_A_AL_NT,
-};
-
 /*
  * The C++ library's operator. A C program may get its C++ library by dlopen, together with whoever
  * calls us here: then it is looked up when it is needed, since it may be gone the next time. NULL
  * when there is none.
  */
-void *cxx_operator(unsigned which);
+void *cxx_operator(enum cxx_which which);
 
 /* A context to record an event with, or NULL: pass through. */
 static inline struct tctx *hook_enter(const struct caller *from)

@@ -72,10 +72,7 @@ EXPORT void *SYMBOL(size_t size, const void *tag)					\
 	return SYMBOL##_body(size, tag);						\
 }
 
-NEW_FORM(_Znwm, NEW, PMM_KIND_NEW)
-NEW_FORM(_Znam, NEW_A, PMM_KIND_NEW_ARRAY)
-NEW_FORM(_ZnwmRKSt9nothrow_t, NEW_NT, PMM_KIND_NEW)
-NEW_FORM(_ZnamRKSt9nothrow_t, NEW_A_NT, PMM_KIND_NEW_ARRAY)
+CXX_NEW(NEW_FORM)
 
 /* With alignment: through the next operator, if there is one. */
 #define NEW_ALIGNED_FORM(SYMBOL, WHICH, KIND)						\
@@ -99,13 +96,10 @@ EXPORT void *SYMBOL(size_t size, size_t align, const void *tag)			\
 			 size, KIND, &from);						\
 }
 
-NEW_ALIGNED_FORM(_ZnwmSt11align_val_t, NEW_AL, PMM_KIND_NEW_ALIGNED)
-NEW_ALIGNED_FORM(_ZnamSt11align_val_t, NEW_A_AL, PMM_KIND_NEW_ARRAY_ALIGNED)
-NEW_ALIGNED_FORM(_ZnwmSt11align_val_tRKSt9nothrow_t, NEW_AL_NT, PMM_KIND_NEW_ALIGNED)
-NEW_ALIGNED_FORM(_ZnamSt11align_val_tRKSt9nothrow_t, NEW_A_AL_NT, PMM_KIND_NEW_ARRAY_ALIGNED)
+CXX_NEW_ALIGNED(NEW_ALIGNED_FORM)
 
 /* All deletes take the pointer first; up to three more arguments are passed on as they came. */
-#define DELETE_FORM(SYMBOL, WHICH)							\
+#define DELETE_FORM(SYMBOL, WHICH, ...)						\
 static SLOW void SYMBOL##_body(void *p, size_t a, size_t b)				\
 {											\
 	struct caller from = CALLER_HERE();						\
@@ -141,15 +135,4 @@ EXPORT void SYMBOL(void *p, size_t a, size_t b)						\
 	SYMBOL##_body(p, a, b);								\
 }
 
-DELETE_FORM(_ZdlPv, DEL)
-DELETE_FORM(_ZdaPv, DEL_A)
-DELETE_FORM(_ZdlPvm, DEL_S)
-DELETE_FORM(_ZdaPvm, DEL_A_S)
-DELETE_FORM(_ZdlPvRKSt9nothrow_t, DEL_NT)
-DELETE_FORM(_ZdaPvRKSt9nothrow_t, DEL_A_NT)
-DELETE_FORM(_ZdlPvSt11align_val_t, DEL_AL)
-DELETE_FORM(_ZdaPvSt11align_val_t, DEL_A_AL)
-DELETE_FORM(_ZdlPvmSt11align_val_t, DEL_S_AL)
-DELETE_FORM(_ZdaPvmSt11align_val_t, DEL_A_S_AL)
-DELETE_FORM(_ZdlPvSt11align_val_tRKSt9nothrow_t, DEL_AL_NT)
-DELETE_FORM(_ZdaPvSt11align_val_tRKSt9nothrow_t, DEL_A_AL_NT)
+CXX_DELETE(DELETE_FORM)

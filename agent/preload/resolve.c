@@ -7,25 +7,13 @@
 
 enum cxx_form cxx_form __attribute__((visibility("hidden")));
 
-/* Names in the order of struct next_functions. */
-static const char names[] =
-	"malloc\0calloc\0realloc\0reallocarray\0free\0cfree\0posix_memalign\0aligned_"
-	"alloc\0memalign\0valloc\0"
-	"pvalloc\0malloc_usable_"
-	"size\0mmap\0mmap64\0munmap\0mremap\0brk\0sbrk\0dlclose\0dlopen\0dlsym\0dlvsym\0prctl\0sysc"
-	"all\0"
-	"setrlimit\0getrlimit\0prlimit\0exit\0_exit\0_Exit\0quick_exit\0"
-	"sigaction\0signal\0bsd_signal\0ssignal\0sysv_signal\0__sysv_signal\0sigset\0sigaltstack\0"
-	"mallinfo2\0";
+/* Names in the order of struct next_functions, and of its cxx[]. */
+#define NAME_OF_ENTRY(RET, NAME, ...)	#NAME "\0"
+static const char names[] = AGENT_ENTRIES(NAME_OF_ENTRY) "mallinfo2\0";
 
+#define NAME_OF_SYMBOL(SYMBOL, ...)	#SYMBOL "\0"
 static const char cxx_names[] =
-	"_Znwm\0_Znam\0_ZnwmRKSt9nothrow_t\0_ZnamRKSt9nothrow_t\0"
-	"_ZnwmSt11align_val_t\0_ZnamSt11align_val_t\0"
-	"_ZnwmSt11align_val_tRKSt9nothrow_t\0_ZnamSt11align_val_tRKSt9nothrow_t\0"
-	"_ZdlPv\0_ZdaPv\0_ZdlPvm\0_ZdaPvm\0_ZdlPvRKSt9nothrow_t\0_ZdaPvRKSt9nothrow_t\0"
-	"_ZdlPvSt11align_val_t\0_ZdaPvSt11align_val_t\0_ZdlPvmSt11align_val_t\0_ZdaPvmSt11align_"
-	"val_t\0"
-	"_ZdlPvSt11align_val_tRKSt9nothrow_t\0_ZdaPvSt11align_val_tRKSt9nothrow_t\0";
+	CXX_NEW(NAME_OF_SYMBOL) CXX_NEW_ALIGNED(NAME_OF_SYMBOL) CXX_DELETE(NAME_OF_SYMBOL);
 
 static const char *base_name(const char *path)
 {
@@ -52,7 +40,7 @@ static bool is_glibc(const struct link_map *m)
 	       str_starts(base_name(m->l_name), "libc-2.");
 }
 
-void *cxx_operator(unsigned which)
+void *cxx_operator(enum cxx_which which)
 {
 	const char *n = cxx_names;
 
