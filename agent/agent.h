@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The agent: what runs inside somebody else's process, and its private state there (copied by
+ * The agent: what runs inside the traced process, and its private state there (copied by
  * fork). What a reader needs is in the ledger (include/pmm/ledger.h), shared memory.
  *
  * Rules for every file in agent/: raw system calls only, no libc, nothing from the program's heap,
@@ -92,7 +92,7 @@ struct agent {
 	uint32_t *srcloc_hash;
 	int pid;
 	struct next_functions next;
-	/* a thread has taken a context; NULL = nobody wants to know */
+	/* called when a thread has taken a context; NULL = not called */
 	void (*taken)(struct tctx *c);
 
 	/* injected: calls of real functions from frames of ours with no context busy */
@@ -107,7 +107,7 @@ struct agent {
 	struct pmm_slot *slot;		/* in its head: what we and the monitor tell each other */
 	/*
 	 * check form: stacks as they are numbered, for processes that will be forked from this one;
-	 * NULL = nobody wants to know
+	 * NULL = not called
 	 */
 	void (*node_added)(uint32_t nr, uint32_t parent, uint64_t frame);
 	void (*site_added)(uint32_t nr, uint32_t node);

@@ -76,7 +76,7 @@ void *arena_chunk(pmm_ref *dir, uint32_t nr, uint32_t shift, size_t bytes)
 		if (!chunk)
 			return NULL;
 		ref = arena_ref(chunk);
-		if (!CAS(*slot, none, ref))	/* somebody else was faster; a rare chunk is lost */
+		if (!CAS(*slot, none, ref))	/* another thread was faster; the chunk is lost */
 			ref = none;
 	}
 	return (char *)arena_at(ref) + (nr & ((1u << shift) - 1)) * bytes;

@@ -35,7 +35,7 @@ struct tctx *agent_enter(uintptr_t sp);
 /*
  * The same where the allocator's own calls come by here too: NULL also for a call that the real
  * function of another hook makes, which is that hook's to record. A signal handler that interrupted
- * the allocator is recorded. locked: the allocator may be calling, with its locks in its hands and
+ * the allocator is recorded. locked: the allocator may be calling, with its locks held and
  * from a function that began before it was hooked; it is not asked for its figures then.
  */
 struct tctx *agent_enter_outermost(const struct caller *from, bool locked);

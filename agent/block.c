@@ -57,7 +57,7 @@ static inline bool watched(void)
 }
 
 /*
- * [at, at + bytes) has changed. Numbers that somebody has scribbled on lead to a wrong mark at
+ * [at, at + bytes) has changed. Numbers that the program has overwritten lead to a wrong mark at
  * most.
  */
 static __attribute__((noinline)) void mark(const void *at, size_t bytes)
@@ -97,7 +97,7 @@ static struct pmm_mid *mid_new(struct pmm_table *t, pmm_ref *top, uint64_t base)
 		agent.mid_added(base);
 	mid->nr_leaves = 1u << t->mid_bits;
 	if (!CAS(*top, none, arena_ref(mid)))
-		return arena_at(none);		/* somebody else was faster */
+		return arena_at(none);		/* another thread was faster */
 	head = LOAD(t->mids);
 	do
 		mid->next = head;

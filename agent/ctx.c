@@ -155,7 +155,8 @@ static struct ctx_entry *entry_near(uint64_t tp)
 	return free ? free : &agent.ctx_hash[at];
 }
 
-/* Take a context from the thread `owner`, which has ended. False when somebody else is doing so. */
+/* Take a context from the thread `owner`, which has ended. False when another thread is doing so.
+ */
 static bool ctx_seize(struct tctx *c, uint32_t owner)
 {
 	return owner && CAS(c->tid, owner, 0);
@@ -318,7 +319,7 @@ struct tctx *ctx_nested(struct tctx *c, uintptr_t sp)
 {
 	/*
 	 * A hook that lies below us on the same stack, or just here, cannot still be running:
-	 * somebody jumped out of it.
+	 * the program jumped out of it.
 	 */
 	if (sp >= c->pub.busy_sp && sp - c->pub.busy_sp < (8ul << 20) && !on_signal_stack()) {
 		if (c->busy == TCTX_RECORDING)

@@ -187,7 +187,7 @@ static uint64_t part_copy(uint64_t word, uint64_t *to, unsigned bits)
 }
 
 /*
- * Somebody is at it, and mostly done at once; but it may be the code that this signal handler
+ * Another thread is at it, and mostly done at once; but it may be the code that this signal handler
  * interrupted.
  */
 static void part_wait(const uint64_t *part, uint64_t word)
@@ -216,7 +216,7 @@ static __attribute__((noinline)) bool part_grow(uint64_t *part, uint64_t word)
 		now |= part_copy(word, slots, bits) << PART_USED_AT;
 	do
 		if ((seen ^ word) & PART_REF)
-			return true;		/* somebody else was faster; a rare array is lost */
+			return true;		/* another thread was faster; the array is lost */
 	while (!CAS(*part, seen, slots ? now : seen & ~PART_GROWING));
 	return slots;
 }

@@ -30,7 +30,7 @@ int segment_open(void);
 int segment_file(void);
 
 /*
- * The ledger is complete: whoever is to know of it is told. new_image: begun by exec, not by fork.
+ * The ledger is complete: the monitor is informed. new_image: begun by exec, not by fork.
  */
 void segment_publish(bool new_image);
 

@@ -37,7 +37,7 @@ static __attribute__((noinline)) uint32_t site_new(struct pmm_node *n, uint32_t 
 		agent.site_added(nr, node);
 	if (CAS(n->site, none, nr))
 		return nr;
-	s->node = 0;			/* somebody else was faster */
+	s->node = 0;			/* another thread was faster */
 	return none;
 }
 

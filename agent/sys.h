@@ -100,7 +100,7 @@ static inline bool sys_readable(uintptr_t address)
 	return sys4(rt_sigprocmask, -1, address, 0, 8) == -SYS_EINVAL;
 }
 
-/* Relaxed loads and stores of words that somebody else may read or write at the same time. */
+/* Relaxed loads and stores of words that others may read or write at the same time. */
 #define LOAD(p)			__atomic_load_n(&(p), __ATOMIC_RELAXED)
 #define STORE(p, v)		__atomic_store_n(&(p), (v), __ATOMIC_RELAXED)
 #define LOAD_ACQUIRE(p)		__atomic_load_n(&(p), __ATOMIC_ACQUIRE)

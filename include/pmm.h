@@ -60,7 +60,7 @@
 /* What pmm_set() sets. Values are sizes in bytes, switches (0 or 1), bytes or masks. */
 enum pmm_option {
 	PMM_MIN_SIZE,		/* blocks below this size pass untracked; 0 (at the start): none */
-	PMM_HUGE_SIZE,		/* requests from this size on are told; 0 (at the start): none */
+	PMM_HUGE_SIZE,		/* report requests from this size on; 0 (at the start): none */
 	/*
 	 * requests that would take tracked blocks above this many bytes fail; 0 (at the start):
 	 * none
@@ -74,7 +74,7 @@ enum pmm_option {
 	/* no-man's-land: so many bytes of freed blocks are kept poisoned; 0 (at the start) */
 	PMM_KEEP,
 	PMM_CHECK_ALWAYS,	/* 1: every call checks all blocks; 0 (at the start) */
-	PMM_TELL_ZERO,		/* 1: requests for 0 bytes are told; 0 (at the start) */
+	PMM_TELL_ZERO,		/* 1: report requests for 0 bytes; 0 (at the start) */
 	/*
 	 * 1 (at the start): blocks of code without pmm.h may be freed; 0: they are not, which makes
 	 * double frees sure

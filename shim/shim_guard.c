@@ -41,7 +41,7 @@ static void tell_block(const struct at *at, const char *what, unsigned bytes, co
 	}
 }
 
-/* 1: a kept block was written to, and it is told. */
+/* 1: a quarantined block was written to, and it is reported. */
 static int inspect_kept(struct slot *slot, const struct at *at)
 {
 	char *block = (char *)(uintptr_t)slot->address;
@@ -142,7 +142,7 @@ static int on_free_list(const void *p)
 }
 
 /*
- * Is what lies there no chunk in use that such a block would have? One that is free is told by the
+ * Is what lies there no chunk in use that such a block would have? One that is free shows in the
  * next one, which says how large it is (malloc/malloc.c, prev_inuse(), prev_size()); one that was
  * joined with others, or whose memory is others' now, by its size.
  */

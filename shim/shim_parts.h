@@ -81,7 +81,7 @@ struct at {
 /* in the interface's functions */
 #define AT_OF_CALL const struct at at = { file, func, (uint32_t)line }
 
-/* A block, as the tables have it. In the full form it is put together when somebody asks. */
+/* A block, as the tables have it. In the full form it is put together when it is asked for. */
 struct slot {
 	const char *address;		/* the block as the program knows it */
 	size_t size;
@@ -136,7 +136,7 @@ static void tell_block(const struct at *at, const char *what, unsigned bytes, co
 		       const struct slot *slot);
 /*
  * A free of this DEAD block, whose address code with pmm.h was not given since; 1: it is the second
- * for sure, and told.
+ * for sure, and reported.
  */
 static int judge_dead(const struct at *at, const struct slot *slot);
 /* code without pmm.h has freed this block, as the allocator shows */

@@ -57,7 +57,7 @@ struct monitor {
 	const char *volatile owner;	/* the thread that has the lock */
 	volatile uint32_t turn;		/* times the lock was taken */
 	/*
-	 * 1: a request needs a canary behind it and a slot, and no option wants to know more of it
+	 * 1: a request needs a canary behind it and a slot, and no option asks for more of it
 	 */
 	volatile unsigned char plain;
 	volatile unsigned char late;	/* something waits in late_free, or late_tables */
@@ -106,7 +106,7 @@ COLD struct slot *take_slot(void);
  * are in use.
  */
 HOT struct slot *slot_of_new(const void *p);
-static int inspect_slot(struct slot *slot, const struct at *at);	/* 1: damaged, and told */
+static int inspect_slot(struct slot *slot, const struct at *at); /* 1: damaged, and reported */
 /* link of the slot that was released next */
 APART uint32_t behind_in_queue(const struct slot *slot);
 /* make a slot that was taken p's; what was known of p is out of date */

@@ -32,7 +32,7 @@ HOT int is_intact(const struct slot *slot)
 }
 
 /*
- * Damage is told once. What is behind a block stays as it is: it is somebody else's memory where
+ * Damage is reported once. What is behind a block stays as it is: it is another's memory where
  * code without pmm.h freed the block, or filled what malloc_usable_size() says.
  */
 static int inspect_slot(struct slot *slot, const struct at *at)
@@ -137,7 +137,7 @@ static const struct slot *block_around(const char *p)
 
 enum { MAX_LOOKS = 1 << 26 };	/* at slots in the program's life: about a tenth of a second */
 
-/* Whether an odd pointer cannot be the allocator's, and the reason is told. */
+/* Whether an odd pointer cannot be the allocator's, and the reason is reported. */
 static int judge_pointer(const struct at *at, const void *p)
 {
 	const char *place = (uintptr_t)p & (sizeof(void *) - 1) ? "not aligned" : memory_of(p);

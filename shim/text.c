@@ -18,7 +18,7 @@ HOT size_t option(enum pmm_option which)
 #ifndef PMM_BARE
 #if defined(__linux__)
 #include <sys/syscall.h>
-/* no thread is cancelled in there, with the lock in its hands */
+/* no thread is cancelled in there while it holds the lock */
 #define WRITE(fd, text, bytes)	syscall(SYS_write, fd, text, bytes)
 #else
 #define WRITE(fd, text, bytes)	write(fd, text, bytes)

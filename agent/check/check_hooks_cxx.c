@@ -6,7 +6,7 @@
  * Blocks come from malloc and go back to it, as those of the C++ library's own operators do, and as
  * those of an allocator that brings its operators beside its malloc may. A failure is left to the
  * library, which calls the new-handler and throws; should it get memory after all, through malloc,
- * the block is given its right name. What somebody else's operators do (CXX_CUSTOM) is for them to
+ * the block is given its right name. What other operators do (CXX_CUSTOM) is for them to
  * know: they are called, and only what they ask malloc and free for counts.
  */
 #include "agent/check/check_hooks.h"

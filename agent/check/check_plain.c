@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Blocks of this form where there is no context: before the agent is on, when it is off, on threads
- * that got none. Nothing is recorded and nothing told.
+ * that got none. Nothing is recorded and nothing reported.
  */
-#include "agent/check/ways.h"
+#include "agent/check/check_parts.h"
 
 #include "agent/check/canary.h"
 #include "agent/guard/guard.h"

@@ -286,8 +286,8 @@ void quarantine_note(const struct quarantined *q)
 }
 
 /*
- * Without its lock: an entry that another thread overwrites meanwhile is told by its ring having
- * moved on.
+ * Without its lock: an entry that another thread overwrites meanwhile is recognised by its ring
+ * having moved on.
  */
 static bool ring_find(const struct quarantine_ring *r, uint64_t address, bool inside,
 		      struct quarantined *out)

@@ -7,7 +7,7 @@
  * data next to it may be damaged as well. Others do: a program that writes one byte too many in
  * each of its blocks, which may harm nobody, is not to run out of memory.
  */
-#include "agent/check/ways.h"
+#include "agent/check/check_parts.h"
 
 #include "agent/guard/area.h"
 #include "agent/strings/bounds.h"
@@ -216,7 +216,7 @@ static SLOW void not_kept(struct tctx *c, void *p, const struct held *h,
 }
 
 /*
- * Told, and kept like any other, so that what is done with it after its release is told, too.
+ * Reported, and kept like any other, so that its use after its release is reported, too.
  * for_good: it does not go back.
  */
 static SLOW void keep_damaged(struct tctx *c, void *p, const struct held *h, uint64_t at,
@@ -327,15 +327,16 @@ static void release_guarded(struct tctx *c, const struct held *h, const struct c
 {
 	struct check_block b;
 	uint64_t other;
-	bool told;
+	bool reported;
 
 	guard_describe(h->run, &b);
 	b.freed = false;
 	b.free_site = 0;
 	if (unlikely(pair_disagrees(b.kind, b.size, guard_at(h->run)->align, said, &other)))
 		mismatch(c, &b, said, other, site);
-	told = reported_block(&b) || (unlikely(LOAD(checker.beside)) && beside_tells(h->run, &b));
-	(h->counted ? guarded_end : guarded_release)(c, h->run, said->how, site, told);
+	reported = reported_block(&b) ||
+		   (unlikely(LOAD(checker.beside)) && beside_tells(h->run, &b));
+	(h->counted ? guarded_end : guarded_release)(c, h->run, said->how, site, reported);
 }
 
 /* ---- release --------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include "agent/check/canary_quick.h"
 #include "agent/check/quarantine.h"
 #include "agent/check/refuse.h"
-#include "agent/check/ways.h"
+#include "agent/check/check_parts.h"
 
 /* from here on copying is dearer than what a block at a new place tells */
 #define IN_PLACE_BYTES	(128u << 10)
@@ -65,7 +65,7 @@ static void *resized(struct tctx *c, void *old, struct held *h, size_t size, uin
 	if (stays_in_place(old, h, size)) {
 		struct pmm_head head = *((struct pmm_head *)old - 1);
 
-		/* else another thread releases it just now: told below */
+		/* else another thread releases it just now: reported below */
 		if (canary_take(old))
 			return resized_in_place(c, old, &head, h, size, kind, from);
 	}

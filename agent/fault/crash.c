@@ -13,7 +13,7 @@
 #include "agent/guard/guard_access.h"
 #include "agent/guard/finding.h"
 #include "agent/fault/keep.h"
-#include "agent/check/ways.h"
+#include "agent/check/check_parts.h"
 #include "agent/agent_core.h"
 #include "agent/preload/leave.h"
 #include "agent/sys.h"
@@ -32,7 +32,7 @@
 
 /*
  * The last fault of this thread that a handler of the program's was called for, and the last one
- * that a finding has told.
+ * that a finding has reported.
  */
 static __thread struct {
 	uint64_t frame, pc, sp;
@@ -42,7 +42,7 @@ static __thread struct {
 static __thread struct {
 	uint64_t pc, address;
 	uint32_t number;		/* + 1 */
-} told;
+} reported;
 
 /* agent.generation of the process whose end is noted. */
 static uint32_t noted;
@@ -66,9 +66,9 @@ void crash_given(const void *info, const struct arch_ucontext *uc, uint64_t fram
 
 void crash_told(const struct arch_ucontext *uc, uint64_t address, uint32_t number)
 {
-	told.pc = uc->pc;
-	told.address = address;
-	told.number = number + 1;
+	reported.pc = uc->pc;
+	reported.address = address;
+	reported.number = number + 1;
 }
 
 /*
@@ -112,8 +112,9 @@ static void crash_note(struct tctx *c, struct crash *k)
 
 	_Static_assert(sizeof(regs) == sizeof(k->death.regs), "the same registers");
 	memcpy(k->death.regs, regs, sizeof(regs));
-	if (k->forced && told.number && told.pc == k->uc->pc && told.address == k->address) {
-		k->death.finding = told.number;
+	if (k->forced && reported.number && reported.pc == k->uc->pc &&
+	    reported.address == k->address) {
+		k->death.finding = reported.number;
 		death_put(&k->death);
 		return;
 	}

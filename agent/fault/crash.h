@@ -20,7 +20,7 @@
 /* A handler of the program's is about to run for a fault, with this frame. */
 void crash_given(const void *info, const struct arch_ucontext *uc, uint64_t frame);
 
-/* A finding of this number has told the thread's fault: it is not told twice. */
+/* A finding of this number has reported the thread's fault, which is not reported twice. */
 void crash_told(const struct arch_ucontext *uc, uint64_t address, uint32_t number);
 
 /* What happened: of a fault its registers, of abort() those in it. */

@@ -14,7 +14,7 @@
  * need not be larger than for itself.
  *
  * The kernel counts other signals' SA_ONSTACK for our stack, too. As long as the program has named
- * no alternate stack they are told to do without; when it has, handlers of threads that it named
+ * no alternate stack they are made to do without; when it has, handlers of threads that it named
  * none for run on ours.
  */
 #include "agent/fault/keep.h"
@@ -46,7 +46,7 @@ static __thread uint64_t looked;		/* cycles */
 
 static struct sig_action wanted[NR_SIGNALS];	/* of kept signals */
 static void (*restorer)(void);			/* the C library's */
-/* other signals whose SA_ONSTACK the kernel was not told */
+/* other signals whose SA_ONSTACK was kept from the kernel */
 static uint64_t without_stack;
 static bool program_stacks;			/* the program has named an alternate stack */
 static bool adopted;				/* it takes ours for its own */
@@ -231,7 +231,7 @@ static uint64_t handler_mask(int signal, const struct sig_action *a, uint64_t re
 }
 
 /*
- * SIGSEGV that somebody sent while the program blocks it: it waits until what is blocked in its
+ * SIGSEGV that was sent while the program blocks it: it waits until what is blocked in its
  * place is not any more. One that was sent to the process may be had by any thread.
  */
 static void hold(const int *info)

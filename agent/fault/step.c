@@ -23,7 +23,7 @@
 #define WAIT_TRIES	1000u	/* a thread that was killed meanwhile is not waited for */
 #define WAIT_NS		1000000u
 /*
- * stops in turn at a page: other threads close it, all are being opened, or somebody else keeps it
+ * stops in turn at a page: other threads close it, all are being opened, or another party keeps it
  * closed
  */
 #define AGAIN_MOST	100000u
@@ -76,8 +76,8 @@ static void slot_close(uint32_t at)
 }
 
 /*
- * Was the last page that was opened this one? Somebody has closed it since: it is no longer open
- * for us.
+ * Was the last page that was opened this one? Another thread has closed it since: it is no longer
+ * open for us.
  */
 static bool forget_last(uint64_t page)
 {

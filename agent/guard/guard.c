@@ -3,8 +3,8 @@
  * The pool of guarded blocks.
  *
  * Runs and their pages are agent/guard/area.c's; here is what is in them: blocks, canary, records.
- * What a run's record says belongs to who owns the run, and what is of others' concern in it is
- * told by its state.
+ * What a run's record says belongs to who owns the run, and its state says what of it
+ * concerns others.
  */
 #include "agent/guard/guard.h"
 

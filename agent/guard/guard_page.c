@@ -90,7 +90,7 @@ static bool page_in_use(const struct area *a, uint32_t i, uint64_t page)
 	return LOAD_ACQUIRE(run_record(a, i)->state) != PMM_GUARD_LIVE || page - start < bytes;
 }
 
-/* A live block that has the page for its own, told apart from all others; 0: none. */
+/* A number that only the live block that owns the page has; 0: no block owns it. */
 static uint64_t page_block(uint64_t page)
 {
 	struct area *a;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pages of the guard pool: closed ones stop every access, open ones are zeroed memory. How the
- * kernel is told: guard markers, which split no mapping (MADV_GUARD_INSTALL, Linux 6.13), or
+ * kernel is asked: guard markers, which split no mapping (MADV_GUARD_INSTALL, Linux 6.13), or
  * protection, which takes two mappings for each run of open pages.
  *
  * Addresses and lengths are of whole pages. Any thread, signal handlers included; who opens and
@@ -52,7 +52,7 @@ bool pages_close(uint64_t at, uint64_t bytes);
 
 /*
  * From now on pages that are closed, and pages to be looked at, are made readable and writable
- * first: somebody else may have protected them.
+ * first: the program may have protected them.
  */
 void pages_distrust(void);
 bool pages_distrusted(void);

@@ -110,15 +110,15 @@ bool guarded_uncount(struct tctx *c, uint32_t run, struct block_info *was)
 	return true;
 }
 
-void guarded_release(struct tctx *c, uint32_t run, uint32_t how, uint32_t site, bool told)
+void guarded_release(struct tctx *c, uint32_t run, uint32_t how, uint32_t site, bool reported)
 {
 	struct block_info was;
 
 	guarded_uncount(c, run, &was);
-	guarded_end(c, run, how, site, told);
+	guarded_end(c, run, how, site, reported);
 }
 
-void guarded_end(struct tctx *c, uint32_t run, uint32_t how, uint32_t site, bool told)
+void guarded_end(struct tctx *c, uint32_t run, uint32_t how, uint32_t site, bool reported)
 {
 	struct pmm_guard *g = guard_at(run);
 	struct check_block b;
@@ -127,7 +127,7 @@ void guarded_end(struct tctx *c, uint32_t run, uint32_t how, uint32_t site, bool
 	guard_describe(run, &b);
 	b.freed = false;
 	b.free_site = 0;
-	if (unlikely(guard_damage(run, &at)) && !told)
+	if (unlikely(guard_damage(run, &at)) && !reported)
 		finding_damaged(c, &b, at, at < b.address ? b.address : (at | (ARCH_PAGE - 1)) + 1,
 				how, site);
 	g->free_site = site;

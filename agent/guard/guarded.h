@@ -29,17 +29,17 @@ void guard_describe(uint32_t run, struct check_block *out);
 bool guarded_find(uint64_t address, uint64_t bytes, struct check_block *out);
 
 /*
- * Release a block that guard_release() has taken out: its canary looked at (told: what is wrong
+ * Release a block that guard_release() has taken out: its canary checked (reported: what is wrong
  * with it has been said), its pages closed. how: enum pmm_release; site: of the call.
  */
-void guarded_release(struct tctx *c, uint32_t run, uint32_t how, uint32_t site, bool told);
+void guarded_release(struct tctx *c, uint32_t run, uint32_t how, uint32_t site, bool reported);
 
 /*
  * The two parts of it. Out of all sums, before it is known whether it goes: record_restore_apart()
  * takes that back. False: it was in none. And the rest.
  */
 bool guarded_uncount(struct tctx *c, uint32_t run, struct block_info *was);
-void guarded_end(struct tctx *c, uint32_t run, uint32_t how, uint32_t site, bool told);
+void guarded_end(struct tctx *c, uint32_t run, uint32_t how, uint32_t site, bool reported);
 
 /* A pointer into the pool that no live block begins at is released: a finding. */
 void guarded_stray(struct tctx *c, uint64_t address, uint32_t how, uint32_t site);

@@ -29,7 +29,7 @@
 #define SA_RESTORER	0x04000000u
 #define SA_RESETHAND	0x80000000u
 #define SIG_IGNORED	1
-#define TRIES		100	/* somebody sets another action each time */
+#define TRIES		100	/* another thread sets another action each time */
 #define WAITS		1000000
 
 /* As the kernel has it. */
@@ -147,9 +147,9 @@ void guards_fault_end(void)
 /* ---- the handler ----------------------------------------------------------------------------- */
 
 /*
- * An access to the pool that is an error: told, where there is a context, and the page opened. An
- * access to a live block, which was given out after it had been stopped, is just made again. False:
- * the program's.
+ * An access to the pool that is an error: reported, where there is a context, and the page opened.
+ * An access to a live block, which was given out after it had been stopped, is just made again.
+ * False: the program's.
  */
 static bool met(struct tctx *c, int *info, uint64_t address, const struct arch_ucontext *uc)
 {

@@ -13,7 +13,7 @@
 enum cxx_form {
 	CXX_PLAIN,	/* the C++ library's: on malloc and free */
 	CXX_SAME,	/* the allocator's own, beside its malloc */
-	CXX_CUSTOM,	/* somebody else's: whatever they call is what counts */
+	CXX_CUSTOM,	/* others': only what they call is recorded */
 };
 
 extern enum cxx_form cxx_form __attribute__((visibility("hidden")));

@@ -24,7 +24,7 @@ struct inherit {
  */
 void inherit_begin(struct inherit *h, bool lasting);
 
-/* The same without the mask, which is told in another way. */
+/* The same without the mask, which is passed in another way. */
 void inherit_begin_actions(struct inherit *h, bool lasting);
 
 /* The call is back: everything as it was. errno stays. */

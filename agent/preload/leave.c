@@ -2,7 +2,7 @@
 /*
  * Asking the monitor for a search at the process's end, and waiting for it.
  *
- * What the wait may cost is bounded: it ends when the monitor dies, and when its clock stands still
+ * What the wait may cost is bounded: it ends when the monitor dies, and when its clock stops
  * while we have really been waiting, so that a process and a monitor that were stopped together
  * (job control) find each other again. Under seccomp the wait makes no system call.
  *
@@ -23,7 +23,7 @@
 #define LONGEST_PAUSE_NS 200000000ull
 /* the clock stood still for that long: there is no monitor any more */
 #define GONE_NS		4000000000ull
-/* ... and somebody who could not say so waits no longer to be found by the monitor */
+/* ... and a process that could not say so waits no longer to be found by the monitor */
 #define UNHEARD_NS	60000000000ull
 #define SURE_NS		1000000000ull	/* ... where it had stood before */
 #define FIRST_NS	2000000000ull	/* for the first thread to end the process */
@@ -39,8 +39,8 @@ bool leave_wanted(void)
 
 /*
  * A forked child without events of its own has no ledger yet and nothing to lose. One made by vfork
- * ends in its parent's memory: told by its number, for which under seccomp we do not ask; exit() it
- * must not call.
+ * ends in its parent's memory: recognised by its number, for which under seccomp we do not ask;
+ * exit() it must not call.
  */
 static bool is_tracked(enum pmm_leave_cause cause)
 {
@@ -60,7 +60,7 @@ static void pause_while(uint32_t *word, uint32_t value)
 			arch_pause();
 }
 
-/* How long the monitor's clock may stand still. */
+/* How long the monitor's clock may be stopped. */
 static uint64_t patience_ns(void)
 {
 	uint64_t now_ns = clock_ns(SYS_CLOCK_MONOTONIC),

@@ -38,7 +38,7 @@ bool leave_over(void);
 /* Is the end of processes of interest at all? Once the agent is on. */
 bool leave_wanted(void);
 
-/* The agent is on, nothing of the program has run: be told of the end. */
+/* The agent is on, nothing of the program has run: watch for the end. */
 void leave_start(void);
 
 /* The destructor runs; see hooks_leave.c. */
@@ -65,7 +65,7 @@ void leave_called(int status, uint64_t sp);
 void leave_form(uint64_t sp);
 
 /*
- * Be told of signals whose default action is death; no more of that: the program is about to enter
+ * Catch signals whose default action is death; no longer catch them: the program is about to enter
  * seccomp.
  */
 void signals_guard(void);

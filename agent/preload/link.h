@@ -16,7 +16,7 @@ struct link_map {
 	struct link_map *l_next, *l_prev;
 };
 
-/* What the kernel told the program at its start (AT_*), or 0. */
+/* What the kernel passed to the program at its start (AT_*), or 0. */
 uint64_t link_aux(uint64_t type);
 
 /* First object of the global list, or NULL when the loader cannot be found. */

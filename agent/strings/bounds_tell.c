@@ -7,10 +7,10 @@
 
 #include "agent/guard/guarded.h"
 #include "agent/check/reported.h"
-#include "agent/check/ways.h"
+#include "agent/check/check_parts.h"
 #include "agent/preload/agent_preload.h"
 
-/* Does the real allocator call, which may do what it likes with blocks in its hands? */
+/* Is the caller the real allocator, which may access the blocks that it holds? */
 static bool from_allocator(void)
 {
 	struct tctx *c = ctx_find();

@@ -9,17 +9,17 @@
 struct file;
 
 /*
- * The function that is given a va_list, and the one with `...' in terms of it; `told' is what
+ * The function that is given a va_list, and the one with `...' in terms of it; `called' is what
  * findings call it.
  */
-#define PRINTS_LIST(name, told, params, args)							\
+#define PRINTS_LIST(name, called, params, args)							\
 EXPORT int hook_##name params __asm__(#name);							\
 EXPORT int hook_##name params									\
 {												\
-	return FORMATTED(NEXT(name) args, format, list, told, FROM);				\
+	return FORMATTED(NEXT(name) args, format, list, called, FROM);				\
 }
 
-#define PRINTS(name, list_name, told, params, args)						\
+#define PRINTS(name, list_name, called, params, args)						\
 EXPORT int hook_##name params __asm__(#name);							\
 EXPORT int hook_##name params									\
 {												\
@@ -27,7 +27,7 @@ EXPORT int hook_##name params									\
 	int length;										\
 												\
 	va_start(list, format);									\
-	length = FORMATTED(NEXT(list_name) args, format, list, told, FROM);			\
+	length = FORMATTED(NEXT(list_name) args, format, list, called, FROM);			\
 	va_end(list);										\
 	return length;										\
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The forms that programs built with _FORTIFY_SOURCE call: they are told how large the destination
+ * The forms that programs built with _FORTIFY_SOURCE call: they are given how large the destination
  * is as far as the compiler knew. What is more than that ends the program, as without us; else they
  * are the plain functions.
  */

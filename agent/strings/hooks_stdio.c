@@ -76,7 +76,7 @@ READS_LINE(fgets_unlocked)
 static long line_came(char **line, const char *old, size_t left, long got, const char *function,
 		      const struct caller *from)
 {
-	/* of the next page the access was told, in the pool */
+	/* an access to the next page was reported, in the pool */
 	size_t page = -((uint64_t)old + left) % ARCH_PAGE;
 
 	if (unlikely(got >= 0 && (size_t)got >= left) && *line == old &&
@@ -85,13 +85,13 @@ static long line_came(char **line, const char *old, size_t left, long got, const
 	return got;
 }
 
-#define READS_GROWING(name, told, params, args)						\
+#define READS_GROWING(name, called, params, args)						\
 EXPORT long hook_##name params								\
 {											\
 	const char *old = line ? *line : NULL;						\
 	size_t left = old ? bounds_left(old, 1) : SIZE_MAX;				\
 											\
-	return line_came(line, old, left, NEXT(name) args, told, FROM);		\
+	return line_came(line, old, left, NEXT(name) args, called, FROM);		\
 }
 
 READS_GROWING(getline, "getline", (char **line, size_t *bytes, struct file *f), (line, bytes, f))

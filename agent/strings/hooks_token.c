@@ -84,7 +84,7 @@ HOOK(char *, strpbrk, const char *s, const char *set)
 
 /*
  * How many characters at the start of s are (not) in the set; sets *over when the string leaves its
- * block, which is told once.
+ * block, which is reported once.
  */
 static size_t part(const char *s, const char *set, bool in, const char *function,
 		   const struct caller *from, bool *over)

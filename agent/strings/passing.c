@@ -48,7 +48,7 @@ SLOW void *passing_look(struct passing *w, const void *p, size_t bytes, unsigned
 			return (void *)p;
 		left = bounds_check(p, bytes, how & PASS_OUT ? PMM_ACCESS_WRITE : PMM_ACCESS_READ,
 				    function, from);
-		w->told = true;
+		w->reported = true;
 	} else {
 		left = bounds_left(p, 1);
 	}
@@ -67,7 +67,7 @@ const char *passing_text(struct passing *w, const char *s, const char *function,
 	s = string_begin(&w->b, s, SIZE_MAX, function, from);
 	if (w->b.memory) {
 		w->left = 0;
-		w->told = true;
+		w->reported = true;
 	}
 	return s;
 }
@@ -76,7 +76,7 @@ void passing_done(struct passing *w, size_t got, const char *function, const str
 {
 	size_t may = least(got, w->left);
 
-	if (!w->told && got > w->left)
+	if (!w->reported && got > w->left)
 		may = least(got, bounds_over(w->b.block, got, PMM_ACCESS_WRITE, function, from));
 	bounce_end(&w->b, may);
 }

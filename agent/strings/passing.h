@@ -16,7 +16,7 @@
 #include "agent/strings/bounds.h"
 
 #define PASS_IN		1u	/* the kernel reads it */
-#define PASS_OUT	2u	/* ... writes it; both is told as a write, before */
+#define PASS_OUT	2u	/* ... writes it; both is reported as a write, before */
 
 #define STAT_BYTES	144u		/* struct stat, of the kernel's and the C library's alike */
 #define STATFS_BYTES	120u
@@ -24,7 +24,7 @@
 struct passing {
 	struct bounce b;
 	size_t left;			/* bytes that the block holds; SIZE_MAX: enough */
-	bool told;
+	bool reported;
 };
 
 /* Does p hold that much, for all that may be looked at? */

@@ -238,7 +238,7 @@ struct found_object {
 /*
  * Does the loader have this module at pc, with its unwind information where we have it? Takes no
  * lock and may be asked in a signal handler: the one way to see that a library went that nobody
- * told us of (iconv's and NSS's come and go inside libc).
+ * reported to us (iconv's and NSS's come and go inside libc).
  */
 static bool loader_agrees(const struct agent_module *m, uint64_t pc)
 {

@@ -52,7 +52,7 @@ void unwind_init(struct tctx *c, void *memory);
 /* Walk the stack and return its site. */
 uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags);
 
-/* Does the stack go through a signal handler, or can that not be told? */
+/* Does the stack go through a signal handler, or is that not known? */
 bool unwind_interrupted(struct tctx *c, const struct caller *from);
 
 /*

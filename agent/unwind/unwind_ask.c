@@ -29,8 +29,8 @@ bool unwind_interrupted(struct tctx *c, const struct caller *from)
 
 /*
  * The same without unwind information, as in musl: is there a signal frame between the two stack
- * pointers? It is told by the segment registers it holds, and by a stack pointer that leads on to
- * the hook's frame.
+ * pointers? It is recognised by the segment registers it holds, and by a stack pointer that leads
+ * on to the hook's frame.
  */
 static bool signal_frame_between(struct tctx *c, uint64_t sp, uint64_t outer)
 {

@@ -215,8 +215,8 @@ _Static_assert(sizeof(struct pmm_finding) % 64 == 0, "layout");
 
 /*
  * What ended the process, as far as its agent saw it. Filled once, `state` last (with release). A
- * crash has a finding of its own, or one that has told the same fault (a stack overflow); the end
- * by a signal that somebody sent has none.
+ * crash has a finding of its own, or one that has reported the same fault (a stack overflow); the
+ * end by a signal that was sent has none.
  */
 #define PMM_DEATH_TEXT	120
 
@@ -306,7 +306,7 @@ struct pmm_guard {
 	/* data pages that hold it, at the run's end, with PMM_GUARD_LEFT at its start */
 	uint16_t pages;
 	uint16_t bias;			/* enum pmm_guard_bias */
-	uint32_t hold;			/* the agent's own: who has the run in hand */
+	uint32_t hold;			/* the agent's own: who holds the run */
 	uint32_t align;			/* that was asked for; 0 = none */
 	uint16_t generation, free_generation;
 };

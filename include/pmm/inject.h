@@ -239,7 +239,7 @@ struct pmm_attach {
 	/*
 	 * Who works on the process: a random number, none is 0. It is changed only while all
 	 * threads are stopped by who changes it. Who makes the process map, unmap or write with
-	 * fewer threads in hand looks first whether it still is his, and holds a thread as long as
+	 * fewer threads stopped looks first whether it still is his, and holds a thread as long as
 	 * he works: then nobody can stop all.
 	 */
 	uint64_t owner;

@@ -208,7 +208,7 @@ struct pmm_node {
 enum pmm_site_flags {
 	/* a caller of mmap: its records count mappings, not heap blocks */
 	PMM_SITE_MAPPING = 1 << 0,
-	/* of a block of its somebody has asked malloc_usable_size() */
+	/* malloc_usable_size() was called for one of its blocks */
 	PMM_SITE_USABLE	 = 1 << 24,
 	/*
 	 * its innermost frame is a source location; and the source location's flags (enum

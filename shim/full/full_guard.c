@@ -42,13 +42,13 @@ static void tell_damage(const struct at *at, unsigned behind, unsigned before,
 		tell_block(at, "underflow", before, "before", slot);
 }
 
-/* ---- damage that was told: who looks at blocks that others own never writes to them */
-static struct told *find_told(const struct full_block *b)
+/* ---- damage that was reported: whoever inspects blocks that others own never writes to them */
+static struct reported *find_reported(const struct full_block *b)
 {
 	unsigned i;
 
-	for (i = 0; i < NR_TOLD; i++) {
-		struct told *t = &monitor.told[i];
+	for (i = 0; i < NR_REPORTED; i++) {
+		struct reported *t = &monitor.reported[i];
 
 		if (t->unlike == full_unlike(b->address) && t->size == b->size &&
 		    t->time == b->time)
@@ -59,7 +59,7 @@ static struct told *find_told(const struct full_block *b)
 
 static void note_told(const struct full_block *b)
 {
-	struct told *t = &monitor.told[monitor.next_told++ % NR_TOLD];
+	struct reported *t = &monitor.reported[monitor.next_reported++ % NR_REPORTED];
 
 	t->unlike = full_unlike(b->address);
 	t->size = b->size;
@@ -86,8 +86,8 @@ static int look_for_damage(const struct full_block *b, unsigned *behind, unsigne
 }
 
 /*
- * 1: a live block is damaged, and it is told. A block that is released and given out again between
- * two looks is whole at the next one.
+ * 1: a live block is damaged, and it is reported. A block that is released and given out again
+ * between two looks is whole at the next one.
  */
 static size_t inspect_block(const struct full_block *b, const struct at *at)
 {
@@ -97,7 +97,7 @@ static size_t inspect_block(const struct full_block *b, const struct at *at)
 	for (i = 0; i < 3; i++)
 		if (!look_for_damage(b, &behind, &before))
 			return 0;
-	if (find_told(b))
+	if (find_reported(b))
 		return 0;
 	slot = slot_of(b);
 	if (!at && is_given_back(&slot))
@@ -254,7 +254,7 @@ static int tell_freed(const struct at *at, const void *p)
 	return judge_dead(at, &slot);
 }
 
-/* The real block to be freed, NULL after an error was told. */
+/* The real block to be freed, NULL after an error was reported. */
 static void *judge_stranger(const struct at *at, void *p)
 {
 	struct full_block b;

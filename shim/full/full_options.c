@@ -43,7 +43,7 @@ static void full_forked(void)
 {
 	monitor.pid = process_id();
 	memset(&monitor.stats, 0, sizeof(monitor.stats));
-	memset(monitor.told, 0, sizeof(monitor.told));
+	memset(monitor.reported, 0, sizeof(monitor.reported));
 	memset(full_freed, 0, sizeof(full_freed));
 	if (PEEK(&monitor.owner) == SELF)
 		return;

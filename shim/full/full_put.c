@@ -10,7 +10,7 @@ static void inspect_own(const struct full_call *call, const struct full_block *b
 	struct slot slot = slot_of(b);
 	unsigned behind = 0, before = 0;
 	uint64_t word;
-	struct told *told;
+	struct reported *reported;
 
 	if (slot.behind) {
 		memcpy(&word, b->address + b->size, sizeof(word));
@@ -24,12 +24,12 @@ static void inspect_own(const struct full_call *call, const struct full_block *b
 		__atomic_fetch_add(&monitor.stats.nr_errors, 1, __ATOMIC_RELAXED);
 		return;
 	}
-	told = find_told(b);
-	if (!told)
+	reported = find_reported(b);
+	if (!reported)
 		tell_damage(&at, behind, before, &slot);
-	if (told && gone)
-		told->unlike = 0;
-	else if (!told && !gone)
+	if (reported && gone)
+		reported->unlike = 0;
+	else if (!reported && !gone)
 		note_told(b);
 	leave();
 }

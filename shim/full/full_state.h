@@ -33,14 +33,14 @@ struct kept_list {
 	struct kept *few[1 << FEW_BITS];
 };
 
-/* A block whose damage was told. */
-struct told {
+/* A block whose damage was reported. */
+struct reported {
 	uintptr_t unlike;	/* its address */
 	size_t size;
 	uint32_t time;
 };
 
-#define NR_TOLD	64
+#define NR_REPORTED	64
 
 struct own_text;
 
@@ -76,8 +76,8 @@ struct monitor {
 	pmm_react *react;
 	void *react_ctx;
 	void *grabbed;
-	struct told told[NR_TOLD];
-	unsigned next_told;
+	struct reported reported[NR_REPORTED];
+	unsigned next_reported;
 	const char *volatile late_free[NR_LATE];
 	uint32_t text_len;
 	char text[256];

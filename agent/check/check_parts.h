@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the files that make up agent/check/agent_check.h share: the options, ways to get memory,
- * what a release has in hand.
+ * what is known of a block that is released.
  */
-#ifndef AGENT_CHECK_WAYS_H
-#define AGENT_CHECK_WAYS_H
+#ifndef AGENT_CHECK_CHECK_PARTS_H
+#define AGENT_CHECK_CHECK_PARTS_H
 
 #include "agent/block.h"
 #include "agent/guard/ancestor.h"
@@ -140,8 +140,8 @@ bool stray_release(struct tctx *c, void *p, const struct check_said *said,
 		   const struct caller *from);
 
 /*
- * What lies at an address that is in no block. sp: the caller's. PMM_PLACE_UNKNOWN where it cannot
- * be told.
+ * What lies at an address that is in no block. sp: the caller's. PMM_PLACE_UNKNOWN where it is not
+ * known.
  */
 enum pmm_finding_place place_of(uint64_t address, uint64_t sp);
 
