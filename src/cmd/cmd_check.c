@@ -18,6 +18,7 @@
 #include "src/cmd/options/percent.h"
 #include "src/cmd/options/pid.h"
 #include "src/cmd/report_file.h"
+#include "src/cmd/run_signals.h"
 #include "src/cmd/runs_signals.h"
 #include "src/cmd/cmd_run.h"
 #include "src/session/check/run_check.h"
@@ -243,7 +244,8 @@ static int check_options(bool command, const char *operand, struct err *e)
 
 static int run_uninit(char **argv, FILE *out, struct err *e)
 {
-	const struct check_uninit valgrind = { .report = &told, .no_follow = job.no_follow };
+	const struct check_uninit valgrind = { .report = &told, .no_follow = job.no_follow,
+						.signals = &run_signals };
 	struct session_end end;
 	struct emit to;
 	int rc;
@@ -272,6 +274,7 @@ static int run_command(char **argv, FILE *out, struct err *e)
 	if (uninit)
 		return run_uninit(argv, out, e);
 	o.check = &job;
+	o.signals = &run_signals;
 	o.no_follow = job.no_follow;
 	o.limit_bytes = job.limit_bytes;
 	o.sampled = job.check.level == PMM_CHECK_SAMPLED;

@@ -7,6 +7,7 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/emit.h"
 #include "src/cmd/run_end.h"
+#include "src/cmd/run_signals.h"
 #include "src/cmd/terminal.h"
 #include "src/ledger/preload.h"
 #include "src/session/leaks/leaks_live.h"
@@ -76,6 +77,7 @@ int cmd_run_for(const struct run_options *o, char **argv, FILE *report, bool jso
 
 	emit_init(&to, report ? report : stderr, json);
 	options.apart = report;
+	options.signals = &run_signals;
 	options.keep_fd = report ? fileno(report) : -1;
 	rc = run_open(&r, &options, argv, &to.sink, &e);
 	if (rc)

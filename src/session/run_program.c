@@ -174,7 +174,7 @@ static int prepare(struct run *r, char agent[PATH_MAX], struct err *e)
 	if (!rc && given->output)
 		rc = output_check(given->output, e);
 	if (!rc)
-		rc = child_prepare(&r->child, e);
+		rc = child_prepare(&r->child, given->signals, e);
 	if (rc)
 		return rc;
 	o.data_raised = child_raise_data(PMM_OWN_DATA_BYTES);

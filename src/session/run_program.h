@@ -16,6 +16,7 @@
 
 struct check_job;
 struct child;
+struct child_signals;
 struct leaks_job;
 struct session_end;
 struct session_sink;
@@ -45,6 +46,8 @@ struct run_options {
 	bool quiet; /* of the summary only what is missing */
 	bool only_losses; /* no verdict on leaks where nothing is lost */
 	bool apart; /* documents do not go where notes go */
+	/* what is done with the caller's own signals; NULL = nothing, and none is passed on */
+	const struct child_signals *signals;
 	int keep_fd; /* stays open although the program does not have it; -1 = none */
 	/* of several, which goes into no background; NULL = there is no other */
 	struct run_shared *shared;

@@ -10,34 +10,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/*
- * Terminal signals: the program's group gets them from the kernel. SIGPIPE, SIGXFSZ: an error
- * code serves pmm better.
- */
-static const int ignored[] = { SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ };
-static const int watched[] = { SIGCHLD, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT };
-
 /* Raised for pmm: it maps ledgers, writes captures, holds a few descriptors per process. */
 static const int raised[CHILD_NR_LIMITS] = { RLIMIT_AS, RLIMIT_FSIZE, RLIMIT_NOFILE };
 
-int child_prepare(struct child *c, struct err *e)
+int child_prepare(struct child *c, const struct child_signals *signals, struct err *e)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
-	sigset_t set;
+	int rc;
 
 	memset(c, 0, sizeof(*c));
 	c->signal_fd = -1;
-	for (int sig = 1; sig < NSIG; sig++)
-		sigaction(sig, NULL, &c->action[sig]);
-	for (unsigned i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
-		sigaction(ignored[i], &ignore, NULL);
-	sigemptyset(&set);
-	for (unsigned i = 0; i < sizeof(watched) / sizeof(*watched); i++) {
-		sigaddset(&set, watched[i]);
-		sigaction(watched[i], &normal,
-			  NULL); /* an ignored SIGCHLD would take the status away */
-	}
-	sigprocmask(SIG_BLOCK, &set, &c->mask);
+	c->signals = signals;
+	rc = signals ? signals->take(c, e) : 0;
+	if (rc)
+		return rc;
 	for (unsigned i = 0; i < CHILD_NR_LIMITS; i++) {
 		struct rlimit most;
 
@@ -48,9 +33,6 @@ int child_prepare(struct child *c, struct err *e)
 		most = (struct rlimit){ c->limit[i].rlim_max, c->limit[i].rlim_max };
 		setrlimit(raised[i], &most);
 	}
-	c->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (c->signal_fd < 0)
-		return err_set(e, -errno, "cannot watch for signals: %s", strerror(errno));
 	return 0;
 }
 
@@ -85,11 +67,8 @@ static void become(const struct child *c, const char *path, char **argv, char **
 	for (unsigned i = 0; i < CHILD_NR_LIMITS; i++)
 		if (setrlimit(raised[i], &c->limit[i]))
 			error = errno;
-	for (unsigned i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
-		sigaction(ignored[i], &c->action[ignored[i]], NULL);
-	for (unsigned i = 0; i < sizeof(watched) / sizeof(*watched); i++)
-		sigaction(watched[i], &c->action[watched[i]], NULL);
-	sigprocmask(SIG_SETMASK, &c->mask, NULL);
+	if (c->signals)
+		c->signals->give(c);
 	if (!error) {
 		execve(path, argv, env);
 		error = errno;
@@ -182,9 +161,9 @@ static bool collect_end(struct child *c)
 static void on_stop(struct child *c, int sig)
 {
 	c->stopped = true;
-	if (!shell_watches(sig))
+	if (!c->signals || !shell_watches(sig))
 		return;
-	raise(SIGSTOP);		/* here until the shell continues the job */
+	c->signals->stop();	/* here until the shell continues the job */
 	kill(c->pid, SIGCONT);
 	c->stopped = false;
 }

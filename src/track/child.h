@@ -3,7 +3,8 @@
  * The program under `pmm run`: started exactly as if pmm were not there, and pmm standing between
  * it and the shell.
  *
- * pmm changes its own signals and limits; the program gets what pmm was given. Terminal signals
+ * pmm changes its own limits and, by callbacks of the caller, its signals; the program gets what pmm
+ * was given. Terminal signals
  * reach the program by themselves (same process group), so pmm ignores them; what somebody sends to
  * pmm alone is passed on.
  */
@@ -21,24 +22,39 @@
 
 #define CHILD_NR_LIMITS 3
 
+struct child;
+
+/* The caller's own signals, which nobody else may change. Borrowed as long as the program runs. */
+struct child_signals {
+	/*
+	 * Fill mask, action[] and signal_fd, and change them so that the program's signals do not
+	 * harm us. 0 or -errno with `e`.
+	 */
+	int (*take)(struct child *c, struct err *e);
+	/* In the forked child, before the program is executed: as we were given them. */
+	void (*give)(const struct child *c);
+	/* The program has stopped, and a shell waits for all of us to stop. Until continued. */
+	void (*stop)(void);
+};
+
 struct child {
-	/* what pmm was given */
+	const struct child_signals *signals;	/* NULL: nothing of them is changed or passed on */
+	/* what pmm was given; of signals only if they were taken */
 	sigset_t mask;
 	struct sigaction action[NSIG];
 	struct rlimit limit[CHILD_NR_LIMITS];
 	/* the program */
 	pid_t pid;     /* 0 = not started or reaped */
-	int signal_fd; /* what pmm gets instead of signals */
+	int signal_fd; /* what pmm gets instead of signals; -1 = they are not taken */
 	int status;    /* wait status, valid when `ended` */
 	bool ended, stopped;
 	char comm[PROC_COMM_BYTES]; /* its last name, when `ended`; "" = not known */
 };
 
 /*
- * Remember signals and limits, then ignore, block and raise what pmm must; opens signal_fd. 0 or
- * -errno with `e`.
+ * Have signals taken (NULL: not), remember limits and raise what pmm must. 0 or -errno with `e`.
  */
-int child_prepare(struct child *c, struct err *e);
+int child_prepare(struct child *c, const struct child_signals *signals, struct err *e);
 
 /* The limit the program will run under, of RLIMIT_AS, RLIMIT_FSIZE or RLIMIT_NOFILE. */
 struct rlimit child_limit(const struct child *c, int resource);

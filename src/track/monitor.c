@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +65,16 @@ static void on_signal(void *arg, uint32_t events)
 	monitor_on_signals(arg);
 }
 
+static void on_root_end(void *arg, uint32_t events)
+{
+	struct monitor *m = arg;
+
+	(void)events;
+	monitor_on_signals(m);
+	loop_del(m->loop, m->root_end);
+	m->root_end = NULL;
+}
+
 static void on_message(void *arg, uint32_t events)
 {
 	(void)events;
@@ -80,8 +91,10 @@ static void on_time(void *arg, uint64_t now_ns)
 /* All that the loop wakes for. */
 static int listen_to(struct monitor *m)
 {
-	int rc = loop_add_fd(m->loop, m->child->signal_fd, EPOLLIN, on_signal, m, NULL);
+	int rc = 0;
 
+	if (m->child->signal_fd != -1)
+		rc = loop_add_fd(m->loop, m->child->signal_fd, EPOLLIN, on_signal, m, NULL);
 	if (!rc)
 		rc = loop_add_timer(m->loop, 0, on_time, m, &m->timer);
 	if (!rc)
@@ -146,6 +159,7 @@ int monitor_init(struct monitor *m, struct ledger_tree *board, struct child *c,
 				      ? interval_ns
 				      : ledger_tree_calm_ns(board),
 		.follow = board->follow,
+		.root_fd = -1,
 		.leaves = board->head->flags & PMM_TREE_LEAKS,
 		.serve = SERVE_CLOSED,
 	};
@@ -180,6 +194,8 @@ void monitor_fini(struct monitor *m)
 	vec_fini(&m->asked);
 	serve_close(&m->serve);
 	loop_free(m->loop);
+	if (m->root_fd >= 0)
+		close(m->root_fd);
 	*m = MONITOR_CLOSED;
 }
 
@@ -193,6 +209,7 @@ void monitor_fds(const struct monitor *m, int fds[MONITOR_NR_FDS])
 	serve_fds(&m->serve, fds);
 	loop_fds(m->loop, fds + SERVE_NR_FDS);
 	fds[SERVE_NR_FDS + LOOP_NR_FDS] = m->tree->fd;
+	fds[SERVE_NR_FDS + LOOP_NR_FDS + 1] = m->root_fd;
 }
 
 void monitor_begin(struct monitor *m, uint64_t began_ns)
@@ -206,6 +223,12 @@ void monitor_begin(struct monitor *m, uint64_t began_ns)
 	monitor_value(m, value);
 	snprintf(m->who.env, sizeof(m->who.env), PMM_ENV "=%s", value);
 	__atomic_store_n(&m->tree->head->root_pid, (uint32_t)m->child->pid, __ATOMIC_RELAXED);
+	if (m->child->signal_fd != -1)
+		return;
+	/* without it each step asks */
+	m->root_fd = (int)syscall(SYS_pidfd_open, m->child->pid, 0);
+	if (m->root_fd >= 0)
+		(void)loop_add_fd(m->loop, m->root_fd, EPOLLIN, on_root_end, m, &m->root_end);
 }
 
 /*
@@ -407,6 +430,8 @@ static uint64_t step(struct monitor *m, int64_t wait_ns)
 
 	m->messages = serve_is_due(&m->serve);
 	loop_step(m->loop, wait_ns);
+	if (m->child->signal_fd == -1 && !m->root_end && !m->child->ended)
+		monitor_on_signals(m);
 	if (m->messages)
 		serve_turn(&m->serve, ticker_tick(m->ticker, m->tree));
 	now_ns = ticker_tick(m->ticker, m->tree);

@@ -82,6 +82,8 @@ struct monitor {
 	struct loop *loop;	  /* of its own */
 	struct loop_source *timer; /* the next visits */
 	bool messages;		  /* somebody has said something */
+	int root_fd;		  /* the program's pidfd, where signals do not tell of its end */
+	struct loop_source *root_end;
 	bool leaves;		  /* processes wait at their end */
 	VEC(struct leaving_asked) asked; /* who said so and was not searched yet, in that order */
 	unsigned nr_picked;	  /* of them, so far */
@@ -105,7 +107,7 @@ struct monitor {
 	unsigned nr_lost;	    /* processes that have no ledger, or none that can be used */
 };
 
-#define MONITOR_CLOSED ((struct monitor){ .serve = SERVE_CLOSED })
+#define MONITOR_CLOSED ((struct monitor){ .root_fd = -1, .serve = SERVE_CLOSED })
 
 /*
  * Before the program is started: descriptors and tables; from here on the board says that its
@@ -121,7 +123,7 @@ void monitor_fini(struct monitor *m);
 void monitor_value(const struct monitor *m, char value[PRELOAD_VALUE_BYTES]);
 
 /* Descriptors that are to stay open. */
-#define MONITOR_NR_FDS (SERVE_NR_FDS + LOOP_NR_FDS + 1)
+#define MONITOR_NR_FDS (SERVE_NR_FDS + LOOP_NR_FDS + 2)
 void monitor_fds(const struct monitor *m, int fds[MONITOR_NR_FDS]);
 
 /* The program runs: who it is; `began_ns`: ledger_tree_now_ns() before it was started. */

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/cmd/run_signals.h"
 #include "src/track/monitor.h"
 #include "src/ledger/preload.h"
 #include "src/proc/proc.h"
@@ -95,7 +96,7 @@ int main(int argc, char **argv)
 	}
 	argv += optind;
 	out = argc - optind < 3 ? NULL : fopen(argv[0], "we");
-	if (!out || child_prepare(&child, &e))
+	if (!out || child_prepare(&child, &run_signals, &e))
 		return 2;
 	o.space_bytes = child_limit(&child, RLIMIT_AS).rlim_cur;
 	o.file_bytes = child_limit(&child, RLIMIT_FSIZE).rlim_max;

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/cmd/run_signals.h"
 #include "src/track/monitor.h"
 #include "src/ledger/preload.h"
 #include "tests/unit/fake_agent.h"
@@ -115,7 +116,7 @@ static void launch(struct fixture *f, const char *mode)
 	char value[PRELOAD_VALUE_BYTES], **env;
 
 	memset(f, 0, sizeof(*f));
-	assert_int_equal(child_prepare(&f->child, NULL), 0);
+	assert_int_equal(child_prepare(&f->child, &run_signals, NULL), 0);
 	assert_int_equal(ledger_tree_init(&f->tree, &o, NULL), 0);
 	assert_int_equal(monitor_init(&f->monitor, &f->tree, &f->child, NULL, 0, &ops, f, NULL), 0);
 	monitor_value(&f->monitor, value);
@@ -490,7 +491,7 @@ static void what_cannot_run_is_said(void **state)
 	struct child c;
 
 	(void)state;
-	assert_int_equal(child_prepare(&c, NULL), 0);
+	assert_int_equal(child_prepare(&c, &run_signals, NULL), 0);
 	assert_int_equal(child_start(&c, argv[0], argv, environ, &e), -ENOENT);
 	assert_non_null(strstr(e.text, "cannot execute '/nonexistent/program'"));
 	assert_int_equal(c.pid, 0);

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/cmd/run_signals.h"
 #include "src/track/monitor.h"
 #include "src/ledger/preload.h"
 #include "tests/unit/fake_agent.h"
@@ -72,7 +73,7 @@ static int setup(void **state)
 	*state = f;
 	if (pipe2(gate, O_CLOEXEC))
 		return -1;
-	if (child_prepare(&f->child, NULL) || ledger_tree_init(&f->board, &o, NULL) ||
+	if (child_prepare(&f->child, &run_signals, NULL) || ledger_tree_init(&f->board, &o, NULL) ||
 	    monitor_init(&f->monitor, &f->board, &f->child, NULL, 0, &ops, f, NULL) ||
 	    pipe2(fds, O_CLOEXEC))
 		return -1;

@@ -267,8 +267,8 @@ static void run(struct uninit *s)
 	while (!s->child.ended) {
 		struct pollfd fd = { .fd = s->child.signal_fd, .events = POLLIN };
 
-		if (poll(&fd, 1, LOOK_MS) > 0)
-			child_signals(&s->child, from_inside, s);
+		poll(&fd, 1, LOOK_MS);
+		child_signals(&s->child, from_inside, s);
 		read_all(s);
 	}
 	read_all(s);
@@ -371,7 +371,7 @@ int check_uninit(const struct check_uninit *job, char **argv, const struct sessi
 	if (!rc)
 		rc = make_directory(s, e);
 	if (!rc)
-		rc = child_prepare(&s->child, e);
+		rc = child_prepare(&s->child, job->signals, e);
 	if (!rc)
 		rc = launch(s, argv, e);
 	if (!rc) {

@@ -11,9 +11,12 @@
 #include "src/base/err.h"
 #include "src/session/check/check_report.h"
 
+struct child_signals;
+
 struct check_uninit {
 	const struct check_report_options *report;
 	bool no_follow; /* children run without Valgrind */
+	const struct child_signals *signals; /* as in run_options */
 };
 
 /* Run argv, which ends with NULL. 0, or -errno with `e`: it could not be run. */
