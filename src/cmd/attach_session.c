@@ -125,7 +125,8 @@ static bool in_vain(void *arg)
 {
 	const struct session *s = arg;
 
-	return s->a && s->names_sites && (s->event != WATCH_GOES_ON || attach_signals_came(&s->signals));
+	return s->a && s->names_sites &&
+	       (s->event != WATCH_GOES_ON || attach_signals_came(&s->signals));
 }
 
 static unsigned resolve(void *arg, const struct heap *h, uint32_t node, struct frame_name *out,

@@ -3,8 +3,8 @@
  * The program under `pmm run`: started exactly as if pmm were not there, and pmm standing between
  * it and the shell.
  *
- * pmm changes its own limits and, by callbacks of the caller, its signals; the program gets what pmm
- * was given. Terminal signals
+ * pmm changes its own limits and, by callbacks of the caller, its signals; the program gets what
+ * pmm was given. Terminal signals
  * reach the program by themselves (same process group), so pmm ignores them; what somebody sends to
  * pmm alone is passed on.
  */

@@ -145,7 +145,8 @@ static int open_all(struct monitor *m, struct ticker *ticker, struct err *e)
 }
 
 int monitor_init(struct monitor *m, struct ledger_tree *board, struct child *c,
-		 struct ticker *ticker, uint64_t interval_ns, const struct monitor_ops *ops, void *arg, struct err *e)
+		 struct ticker *ticker, uint64_t interval_ns, const struct monitor_ops *ops,
+		 void *arg, struct err *e)
 {
 	int rc;
 

@@ -116,7 +116,8 @@ struct monitor {
  * or -errno with `e`.
  */
 int monitor_init(struct monitor *m, struct ledger_tree *board, struct child *c,
-		 struct ticker *ticker, uint64_t interval_ns, const struct monitor_ops *ops, void *arg, struct err *e);
+		 struct ticker *ticker, uint64_t interval_ns, const struct monitor_ops *ops,
+		 void *arg, struct err *e);
 void monitor_fini(struct monitor *m);
 
 /* What PMM_ENV is set to for the program. */

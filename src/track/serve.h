@@ -50,7 +50,8 @@ struct serve {
 	/* given up when there are no more descriptors, so that who connects can be let go */
 	int spare_fd;
 	struct loop *loop;			/* borrowed; NULL: none yet */
-	void (*wake)(void *arg, uint32_t events);	/* somebody has connected or said something */
+	/* somebody has connected or said something */
+	void (*wake)(void *arg, uint32_t events);
 	void *wake_arg;
 	uint64_t address;
 	/* a message of the tree, and its descriptor, the callee's; an answer goes to `socket` */
@@ -77,7 +78,7 @@ void serve_close(struct serve *s);
 int serve_join(struct serve *s, struct loop *loop, void (*wake)(void *arg, uint32_t events),
 	       void *wake_arg);
 
-/* Is there anything to be done that the loop does not wake for? Then serve_turn() at the next tick. */
+/* Is there anything to be done that the loop does not wake for? Then serve_turn() a tick later. */
 bool serve_is_due(const struct serve *s);
 
 /* May there be messages of our own processes that were not looked at? */

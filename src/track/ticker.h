@@ -14,7 +14,7 @@
  * The thread exists to tick, not to wait: work of seconds on the loop's only thread would else stop
  * the clock of all boards, and their processes would take the monitor for dead. It is started by
  * the first such work, and sleeps outside of it; when it cannot be had the clock stops meanwhile,
- * which agents bear for 4 seconds. When the whole of pmm is stopped or killed nobody ticks.
+ * which agents bear for 2 seconds. When the whole of pmm is stopped or killed nobody ticks.
  *
  * All functions are for the thread that steps the loop.
  */
@@ -40,7 +40,7 @@ struct ticker {
 	pthread_t thread;
 };
 
-/* Nothing is ticked yet. *k must not move. 0 or -errno; then it is none, which ticker_fini() knows. */
+/* Nothing is ticked yet. *k must not move. 0 or -errno; then it is none, as all zero is. */
 int ticker_init(struct ticker *k, struct loop *l);
 
 /* Boards are borrowed until they are deleted. Each is ticked at once. 0 or -ENOMEM. */

@@ -117,8 +117,8 @@ int attach_fd(const struct attach *a);
 
 /*
  * Look at what is due: the clock every 10 ms (in sampled mode 50 ms), heap errors, libraries that
- * were loaded since, which are patched, again and again where that fails for a while; the end. Waits
- * at most `wait_ns` for something to be due, 0: not at all. 0 or positive, or -errno.
+ * were loaded since, which are patched, again and again where that fails for a while; the end.
+ * Waits at most `wait_ns` for something to be due, 0: not at all. 0 or positive, or -errno.
  */
 int attach_step(struct attach *a, int64_t wait_ns);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One thread, one loop, one ticker: three attached processes and one launched tree at once, each
- * process of the tree searched for leaks at its end, and an attached one beside it. Nothing is lost.
+ * process of the tree searched for leaks at its end, and an attached one beside it. Nothing is
+ * lost.
  * Of src/track/track_attach.c, monitor.c, monitor_leave.c, ticker.c, src/base/loop.c. Runs:
  * attach_victim, leak_tree, libpmm_inject.so, libpmm.so.
  */
