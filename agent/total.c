@@ -21,8 +21,8 @@
  * time.
  *
  * Limits: 8 TiB of live bytes; a signal handler that interrupts these very instructions, or a
- * thread that never comes back to them, can make a peak look higher by one credit (at most
- * CREDIT_MAX).
+ * thread that does not come back to them within half a second, can make a peak look higher by its
+ * credit (at most CREDIT_MAX).
  *
  * Single-threaded processes use the same code with an unlocked compare-and-swap, which is atomic
  * against signal handlers.
@@ -41,6 +41,8 @@
 #define CREDIT_MIN	128ull
 #define CREDIT_MAX	(64ull << 10)
 #define RECALL_TRIES	5000
+#define RECALL_SLEEPS	500		/* of these, the last: half a second at least */
+#define RECALL_SLEEP_NS	1000000
 
 static inline bool swap(uint64_t *word, uint64_t *expected, uint64_t desired, bool alone)
 {
@@ -83,6 +85,7 @@ static inline bool credits_out(struct pmm_ledger *l)
 /*
  * Call all credits back. One that is on its way belongs to a thread between two instructions: give
  * it the processor, but not for ever, for it may be the code that this signal handler interrupted.
+ * On a busy machine the thread may wait for a processor much longer than giving way takes.
  */
 static __attribute__((noinline)) void recall(struct pmm_ledger *l)
 {
@@ -97,7 +100,10 @@ static __attribute__((noinline)) void recall(struct pmm_ledger *l)
 		}
 		if (!credits_out(l))
 			return;
-		wait_between(tries);
+		if (tries < RECALL_TRIES - RECALL_SLEEPS || LOAD(A.confined))
+			wait_between(tries);
+		else
+			sys_sleep_ns(RECALL_SLEEP_NS);
 	}
 	STORE(agent.credits_lost, LOAD(l->credit_out));
 }

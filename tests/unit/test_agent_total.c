@@ -7,6 +7,7 @@
 
 #include "tests/unit/unit.h"
 #include <pthread.h>
+#include <time.h>
 
 static void in(struct tctx *c, uint32_t site, uint64_t bytes)
 {
@@ -111,6 +112,42 @@ static void test_credits_are_taken_and_called_back(void **state)
 	agent_host_fini();
 }
 
+#define LATE_NS		100000000
+#define LATE_CREDIT	4096ull
+
+/* Comes to hold the credit only now: it was preempted just before. */
+static void *come_late(void *arg)
+{
+	struct tctx *c = arg;
+
+	nanosleep(&(struct timespec){ .tv_nsec = LATE_NS }, NULL);
+	STORE_RELEASE(c->pub.credit, 1ull << 63 | LATE_CREDIT);
+	return NULL;
+}
+
+static void test_a_credit_on_its_way_is_waited_for(void **state)
+{
+	struct tctx *a, *b;
+	pthread_t thread;
+
+	(void)state;
+	agent_host_init(16 << 20);
+	a = agent_host_ctx();
+	b = agent_host_ctx();
+	in(a, 1, 10 << 20);
+	out(a, 1, 9 << 20);
+	A.ledger->credit_out++;			/* b's: the total holds it, b does not yet */
+	A.ledger->total += LATE_CREDIT << 21;
+	pthread_create(&thread, NULL, come_late, b);
+	in(a, 2, 10 << 20);			/* beyond the peak */
+	pthread_join(thread, NULL);
+	assert_int_equal(A.ledger->credit_out, 0);
+	out(a, 2, 1);
+	assert_int_equal(A.ledger->peak_bytes, 11 << 20);
+	assert_int_equal(agent_host_at_peak(), 11 << 20);
+	agent_host_fini();
+}
+
 #define THREADS	6
 #define ROUNDS	400000
 
@@ -162,6 +199,7 @@ int main(void)
 		cmocka_unit_test(test_peak_is_sealed_by_the_first_release),
 		cmocka_unit_test(test_epochs_beyond_their_bits),
 		cmocka_unit_test(test_credits_are_taken_and_called_back),
+		cmocka_unit_test(test_a_credit_on_its_way_is_waited_for),
 		cmocka_unit_test(test_threads_agree_on_the_peak),
 	};
 
