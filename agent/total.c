@@ -100,7 +100,7 @@ static __attribute__((noinline)) void recall(struct pmm_ledger *l)
 		}
 		if (!credits_out(l))
 			return;
-		if (tries < RECALL_TRIES - RECALL_SLEEPS || LOAD(A.confined))
+		if (tries < RECALL_TRIES - RECALL_SLEEPS || LOAD(agent.confined))
 			wait_between(tries);
 		else
 			sys_sleep_ns(RECALL_SLEEP_NS);

@@ -136,14 +136,14 @@ static void test_a_credit_on_its_way_is_waited_for(void **state)
 	b = agent_host_ctx();
 	in(a, 1, 10 << 20);
 	out(a, 1, 9 << 20);
-	A.ledger->credit_out++;			/* b's: the total holds it, b does not yet */
-	A.ledger->total += LATE_CREDIT << 21;
+	agent.ledger->credit_out++;			/* b's: the total holds it, b does not yet */
+	agent.ledger->total += LATE_CREDIT << 21;
 	pthread_create(&thread, NULL, come_late, b);
 	in(a, 2, 10 << 20);			/* beyond the peak */
 	pthread_join(thread, NULL);
-	assert_int_equal(A.ledger->credit_out, 0);
+	assert_int_equal(agent.ledger->credit_out, 0);
 	out(a, 2, 1);
-	assert_int_equal(A.ledger->peak_bytes, 11 << 20);
+	assert_int_equal(agent.ledger->peak_bytes, 11 << 20);
 	assert_int_equal(agent_host_at_peak(), 11 << 20);
 	agent_host_fini();
 }
