@@ -192,7 +192,7 @@ static int judge_dead(const struct at *at, const struct slot *slot)
 	/* a program that frees libraries' blocks does so again and again */
 	if (!monitor.stats.nr_foreign) {
 		tell_block(at, "warning: freed before, or a block of code without pmm.h:", 0,
-			   "; told once", slot);
+			   "; reported once", slot);
 		monitor.stats.nr_errors--;
 	}
 	return 0;

@@ -151,7 +151,7 @@ static bool clear_socket(const struct place *place, const struct sockaddr_un *ad
 		e = errno;
 	close(fd);
 	if (e != ECONNREFUSED)
-		return refuse(why, "somebody listens at '%s' already", place->socket.path);
+		return refuse(why, "another daemon listens at '%s' already", place->socket.path);
 	return unlink(address->sun_path) == 0 ||
 	       refuse(why, "'%s' cannot be removed: %s", address->sun_path, strerror(errno));
 }

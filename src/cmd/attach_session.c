@@ -546,7 +546,7 @@ int session_finish(struct session *s, struct outcome *o, struct err *e)
 		rc = errors_end(s, e);
 	o->nr_errors = s->check.nr_found;
 	if (!rc && s->out_of_memory)
-		rc = err_set(e, -ENOMEM, "not enough memory to keep book of what was seen");
+		rc = err_set(e, -ENOMEM, "not enough memory to record what was seen");
 	return rc;
 }
 

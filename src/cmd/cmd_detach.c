@@ -87,14 +87,13 @@ const struct cmd cmd_detach = {
 	.max_operands = 1,
 	.run = detach_run,
 	.description =
-		"'pmm attach' takes itself out of the process when it ends; when it is killed, its "
-		"watchdog does, within some seconds. "
-		"Where that was killed as well, or when a thread was still inside the agent, this "
-		"command restores the program's code "
-		"and unmaps what pmm has mapped. The next 'pmm attach' does the same first.\n\n"
-		"Until then the program runs on: the agent notices within some seconds that nobody "
-		"watches and stops "
-		"recording.",
+		"'pmm attach' takes itself out of the process when it ends. When it is killed, "
+		"its watchdog does so within some seconds. Where the watchdog was killed as well, "
+		"or when a thread was still inside the agent, this command restores the program's "
+		"code and unmaps what pmm has mapped. The next 'pmm attach' does the same "
+		"first.\n\n"
+		"Until then the program runs on: the agent notices within some seconds that there "
+		"is no monitor, and stops recording.",
 	.examples = (const struct cmd_pair[]){ { "pmm detach 4711",
 						 "restore the code of process 4711" },
 					       { 0 } },

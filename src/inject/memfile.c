@@ -141,7 +141,7 @@ static int seal(pid_t pid, int fd, struct err *e)
 {
 	if (!fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL))
 		return 0;
-	return err_set(e, -errno, "a memory file of process %d is in somebody else's hands: %s",
+	return err_set(e, -errno, "a memory file of process %d is in use by another process: %s",
 		       (int)pid, strerror(errno));
 }
 

@@ -296,7 +296,7 @@ int precopy_heap(struct precopy *f, const struct ledger_options *o, struct heap 
 	struct ledger_options with = *o;
 
 	if (!f->state->frozen)
-		return err_set(e, -EINVAL, "the ledger was not frozen");
+		return err_set(e, -EINVAL, "the ledger was not copied");
 	with.frozen = f->state->result.arena ? &f->state->result : NULL;
 	return ledger_read(f->map, &with, out, e);
 }

@@ -36,7 +36,7 @@ static uint64_t page_up(uint64_t n)
 
 int precopy_no_memory(struct err *e, const char *what)
 {
-	return err_set(e, -ENOMEM, "not enough memory to freeze the ledger: %s", what);
+	return err_set(e, -ENOMEM, "not enough memory to copy the ledger: %s", what);
 }
 
 static int word_write(struct ledger_map *m, size_t field, uint32_t value)
@@ -67,7 +67,7 @@ static int lock(struct precopy *f, struct err *e)
 	if (m->is_memory || !m->writable || !m->base) {
 		err_set(e, -EROFS,
 			"the ledger of the process can be read only, so its blocks cannot be "
-			"frozen");
+			"copied");
 		err_hint(e, "run pmm as root, or as the user and in the container that the process "
 			    "runs in");
 		return -EROFS;

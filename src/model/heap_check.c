@@ -187,7 +187,7 @@ static int check_leaks(const struct heap *h, const struct complaint *c)
 	if ((unsigned)h->search.how > HEAP_SEARCH_CORE)
 		return violated(c, "unknown kind of search %d", (int)h->search.how);
 	if (h->nr_leaks && h->search.how == HEAP_SEARCH_NONE)
-		return violated(c, "leaks that nobody searched for");
+		return violated(c, "leaks without a search");
 	for (uint64_t i = 0; i < h->nr_leaks; i++) {
 		const struct heap_leak *l = &h->leaks[i];
 

@@ -92,7 +92,7 @@ static int told_of_forks(pid_t pid, struct err *e)
 		told = tells_of_forks(pid, entry->d_name);
 	if (dir)
 		closedir(dir);
-	return told ? err_set(e, -ENOTSUP, "process %d would be told of a copy (userfaultfd)",
+	return told ? err_set(e, -ENOTSUP, "process %d would be notified of a copy (userfaultfd)",
 			      (int)pid)
 		    : 0;
 }

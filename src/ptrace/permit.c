@@ -144,8 +144,8 @@ static int explain_yama(pid_t pid, int scope, struct err *e)
 	err_set(e, -EPERM, "the kernel forbids to trace process %d: yama ptrace_scope is %d",
 		(int)pid, scope);
 	if (scope >= 3)
-		err_hint(e, "nobody may trace on this machine until it is started again with "
-			    "another setting");
+		err_hint(e, "no process may be traced on this machine until it is started "
+			    "again with another setting");
 	else
 		err_hint(e, "run pmm as root%s",
 			 scope == 1 ? ", or: echo 0 | sudo tee /proc/sys/kernel/yama/ptrace_scope"

@@ -246,7 +246,7 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 	checked 5 -o c.pmm -- behind
 	grep -q "^pmm: 'pmm check .*c.pmm' shows it again$" "$T/err"
 	"$PMM" run -q -o "$T/d.pmm" -- true
-	refuses 3 'nobody looked for heap errors' "$T/d.pmm"
+	refuses 3 'the process of this capture was not checked for heap errors' "$T/d.pmm"
 }
 
 @test "check: the schema's keys are the documented ones" {
@@ -357,7 +357,7 @@ recorded() { CHILD=$(cat "/proc/$1/task/$1/children") && CHILD=${CHILD% } && [ -
 	kill "$CHILD"
 	wait "$runner" || [ $? -eq 143 ]
 	"$PMM" run -q -o "$T/x.pmm" -- "$PROG/check_cases" clean >/dev/null || [ $? -eq 5 ]
-	refuses 3 "nobody looked" "$T/x.pmm"
+	refuses 3 "the process of this capture was not checked" "$T/x.pmm"
 }
 
 told() { [[ "$(plain "$T/err")" == *"$1"* ]]; }

@@ -153,7 +153,7 @@ refuses() { refused_with "$1" "$2" "$PMM" leaks "${@:3}"; }
 
 @test "leaks: a capture without a search says what to do" {
 	printf 'site main size=8\n' >"$T/unsearched.recipe"
-	refuses 3 "nobody searched for leaks" "fake:$T/unsearched.recipe"
+	refuses 3 "the process of this capture was not searched for leaks" "fake:$T/unsearched.recipe"
 	grep -q "pmm run --leaks" "$T/said"
 }
 

@@ -117,7 +117,7 @@ listener.listen()
 time.sleep(1000)' "$D/pmmd.sock" 3>&- &
 	OTHER=$!
 	await -p "$OTHER" grep -q "00010000 0001 .* $D/pmmd.sock" /proc/net/unix
-	fails "somebody listens at '$D/pmmd.sock' already" "$D"
+	fails "another daemon listens at '$D/pmmd.sock' already" "$D"
 	[ "$(ls "$D")" = pmmd.sock ]
 	kill -9 "$OTHER"
 	wait "$OTHER" || true

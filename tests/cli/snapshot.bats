@@ -229,7 +229,7 @@ intact() {
 		echo "# userfaultfd is not to be had" >&3
 	else
 		drive take "$VICTIM" 1 >figures
-		[ "$(head -1 figures)" = "stopped: process $VICTIM would be told of a copy (userfaultfd)" ]
+		[ "$(head -1 figures)" = "stopped: process $VICTIM would be notified of a copy (userfaultfd)" ]
 		grep '^copies=0 ' figures
 		address=${FIRST##* }
 		drove "4096 5" read "$VICTIM" "$address" 12288	# what nobody brings is not waited for

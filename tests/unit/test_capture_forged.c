@@ -329,7 +329,7 @@ static void a_search_is_optional(void **state)
 		assert_int_equal(!(toc.section.flags & FILE_REQUIRED), i >= FILE_SEARCH);
 	}
 	expect_refusal(forgery.bytes, forgery.n, -EBADMSG,
-		       "the capture 'x' is damaged (contents): leaks that nobody searched for");
+		       "the capture 'x' is damaged (contents): leaks without a search");
 	heap_free(h);
 	heap_free(searched);
 	free(m.bytes);

@@ -193,7 +193,7 @@ static void leaks_have_their_rules(void **state)
 {
 	(void)state;
 	EXPECT_WHY(h->search.how = 5, "unknown kind of search 5");
-	EXPECT_WHY(h->search.how = HEAP_SEARCH_NONE, "leaks that nobody searched for");
+	EXPECT_WHY(h->search.how = HEAP_SEARCH_NONE, "leaks without a search");
 	EXPECT_WHY(h->leaks[1].class = 4, "leak 1 is of class 4");
 	EXPECT_WHY(h->leaks[0].site = h->nr_sites, "leak 0 names site 3");
 	EXPECT_WHY(h->leaks[0].holder_site = h->nr_sites, "leak 0 is held by site 3");

@@ -481,7 +481,7 @@ int hold_dominate(struct hold *h, struct hold_cut *cuts, size_t nr, struct err *
 		return err_set(e, rc, "the search was interrupted");
 	if (rc) {
 		err_set(e, rc,
-			"out of memory to tell what each pointer holds among %" PRIu32 " blocks",
+			"out of memory to find what each pointer holds among %" PRIu32 " blocks",
 			h->nr_order);
 		err_hint(e, "it needs about 100 bytes for each block, %" PRIu64 " MiB here",
 			 (uint64_t)h->nr_order * 100 >> 20);

@@ -138,25 +138,26 @@ static void print_main_page(FILE *out)
 	put_text(out, PMM_SUMMARY);
 	fputs("\n.SH SYNOPSIS\n.B pmm\n.I COMMAND\n[options] ...\n", out);
 	put_section(out, "DESCRIPTION",
-		    "pmm keeps a ledger of the live heap of a running program: every block, its "
-		    "size, its age "
-		    "and the call stack that allocated it. The ledger lies in memory that pmm "
-		    "shares with the "
-		    "program, so it can be read at any moment and survives any death of the "
-		    "program. A capture "
-		    "(.pmm file) is a ledger frozen and compressed.\n\n"
-		    "Results go to standard output, messages to standard error.");
+					"pmm keeps a ledger of the live heap of a running "
+					"program: every block, its size, its age and the call "
+					"stack that allocated it. The ledger lies in memory that "
+					"pmm shares with the program. It can be read at any "
+					"moment and survives any end of the program. A capture "
+					"(.pmm file) is a heap of one moment, compressed.\n\n"
+					"Results go to standard output, messages to standard "
+					"error.");
 	put_section(out, "COMPILED IN",
-		    "A program can have the monitor inside: with #include <pmm.h> and -DPMM it is "
-		    "told by file and line what it "
-		    "allocates, loses and damages, on its own, at exit, by signal or by function. "
-		    "Linked with "
-		    "'pkg-config --cflags --libs pmm', 'pmm report', 'pmm leaks' and 'pmm "
-		    "snapshot' see it at any time. With the one file "
-		    "pmm_static.c instead it runs on anything that has a C compiler. <pmm.h> says "
-		    "of each function what it does; "
-		    "doc/shim.md tells the rest.\n\n"
-		    "doc/ and examples/ are in share/doc/pmm where pmm is installed.");
+					"A program can have the monitor inside, with #include "
+					"<pmm.h> and -DPMM. It then reports by file and line what "
+					"it allocates, loses and damages: on its own, at exit, by "
+					"signal or by function. Linked with 'pkg-config --cflags "
+					"--libs pmm', it can be read by 'pmm report', 'pmm leaks' "
+					"and 'pmm snapshot' at any time. With the one file "
+					"pmm_static.c instead it runs on anything that has a C "
+					"compiler. <pmm.h> says what each function does; "
+					"doc/shim.md has the rest.\n\n"
+					"doc/ and examples/ are in share/doc/pmm where pmm is "
+					"installed.");
 	fputs(".SH COMMANDS\n", out);
 	for (i = 0; cmd_table[i]; i++) {
 		fprintf(out, ".TP\n.BR pmm\\-%s (1)\n", cmd_table[i]->name);

@@ -45,7 +45,7 @@ int check_report(const struct heap *h, const struct check_report_options *o,
 
 	if (!h->check.level && !h->nr_findings && !o->resolve) {
 		err_set(e, -ENODATA,
-			"nobody looked for heap errors in the process of this capture");
+			"the process of this capture was not checked for heap errors");
 		err_hint(e, "run the program with 'pmm check -- COMMAND'");
 		return -ENODATA;
 	}

@@ -254,12 +254,12 @@ static int tell_roots(struct looking *x, struct err *e)
 	if (!rc)
 		rc = find_chains(x, nr, &c);
 	if (rc) {
-		err_set(e, rc, "not enough memory to tell who holds what");
+		err_set(e, rc, "not enough memory to find who holds what");
 	} else if (nr) {
 		set_sets(x, nr);
 		rc = weigh(x, &c, e);
 		if (!rc && find_others(x, nr))
-			rc = err_set(e, -ENOMEM, "not enough memory to tell who holds what");
+			rc = err_set(e, -ENOMEM, "not enough memory to find who holds what");
 	}
 	vec_fini(&c.cuts);
 	vec_fini(&c.answers);
@@ -445,7 +445,7 @@ int leaks_hold_give(struct leaks_hold *k, const struct hold_answer *a, struct er
 
 	k->nr_answers += !rc;
 	k->lost |= a->verdict != NULL;
-	return rc ? err_set(e, rc, "cannot tell who holds what: %s", strerror(-rc)) : 0;
+	return rc ? err_set(e, rc, "cannot find who holds what: %s", strerror(-rc)) : 0;
 }
 
 void leaks_hold_at_end(void *arg, struct roots *s, const struct reach *r)

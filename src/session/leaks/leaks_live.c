@@ -58,7 +58,7 @@ static int search(struct leaks_live *x, struct roots *s, enum heap_search_how ho
 	}
 	rc = leaks_search(s, &o, &x->found, e);
 	if (!rc && x->job->repeated && leaks_see(&x->seen, x->found.heap, &x->found.reach))
-		rc = err_set(e, -ENOMEM, "not enough memory to tell the next search what is old");
+		rc = err_set(e, -ENOMEM, "not enough memory to note what is old");
 	return rc;
 }
 
@@ -107,7 +107,7 @@ static int look(struct leaks_live *x, struct stop stop, struct err *e)
 	    (growing_totals(&x->growing, h->taken_ns, h->live_bytes, h->live_blocks,
 			    h->untracked_frees) ||
 	     growing_look(&x->growing, h)))
-		rc = err_set(e, -ENOMEM, "not enough memory to keep book of what was seen");
+		rc = err_set(e, -ENOMEM, "not enough memory to record what was seen");
 	return rc;
 }
 

@@ -226,7 +226,7 @@ int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_repor
 	if (o->silent)
 		return 0;
 	if (!l && h->search.how == HEAP_SEARCH_NONE) {
-		err_set(e, -ENODATA, "nobody searched for leaks in the process of this capture");
+		err_set(e, -ENODATA, "the process of this capture was not searched for leaks");
 		err_hint(e, "record another with 'pmm run --leaks', search a running process with "
 			    "'pmm leaks PID', or a core file with "
 			    "'pmm leaks --core CORE FILE'");

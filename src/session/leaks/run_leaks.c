@@ -255,7 +255,7 @@ static void tell_unsearched(const struct run_leaks *r, const struct heap *root, 
 	else if (root->end == HEAP_KILLED && root->end_status == SIGKILL)
 		session_note(
 			r->to,
-			"nobody could search process %u for leaks at its end: SIGKILL leaves no "
+			"process %u could not be searched for leaks at its end: SIGKILL leaves no "
 			"time for that",
 			root->pid);
 	else if (r->gone == (pid_t)root->pid)

@@ -343,7 +343,7 @@ $ pmm check fake:check.recipe >/dev/full
   pmm: hint: --report FILE writes it elsewhere
 [3]
 $ pmm check fake:demo.recipe
-  pmm: nobody looked for heap errors in the process of this capture
+  pmm: the process of this capture was not checked for heap errors
   pmm: hint: run the program with 'pmm check -- COMMAND'
 [3]
 $ printf 'check light canaried=5\n' >clean; pmm check fake:clean

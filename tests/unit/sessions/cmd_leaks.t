@@ -893,11 +893,11 @@ $ pmm leaks --gen-suppressions fake:leaks.recipe
   }
 [1]
 $ pmm leaks fake:demo.recipe
-  pmm: nobody searched for leaks in the process of this capture
+  pmm: the process of this capture was not searched for leaks
   pmm: hint: record another with 'pmm run --leaks', search a running process with 'pmm leaks PID', or a core file with 'pmm leaks --core CORE FILE'
 [3]
 $ pmm leaks --fail-on=definite fake:demo.recipe
-  pmm: nobody searched for leaks in the process of this capture
+  pmm: the process of this capture was not searched for leaks
   pmm: hint: record another with 'pmm run --leaks', search a running process with 'pmm leaks PID', or a core file with 'pmm leaks --core CORE FILE'
 [3]
 $ pmm leaks --tag-bits 3 fake:leaks.recipe

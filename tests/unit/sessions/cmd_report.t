@@ -1368,5 +1368,5 @@ $ for seed in 1 2 3; do printf "generate sites=40 blocks=600 depth=6 modules=3 t
 $ printf "generate\n" >generated; pmm report --no-symbols --json --blocks --top 0 fake:generated | cksum
   1988798129 706076
 $ pmm leaks --no-symbols --json --top 0 --show all fake:generated | head -3
-  pmm: nobody searched for leaks in the process of this capture
+  pmm: the process of this capture was not searched for leaks
   pmm: hint: record another with 'pmm run --leaks', search a running process with 'pmm leaks PID', or a core file with 'pmm leaks --core CORE FILE'
