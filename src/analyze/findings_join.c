@@ -231,8 +231,8 @@ static struct finding_origin origin(const struct heap *h, const struct heap_find
 	return o;
 }
 
-static int take(struct findings_join *j, const struct heap *from, const struct heap_finding *f,
-		unsigned run, bool program)
+static int join_finding(struct findings_join *j, const struct heap *from,
+			const struct heap_finding *f, unsigned run, bool program)
 {
 	struct heap *to = j->to;
 	struct heap_finding new = *f,
@@ -293,7 +293,7 @@ int findings_join_add(struct findings_join *j, const struct heap *from, unsigned
 		else if (counts && !counts(&from->findings[i]))
 			++*left_out;
 		else
-			rc = take(j, from, &from->findings[i], run, program);
+			rc = join_finding(j, from, &from->findings[i], run, program);
 	}
 	j->to->check.findings_lost += from->check.findings_lost;
 	return rc;

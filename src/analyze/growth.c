@@ -102,7 +102,7 @@ struct stretch {
 	double range;		/* highest less lowest point */
 };
 
-static void take(struct stretch *x, const struct growth_point *p, unsigned n)
+static void fill_stretch(struct stretch *x, const struct growth_point *p, unsigned n)
 {
 	double least = p[0].bytes, most = p[0].bytes;
 
@@ -235,7 +235,7 @@ int growth_judge(const struct growth_series *s, struct growth *out)
 
 		if (n - from < GROWTH_MIN_POINTS || g.until_ns - g.since_ns < GROWTH_MIN_NS)
 			break;
-		take(&x, p + from, n - from);
+		fill_stretch(&x, p + from, n - from);
 		rc = judge(&x, &g);
 		if (i == 0 || g.verdict == GROWTH_STEADY)
 			*out = g;

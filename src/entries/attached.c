@@ -184,7 +184,7 @@ static bool is_record(const struct proc_map *m)
 }
 
 /* 1; 0 when it was never completed; -errno. */
-static int take(struct attached *a, const struct proc_maps *maps)
+static int read_record(struct attached *a, const struct proc_maps *maps)
 {
 	int rc = stop_read(a->pid, a->at, &a->record, sizeof(a->record));
 
@@ -212,7 +212,7 @@ int attached_next(pid_t pid, const struct proc_maps *maps, struct attached_walk 
 		memset(a, 0, sizeof(*a));
 		a->pid = pid;
 		a->at = m->start;
-		rc = take(a, maps);
+		rc = read_record(a, maps);
 		if (rc)
 			return rc;
 	}

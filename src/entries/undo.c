@@ -149,7 +149,7 @@ static int look_at_register(struct undo *u, const ZydisDecodedOperand *o)
 	return 0;
 }
 
-static int look(struct undo *u)
+static int collect_operands(struct undo *u)
 {
 	int rc = 0;
 
@@ -357,7 +357,7 @@ static int undo(struct undo *u)
 		return refuse(u, "what it does cannot be undone");
 	if (u->z.attributes & (ZYDIS_ATTRIB_HAS_LOCK | ZYDIS_ATTRIB_HAS_REP))
 		return refuse(u, "what it does cannot be undone");
-	rc = look(u);
+	rc = collect_operands(u);
 	if (rc)
 		return rc;
 	if (u->written & CALLERS)

@@ -96,8 +96,8 @@ static int scan(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max
 }
 
 /* The same on older kernels. */
-static int look(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_pages,
-		struct page_runs *to)
+static int read_pagemap(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_pages,
+			struct page_runs *to)
 {
 	const size_t first = to->nr;
 	uint64_t entry[NR_ENTRIES], left = max_pages ? max_pages : UINT64_MAX;
@@ -132,7 +132,7 @@ int pages_find(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_
 
 	if (rc == -ENOTTY) {
 		to->nr = before;
-		rc = look(fd, start, end, changed, max_pages, to);
+		rc = read_pagemap(fd, start, end, changed, max_pages, to);
 	}
 	return rc;
 }

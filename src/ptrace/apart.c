@@ -146,7 +146,7 @@ static int take_kept(struct apart *x, pid_t pid, pid_t copy, const struct proc_m
  * on a disk has beside the pages that the process has mapped is not looked for: the process has
  * written nothing there, or it is on the disk.
  */
-static int take(struct apart *x, const struct proc_map *m, uint64_t *left_pages)
+static int hold_pages(struct apart *x, const struct proc_map *m, uint64_t *left_pages)
 {
 	bool known, all;
 	int64_t bytes = 0;
@@ -204,7 +204,7 @@ static int take_shared_and_wiped(struct apart *x, const struct proc_maps *maps)
 	for (size_t i = 0; rc >= 0 && i < some.nr; i++) {
 		const struct proc_map *m = some.v[i];
 
-		rc = take(x, m, &left_pages);
+		rc = hold_pages(x, m, &left_pages);
 		if (rc > 0 && !is_shared(m))
 			rc = vec_push(&x->whole, (struct page_run){ m->start, m->end });
 	}

@@ -148,7 +148,7 @@ static int left_out_failed(const struct snapshot *s, int rc, struct err *e)
 }
 
 /* All threads are stopped. */
-static int look(struct snapshot *s, const struct snapshot_options *o, struct err *e)
+static int read_stopped(struct snapshot *s, const struct snapshot_options *o, struct err *e)
 {
 	int rc = tracer_do(s->state->stopped.tracer, run_read_threads, s);
 	pid_t live = task_live(s->pid);
@@ -236,7 +236,7 @@ int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *
 	if (!rc && wanted && !s->state->copy.child.pid)
 		rc = may_hold(s, o, e);
 	if (!rc) {
-		rc = look(s, o, e);
+		rc = read_stopped(s, o, e);
 		if (!rc)
 			rc = settle(s, e);
 		else if (s->state->copy.child.pid)

@@ -289,7 +289,7 @@ int tracer_regset(int request, pid_t tid, unsigned type, void *data, size_t byte
  * WNOWAIT: a wait that consumes the report would clear the signal with which the thread goes on if
  * we die now (kernel/exit.c, wait_task_stopped).
  */
-static int look(pid_t tid, int options)
+static int peek_state(pid_t tid, int options)
 {
 	siginfo_t info = { 0 };
 	int rc = waitid(P_PID, (id_t)tid, &info, WSTOPPED | WEXITED | WNOWAIT | __WALL | options)
@@ -307,13 +307,13 @@ static int look(pid_t tid, int options)
 
 int tracer_peek(pid_t tid)
 {
-	return look(tid, WNOHANG);
+	return peek_state(tid, WNOHANG);
 }
 
 int tracer_wait(struct tracer *t, pid_t tid)
 {
 	for (;;) {
-		int status = look(tid, 0);
+		int status = peek_state(tid, 0);
 
 		if (status != -EINTR)
 			return status;

@@ -81,7 +81,7 @@ static bool held_by_us(struct watch *w)
 }
 
 /* Once is enough: who is not scheduled does not begin to hold anything. */
-static void look(struct watch *w)
+static void kill_if_stuck(struct watch *w)
 {
 	w->nr_still = gets_on(w) ? 0 : w->nr_still + 1;
 	if (w->nr_still != PATIENCE || !held_by_us(w) || getppid() != w->us)
@@ -100,7 +100,7 @@ static bool stays_well(struct watch *w)
 
 		if (poll(&p, 1, LOOK_MS) > 0)
 			return read(w->fd, &c, 1) == 1;
-		look(w);
+		kill_if_stuck(w);
 	}
 }
 

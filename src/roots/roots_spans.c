@@ -46,7 +46,7 @@ static int part(struct roots_ranges *to, const struct memory_range *of, uint64_t
 	return start < end ? vec_push(to, r) : 0;
 }
 
-static int take(struct roots_ranges *ranges, struct roots_ranges *by, int rc)
+static int replace_ranges(struct roots_ranges *ranges, struct roots_ranges *by, int rc)
 {
 	if (rc) {
 		vec_fini(by);
@@ -86,7 +86,7 @@ int roots_paint(struct roots_ranges *ranges, struct roots_ranges *marks)
 		return rc;
 	for (size_t i = 0; !rc && i < ranges->nr; i++)
 		rc = paint_one(&to, &ranges->v[i], marks);
-	return take(ranges, &to, rc);
+	return replace_ranges(ranges, &to, rc);
 }
 
 /* What of the ranges is in the spans (keep) or not in them. */
@@ -110,7 +110,7 @@ static int sieve(struct roots_ranges *ranges, const struct roots_spans *spans, b
 		if (!rc && !keep)
 			rc = part(&to, r, at, r->end);
 	}
-	return take(ranges, &to, rc);
+	return replace_ranges(ranges, &to, rc);
 }
 
 int roots_cut(struct roots_ranges *ranges, const struct roots_spans *spans)
@@ -167,7 +167,7 @@ int roots_cut_blocks(struct roots_ranges *ranges, const struct heap *h)
 
 	for (size_t i = 0; !rc && i < ranges->nr; i++)
 		rc = cut_blocks(&to, &ranges->v[i], h);
-	return take(ranges, &to, rc);
+	return replace_ranges(ranges, &to, rc);
 }
 
 int roots_span_add(struct roots_spans *s, uint64_t start, uint64_t end)

@@ -41,7 +41,7 @@ static int truncated(struct unpack *u)
 }
 
 /* n bytes from the file; none when there is trouble. */
-static int take(struct unpack *u, void *bytes, size_t n)
+static int read_bytes(struct unpack *u, void *bytes, size_t n)
 {
 	if (u->rc)
 		return u->rc;
@@ -84,7 +84,7 @@ static void read_header(struct unpack *u)
 			no_capture(u);
 		return;
 	}
-	if (take(u, &h, sizeof(h)))
+	if (read_bytes(u, &h, sizeof(h)))
 		return;
 	if (memcmp(h.magic, FILE_MAGIC, sizeof(h.magic))) {
 		no_capture(u);
@@ -192,12 +192,12 @@ static int read_end(struct unpack *u, uint64_t toc_offset)
 	listed = unpack_alloc(u, n + 1, 1);
 	if (!listed)
 		return u->rc;
-	take(u, listed, n);
+	read_bytes(u, listed, n);
 	if (!u->rc && (file_crc(0, listed, n) != s->payload_crc || memcmp(listed, u->toc, n)))
 		unpack_damaged(u, "it lists other sections than there are");
 	free(listed);
 	u->where = "end mark";
-	if (take(u, &end, sizeof(end)))
+	if (read_bytes(u, &end, sizeof(end)))
 		return u->rc;
 	if (memcmp(end.magic, FILE_END_MAGIC, sizeof(end.magic)) || end.toc_offset != toc_offset ||
 	    end.crc != file_crc(0, &end, offsetof(struct file_end, crc)))
@@ -235,7 +235,7 @@ int unpack_next(struct unpack *u)
 	uint64_t offset = u->offset;
 
 	u->where = "section header";
-	if (take(u, s, sizeof(*s)))
+	if (read_bytes(u, s, sizeof(*s)))
 		return u->rc;
 	if (s->crc != file_crc(0, s, offsetof(struct file_section, crc)))
 		return unpack_damaged(u, "its checksum does not match");
@@ -273,7 +273,7 @@ static int refill(struct unpack *u)
 {
 	size_t n = u->stored_left < sizeof(u->in) ? u->stored_left : sizeof(u->in);
 
-	if (take(u, u->in, n))
+	if (read_bytes(u, u->in, n))
 		return u->rc;
 	u->stored_left -= n;
 	u->crc = file_crc(u->crc, u->in, n);
@@ -336,7 +336,7 @@ void unpack_skip(struct unpack *u)
 	for (uint64_t left = u->section.stored_bytes; left && !u->rc;) {
 		size_t n = left < sizeof(u->in) ? left : sizeof(u->in);
 
-		take(u, u->in, n);
+		read_bytes(u, u->in, n);
 		crc = file_crc(crc, u->in, n);
 		left -= n;
 	}

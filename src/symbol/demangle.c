@@ -20,7 +20,7 @@ struct sink {
 	jmp_buf full;
 };
 
-static void take(const char *text, size_t n, void *opaque)
+static void append_text(const char *text, size_t n, void *opaque)
 {
 	struct sink *sink = opaque;
 	size_t room = sink->size - 1 - sink->len;
@@ -44,7 +44,7 @@ static size_t run(const char *name,
 	buf[0] = '\0';
 	if (setjmp(sink.full))
 		return size - 1;
-	if (!demangle(name, options, take, &sink))
+	if (!demangle(name, options, append_text, &sink))
 		return 0;
 	return strlen(buf);
 }

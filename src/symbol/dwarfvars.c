@@ -96,7 +96,7 @@ static bool advance(struct walk *w, Dwarf_Die *die)
 }
 
 /* Note what it is; is there more to be found in it? */
-static bool look(struct walk *w, Dwarf_Die *die, uint64_t *function)
+static bool note_die(struct walk *w, Dwarf_Die *die, uint64_t *function)
 {
 	switch (dwarf_tag(die)) {
 	case DW_TAG_variable:
@@ -128,7 +128,7 @@ static void walk_unit(struct walk *w, Dwarf_Die *unit)
 	w->at[0].function = 0;
 	for (;;) {
 		uint64_t function = depth ? w->at[depth - 1].function : 0;
-		bool deeper = look(w, &w->at[depth].die, &function);
+		bool deeper = note_die(w, &w->at[depth].die, &function);
 
 		w->at[depth].function = function;
 		if (deeper && depth + 1 < DEPTH_MAX &&

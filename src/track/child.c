@@ -133,7 +133,7 @@ static void look_at_name(struct child *c)
 }
 
 /* What happened to it last, which stays to be collected. */
-static bool look(const struct child *c, siginfo_t *info)
+static bool peek_event(const struct child *c, siginfo_t *info)
 {
 	int rc;
 
@@ -178,7 +178,7 @@ static void reap(struct child *c)
 	siginfo_t info, none = { 0 };
 
 	look_at_name(c);
-	while (c->pid && look(c, &info)) {
+	while (c->pid && peek_event(c, &info)) {
 		if (info.si_code == CLD_TRAPPED || (info.si_code == CLD_STOPPED && c->stopped))
 			return;
 		if (info.si_code == CLD_STOPPED) {

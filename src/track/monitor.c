@@ -350,7 +350,7 @@ void monitor_tell_found(struct monitor *m, struct watched *w, uint64_t now_ns, b
 	heap_free(h);
 }
 
-static void look(struct monitor *m, struct watched *w, uint64_t now_ns)
+static void tick_process(struct monitor *m, struct watched *w, uint64_t now_ns)
 {
 	w->figures.share = m->roll.all.nr;
 	watched_tick(w, now_ns);
@@ -372,7 +372,7 @@ static bool visit(struct monitor *m, struct watched *w, uint64_t now_ns)
 	if (!w->ended && is_over(m, w))
 		watched_end(w, now_ns);
 	if (!w->ended) {
-		look(m, w, now_ns);
+		tick_process(m, w, now_ns);
 	} else if (is_settled(m, w, now_ns) &&
 		   !serve_has_more(&m->serve)) { /* it may have handed in a newer image's ledger */
 		deliver(m, w);

@@ -17,7 +17,7 @@ struct looking {
 	uint64_t start;			/* of the block before */
 };
 
-static void look(void *arg, const struct reach_scanner *s)
+static void note_hits(void *arg, const struct reach_scanner *s)
 {
 	struct looking *l = arg;
 	struct hold_step *step = l->step;
@@ -44,7 +44,7 @@ static void find_pointer(struct hold *h, struct hold_step *step)
 			     .step = step,
 			     .start = h->heap->blocks[step->before].address };
 
-	reach_scan_block(&h->scanner, step->before, look, &l);
+	reach_scan_block(&h->scanner, step->before, note_hits, &l);
 }
 
 static uint64_t length(const struct hold *h, uint32_t block)

@@ -418,7 +418,7 @@ static size_t first_of(const struct dominating *d, size_t i)
 	do_((d)->vertex) do_((d)->parent) do_((d)->label) do_((d)->head) do_((d)->semi)            \
 		do_((d)->idom) do_((d)->start)
 
-static int take(struct dominating *d)
+static int reserve_arrays(struct dominating *d)
 {
 	struct reach_space *space = &d->h->space;
 	const size_t nr = (size_t)d->h->nr_order + d->nr_cuts + 3;
@@ -453,7 +453,7 @@ static void give(struct dominating *d)
 static int dominate(struct dominating *d)
 {
 	uint32_t *numbers = calloc(d->nr_cuts + 1, sizeof(*numbers));
-	int rc = numbers ? take(d) : -ENOMEM;
+	int rc = numbers ? reserve_arrays(d) : -ENOMEM;
 
 	if (!rc)
 		rc = route(d);

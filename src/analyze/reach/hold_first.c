@@ -71,7 +71,7 @@ static int find_tops(struct finding *f, const struct heap *h, const struct reach
 }
 
 /* A word: sites whose top it leads to, and that have no root yet. */
-static void look(struct finding *f, uint64_t word, const struct hold_first *where)
+static void note_word(struct finding *f, uint64_t word, const struct hold_first *where)
 {
 	size_t i;
 
@@ -96,8 +96,9 @@ static void look_in(struct finding *f, const struct memory_range *r, uint64_t *w
 		size_t got = want ? f->memory->ops->read(f->memory->arg, at, words, want) / 8 : 0;
 
 		for (size_t i = 0; i < got; i++)
-			look(f, words[i],
-			     &(struct hold_first){ at + i * 8, r->thread, (uint8_t)(r->kind + 1) });
+			note_word(f, words[i],
+				  &(struct hold_first){ at + i * 8, r->thread,
+							(uint8_t)(r->kind + 1) });
 		at += got ? got * 8 : 4096 - (at & 4095);
 	}
 }
@@ -118,8 +119,8 @@ static void find_roots(struct finding *f, uint64_t *words)
 				look_in(f, r, words);
 		}
 	for (size_t i = 0; i < m->words.nr && f->left; i++)
-		look(f, m->words.v[i].value,
-		     &(struct hold_first){ 0, m->words.v[i].thread, MEMORY_REGISTER + 1 });
+		note_word(f, m->words.v[i].value,
+			  &(struct hold_first){ 0, m->words.v[i].thread, MEMORY_REGISTER + 1 });
 }
 
 struct hold_first *hold_first(const struct heap *h, const struct memory *m, const struct reach *r,

@@ -135,7 +135,7 @@ static int store(const struct opt *o, const char *arg, struct err *e)
 	return 0;
 }
 
-static int take(const struct opt *o, const char *arg, struct err *e)
+static int set_option(const struct opt *o, const char *arg, struct err *e)
 {
 	int rc = store(o, arg, e);
 
@@ -179,14 +179,14 @@ static int parse_long(const struct opt *table, int argc, char **argv, int *i, st
 	if (o->type == OPT_FLAG && eq)
 		return err_set(e, -EINVAL, "option '--%s' takes no argument", o->name);
 	if (o->type == OPT_FLAG)
-		return take(o, NULL, e);
+		return set_option(o, NULL, e);
 	if (eq)
-		return take(o, eq + 1, e);
+		return set_option(o, eq + 1, e);
 	if (o->if_omitted)
-		return take(o, o->if_omitted, e);
+		return set_option(o, o->if_omitted, e);
 	if (*i + 1 >= argc)
 		return err_set(e, -EINVAL, "option '--%s' needs an argument", o->name);
-	return take(o, argv[++*i], e);
+	return set_option(o, argv[++*i], e);
 }
 
 /* "-q", "-qo FILE", "-oFILE". */
@@ -206,15 +206,15 @@ static int parse_short(const struct opt *table, int argc, char **argv, int *i, b
 		} else if (!o || !o->name) {
 			return err_set(e, -EINVAL, "unknown option '-%c'", *p);
 		} else if (o->type == OPT_FLAG) {
-			rc = take(o, NULL, e);
+			rc = set_option(o, NULL, e);
 		} else if (p[1]) {
-			return take(o, p + 1, e);
+			return set_option(o, p + 1, e);
 		} else if (o->if_omitted) {
-			return take(o, o->if_omitted, e);
+			return set_option(o, o->if_omitted, e);
 		} else if (*i + 1 >= argc) {
 			return err_set(e, -EINVAL, "option '-%c' needs an argument", *p);
 		} else {
-			return take(o, argv[++*i], e);
+			return set_option(o, argv[++*i], e);
 		}
 	}
 	return rc;
