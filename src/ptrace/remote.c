@@ -21,7 +21,7 @@
 
 #include "arch/remote_arch.h"
 #include "src/base/nanotime.h"
-#include "src/ptrace/borrow.h"
+#include "src/ptrace/divert.h"
 #include "src/ptrace/gadget.h"
 #include "src/ptrace/leash.h"
 #include "src/ptrace/seize.h"
@@ -178,7 +178,7 @@ static int run_open(void *arg)
 	int rc = r->thread->ended ? -ESRCH : find_gadget(r, job->e);
 
 	if (!rc)
-		rc = borrow_check(r->s->pid, r->thread, &r->low, job->e);
+		rc = divert_check(r->s->pid, r->thread, &r->low, job->e);
 	if (rc)
 		return rc == -ESRCH ? explain(r, rc, "work for pmm", job->e) : rc;
 	if (shadow_stack(r))

@@ -18,7 +18,7 @@
 #include "arch/stop_arch.h"
 #include "src/base/hash.h"
 #include "src/base/nanotime.h"
-#include "src/ptrace/borrow.h"
+#include "src/ptrace/divert.h"
 #include "src/ptrace/seize.h"
 #include "src/proc/task.h"
 #include "src/ptrace/tracer.h"
@@ -322,7 +322,7 @@ static int run_stop_this(void *arg)
 	if (!st->s->nr || st->s->v[0].ended)
 		return err_set(st->e, -EAGAIN, "thread %d of process %d has ended", (int)st->tid,
 			       (int)st->s->pid);
-	return borrow_check(st->s->pid, &st->s->v[0], NULL, st->e);
+	return divert_check(st->s->pid, &st->s->v[0], NULL, st->e);
 }
 
 int stop_this(pid_t pid, pid_t tid, uint64_t timeout_ns, struct stopped *s, struct err *e)

@@ -4,9 +4,9 @@
  *
  * Its stack is known to be one only when it is the process's first stack, or holds the thread's
  * control block, as the C libraries lay out the stacks of their threads. Elsewhere (goroutines,
- * coroutines, signal stacks) what lies below may be somebody's data.
+ * coroutines, signal stacks) what lies below may be data.
  */
-#include "src/ptrace/borrow.h"
+#include "src/ptrace/divert.h"
 
 #include <errno.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static bool is_stack(const struct proc_map *map, const struct stop_thread *threa
 	return !strcmp(map->path, "[stack]") || (sp < control && control < map->end);
 }
 
-int borrow_check(pid_t pid, const struct stop_thread *thread, uint64_t *low, struct err *e)
+int divert_check(pid_t pid, const struct stop_thread *thread, uint64_t *low, struct err *e)
 {
 	struct proc_maps maps = { 0 };
 	const struct proc_map *stack = NULL;

@@ -4,8 +4,8 @@
  * below its stack pointer that is its own, and whether it stands where it can be left and come back
  * to.
  */
-#ifndef PTRACE_BORROW_H
-#define PTRACE_BORROW_H
+#ifndef PTRACE_DIVERT_H
+#define PTRACE_DIVERT_H
 
 #include <stdint.h>
 
@@ -16,6 +16,6 @@
  * On the tracing thread. 0, with the lowest address of the stack in *low (may be NULL); -EAGAIN
  * with `e`: not this thread, or not now.
  */
-int borrow_check(pid_t pid, const struct stop_thread *thread, uint64_t *low, struct err *e);
+int divert_check(pid_t pid, const struct stop_thread *thread, uint64_t *low, struct err *e);
 
 #endif
