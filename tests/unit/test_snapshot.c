@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/ptrace/snapshot.c, snapshot_read.c, copy.c, apart.c, room.c, borrow.c, leash.c, guardable.c:
+ * src/ptrace/snapshot.c, snapshot_read.c, copy.c, apart.c, room.c, divert.c, leash.c, guardable.c:
  * copies of running processes that check themselves. The session is tests/unit/sessions/snapshot.t.
  * Runs: snapshot_driver.
  */

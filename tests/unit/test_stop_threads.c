@@ -2,7 +2,7 @@
 /*
  * Threads of another process stopped, asked, copied and let go: they stand still meanwhile, and go
  * on afterwards as if nothing had been. Of src/ptrace/stop.c, seize.c, altstack.c, remote.c,
- * borrow.c, leash.c, gadget.c, snapshot.c, snapshot_read.c, copy.c, apart.c, room.c, task.c.
+ * divert.c, leash.c, gadget.c, snapshot.c, snapshot_read.c, copy.c, apart.c, room.c, task.c.
  */
 #include "tests/unit/unit.h"
 
