@@ -479,7 +479,7 @@ void patch_missed(const struct attached *a, uint32_t first, struct entries *entr
 
 /*
  * Does a jump of ours stand there, or a part of one that could not be written to its end? 1; 0 when
- * it is the program's own code, or somebody else's, or nothing; -errno when it cannot be known.
+ * it is the program's own code, or another's, or nothing; -errno when it cannot be known.
  * There may be an int3 in it that somebody has set since: what was behind it goes back to its
  * place, and the owner of the int3 puts back what the file has there.
  */

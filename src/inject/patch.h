@@ -54,7 +54,7 @@ void patch_missed(const struct attached *a, uint32_t first, struct entries *entr
 /*
  * Take those from `first` on back; not those that may be given blocks, nor, of an agent that has
  * not rested yet, the one by which the program sees its signals' actions. What is no longer ours
- * (the library is gone, somebody else wrote there) stays. 0, or -errno when one could not be taken
+ * (the library is gone, others wrote there) stays. 0, or -errno when one could not be taken
  * back: the agent must stay then.
  */
 enum patch_but { PATCH_ALL, PATCH_BUT_TAKERS, PATCH_BUT_GUARDS };

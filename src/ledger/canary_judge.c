@@ -268,7 +268,7 @@ static int look_at(struct canary_judge *l, const uint64_t *index, unsigned nr)
 		got -= (ssize_t)want;
 		judge(l, index[done], &edges, l->buffer[done][0], l->buffer[done][1]);
 	}
-	return (int)(done < nr ? done + 1 : done);	/* one that is not there is passed over */
+	return (int)(done < nr ? done + 1 : done);	/* one that is not there is skipped */
 }
 
 static bool to_be_looked_at(const struct canary_judge *l, const struct heap_block *b)

@@ -29,7 +29,7 @@ struct ledger_map {
 	int fd;				/* memfd (own copy), or /proc/PID/mem */
 	bool is_memory;			/* fd is /proc/PID/mem, the file begins at `delta` */
 	bool writable;			/* want_view can be raised */
-	bool shared;			/* fd is somebody else's */
+	bool shared;			/* fd is another's */
 	uint64_t delta;
 	/*
 	 * where `tick` is advanced: the board, of a process that was launched; -1 = in the file
@@ -91,7 +91,7 @@ uint64_t ledger_map_backing(struct ledger_map *m);
 uint32_t ledger_map_tick(struct ledger_map *m);
 
 /*
- * What the process takes for that: it stands still while the monitor does. Of a process that was
+ * What the process takes for that: it is stopped while the monitor does. Of a process that was
  * launched this is on the board: found where the ledger was opened by pid, else to be said by
  * ledger_map_set_clock(). Otherwise that of the ledger's beginning, in doubt.
  */

@@ -62,7 +62,7 @@ int precopy_begin(struct precopy *f, struct ledger_map *map, struct err *e);
 int precopy_now(struct precopy *f, struct err *e);
 
 /*
- * In place of both where the threads stand still until precopy_heap() is done: nothing is marked,
+ * In place of both where the threads are stopped until precopy_heap() is done: nothing is marked,
  * copied or waited for. 0 or -errno with `e`.
  */
 int precopy_still(struct precopy *f, struct ledger_map *map, struct err *e);

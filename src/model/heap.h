@@ -189,8 +189,8 @@ struct heap_site_point {
 enum heap_search_how {
 	HEAP_SEARCH_NONE,	/* nobody searched */
 	HEAP_SEARCH_COPY,	/* a copy of the running process */
-	HEAP_SEARCH_STOPPED,	/* its threads stood still meanwhile */
-	HEAP_SEARCH_EXIT,	/* its threads stood still, at its end */
+	HEAP_SEARCH_STOPPED,	/* its threads were stopped meanwhile */
+	HEAP_SEARCH_EXIT,	/* its threads were stopped, at its end */
 	HEAP_SEARCH_CORE,	/* a core file */
 };
 #define HEAP_NR_SEARCHES (HEAP_SEARCH_CORE + 1)
@@ -200,7 +200,7 @@ struct heap_search {
 	/* all blocks were known; else unknown heap memory counted as what the program can get at */
 	bool complete;
 	uint64_t at_ns;			/* the moment */
-	uint64_t pause_ns;		/* the program stood still for that long */
+	uint64_t pause_ns;		/* the program was stopped for that long */
 	uint64_t took_ns;
 	uint64_t read_bytes, unread_bytes;	/* of blocks and of what points to them */
 };

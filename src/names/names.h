@@ -3,7 +3,7 @@
  * What the frames of a heap's call tree are called, looked up on demand and remembered.
  *
  * analyze/ sees names only through this: the owner gives a `resolve` function (symbol/ behind it in
- * pmm, a plain table in tests). Each address is resolved at most once, and only when somebody asks.
+ * pmm, a plain table in tests). Each address is resolved at most once, and only on request.
  */
 #ifndef NAMES_NAMES_H
 #define NAMES_NAMES_H

@@ -2,7 +2,7 @@
 /*
  * An ELF file opened for reading: its identity, its build id and where its code lies.
  *
- * Files are read, never mapped: somebody else may cut one short meanwhile, which is an error of a
+ * Files are read, never mapped: another process may cut one short meanwhile, which is an error of a
  * read and a SIGBUS of a mapping, or change what has been checked. libelf reads a section when it
  * is asked for; elf_bounds.h says how much it may be made to read.
  */

@@ -3,7 +3,7 @@
  * Words that a program has entrusted to the kernel, which hands them back one day: the data of
  * epoll's entries, the values of POSIX timers. They may be the only pointers to blocks.
  *
- * They are read while all threads stand still, as the memory is. An epoll with so many entries that
+ * They are read while all threads are stopped, as the memory is. An epoll with so many entries that
  * this would take long is read before and after instead.
  */
 #ifndef PROC_ENTRUSTED_H
@@ -17,7 +17,7 @@
 
 struct entrusted_epoll {
 	int fd;				/* in the process */
-	bool slow;			/* too many entries to be read while it stands still */
+	bool slow;			/* too many entries to be read while it is stopped */
 };
 
 /* All zero is empty. */
@@ -27,7 +27,7 @@ struct entrusted {
 };
 
 /*
- * In this order: while the process runs; while it stands still; while it runs again. `pid` as
+ * In this order: while the process runs; while it is stopped; while it runs again. `pid` as
  * task_proc(). 0 or -ENOMEM.
  */
 int entrusted_before(struct entrusted *x, pid_t pid);

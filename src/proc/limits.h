@@ -40,7 +40,7 @@ int limits_nearest(const char *root, pid_t pid, struct limit *out);
 uint64_t limits_cgroup(const char *root, pid_t pid);
 
 /*
- * Memory that reading one thing from outside may take unless somebody asks for more: a quarter of
+ * Memory that reading one thing from outside may take unless more is asked for: a quarter of
  * the machine's memory, or of the lowest limit of our control groups. What is made of the thing
  * afterwards (sums, trees, names) takes less than it does, so that half remains for others.
  */

@@ -26,7 +26,7 @@ struct altstacks {
 	size_t nr_silent;
 };
 
-/* Of threads that all stand still. 0 or -ENOMEM. */
+/* Of threads that are all stopped. 0 or -ENOMEM. */
 int altstacks_stopped(struct stopped *s, const struct gadget *gadget, struct altstacks *a);
 
 /*

@@ -61,7 +61,7 @@ int apart_before(struct apart *x, pid_t pid)
 	return rc;
 }
 
-/* ---- while all stand still ------------------------------------------------------------------- */
+/* ---- while all are stopped ------------------------------------------------------------------- */
 
 static int add_span(struct apart *x, struct apart_span at)
 {

@@ -4,7 +4,7 @@
  * had.
  *
  *     kept from copies (MADV_DONTFORK: V8's heap, buffers that devices write to)
- *                           all of it is read while all threads stand still
+ *                           all of it is read while all threads are stopped
  *     empty in copies (MADV_WIPEONFORK), shared with them (MAP_SHARED)
  *                           so are the first APART_BYTES; the rest is read later
  *
@@ -46,7 +46,7 @@ struct apart {
 enum apart_where { APART_IN_COPY, APART_HELD, APART_ZERO, APART_IN_PROCESS };
 
 /*
- * In this order: while the process runs; while it stands still, with its mappings; while it runs
+ * In this order: while the process runs; while it is stopped, with its mappings; while it runs
  * again. 0, -ENOMEM, -ESRCH: the copy is gone.
  */
 int apart_before(struct apart *x, pid_t pid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Real-time priority for the calling thread while threads of a program stand still, where it may
+ * Real-time priority for the calling thread while threads of a program are stopped, where it may
  * have it (CAP_SYS_NICE, RLIMIT_RTPRIO): nobody should wait for a processor then, least of all pmm.
  * Threads made meanwhile inherit it.
  */

@@ -89,7 +89,7 @@ static bool want_copy(struct snapshot *s, const struct snapshot_options *o)
 	       !gadget_find(s->pid, &s->state->copy.gadget, &s->why);
 }
 
-/* Most of what has to be read while the process stands still; shared memory may be pmm's own. */
+/* Most of what has to be read while the process is stopped; shared memory may be pmm's own. */
 static uint64_t own_bytes(pid_t pid)
 {
 	static const char *const parts[] = { "RssAnon", "VmSwap" };

@@ -73,7 +73,7 @@ int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *
 
 /*
  * Read memory as it was; how many bytes could be read from `address` on. What the copy has not as
- * of that moment was read while all stood still, or is read as it is now (`late`). From several
+ * of that moment was read while all were stopped, or is read as it is now (`late`). From several
  * threads at once.
  */
 size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_t bytes);

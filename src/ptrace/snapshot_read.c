@@ -38,7 +38,7 @@ static size_t pages_in_row(const struct snapshot_state *state, uint64_t address,
 }
 
 /*
- * Of the process itself, which stands still. What nobody would bring meanwhile is not waited for.
+ * Of the process itself, which is stopped. What nobody would bring meanwhile is not waited for.
  */
 static size_t read_held(const struct snapshot_state *state, uint64_t address, void *to,
 			size_t bytes)

@@ -234,7 +234,7 @@ static bool held_by_pmm(pid_t pid)
 }
 
 /*
- * Patience is counted in what was waited, not in the time that passed: a machine that stood still,
+ * Patience is counted in what was waited, not in the time that passed: a machine that stopped,
  * or us, uses up one attempt.
  *
  * A thread that does not stop, say one that waits for a child made by vfork, must not hold up all

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory read while all threads stand still. */
+/* Memory read while all threads are stopped. */
 #include "src/ptrace/withheld.h"
 
 #include <errno.h>

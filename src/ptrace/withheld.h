@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory read while all threads stand still: what a copy of the process has not as of that moment.
+ * Memory read while all threads are stopped: what a copy of the process has not as of that moment.
  * Read later it would be of another moment than the rest, and what it pointed to then would seem
  * lost.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The scene of a search for leaks.
+ * The roots of a search for leaks.
  *
  * The copy of a running process's memory and the blocks are of one moment: the tables are frozen
- * while the threads stand still for the copy.
+ * while the threads are stopped for the copy.
  */
 #include "src/roots/roots.h"
 

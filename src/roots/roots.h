@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The scene of a search for leaks: a heap's blocks and the process's memory, both of the same
+ * The roots of a search for leaks: a heap's blocks and the process's memory, both of the same
  * moment, and what is a root in it.
  *
  * Sources: a running process (copy or stopped), a process about to end (stopped), a core file with
@@ -26,11 +26,11 @@ struct roots {
 	struct heap *heap;
 	struct memory memory;
 	/*
-	 * the program stood still for that long; known after roots_free() where it is stopped
+	 * the program was stopped for that long; known after roots_free() where it is stopped
 	 * meanwhile
 	 */
 	uint64_t pause_ns;
-	/* no copy could be made: the program stands still until roots_free() */
+	/* no copy could be made: the program is stopped until roots_free() */
 	bool stopped;
 	struct err why_stopped;
 	/* of a copy: read during the pause, as the copy has them not, or shares them */
@@ -55,7 +55,7 @@ struct roots_options {
 	uint64_t leave_sp;
 	pid_t leave_tid;		/* ... the thread that is */
 	uint64_t max_bytes;		/* of memory that the heap may take; 0 = limits_share() */
-	struct stop stop;		/* asked while the scene is searched */
+	struct stop stop;		/* asked while the roots are searched */
 };
 
 /* Of a running process that pmm tracks. 0 or -errno with `e`. */
@@ -79,7 +79,7 @@ int roots_ask(struct roots *s, const uint8_t *class);
 /*
  * A heap for the search for pointers, whose blocks are as large as what can be used of them: of
  * call sites of whose blocks the program has asked for that, or `all`. Everything else is the
- * scene's heap's, and borrowed: roots_wide_free(). `wide` blocks differ: their number, or -ENOMEM.
+ * roots' heap's, and borrowed: roots_wide_free(). `wide` blocks differ: their number, or -ENOMEM.
  */
 int64_t roots_widen(const struct roots *s, bool all, struct heap *wide);
 void roots_wide_free(struct heap *wide);

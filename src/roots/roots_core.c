@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The scene of a core file: blocks from the capture that was written when the process had died,
+ * The roots of a core file: blocks from the capture that was written when the process had died,
  * memory from the core.
  *
  * They belong together when the process number does, as the process itself saw it, and every module

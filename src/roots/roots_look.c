@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What of a scene's process is to be seen beside blocks and roots: for names. */
+/* What of the process is to be seen beside blocks and roots: for names. */
 #include "src/roots/roots_state.h"
 
 const struct snapshot_thread *roots_threads(const struct roots *s, size_t *nr)

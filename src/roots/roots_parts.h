@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The parts of the search for what is a root (doc/leaks.md), and what they hand to one another. For
- * scene*.c, figures*.c and their tests only.
+ * roots*.c, figures*.c and their tests only.
  *
  * The mappings give ranges that may be roots, each of a kind. The parts then paint over them
  * (stacks, records of threads), and note which memory is covered: the allocator's own, where no

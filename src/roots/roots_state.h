@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a scene holds until roots_free(): the sources of its memory and blocks.
+ * What struct roots holds until roots_free(): the sources of its memory and blocks.
  */
 #ifndef ROOTS_ROOTS_STATE_H
 #define ROOTS_ROOTS_STATE_H

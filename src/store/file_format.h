@@ -117,7 +117,7 @@ struct file_table {
 	size_t nr_size;			/* 4 or 8 */
 	const struct file_column *column;
 	unsigned nr_columns;
-	/* may be missing; readers that do not know it pass over it */
+	/* may be missing; readers that do not know it skip it */
 	bool optional;
 };
 

@@ -27,7 +27,7 @@ struct pack *pack_new(FILE *f);
 void pack_free(struct pack *p);
 
 void pack_begin(struct pack *p, const char *id, uint64_t count);
-/* Readers that do not know the section being written may pass over it. */
+/* Readers that do not know the section being written may skip it. */
 void pack_optional(struct pack *p);
 void pack_end(struct pack *p);
 

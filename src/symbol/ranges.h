@@ -19,7 +19,7 @@ struct ranges {
 	VEC(struct range) list;
 };
 
-/* Add [lo, hi). Empty ones are passed over. 0 or -ENOMEM. */
+/* Add [lo, hi). Empty ones are skipped. 0 or -ENOMEM. */
 int ranges_add(struct ranges *r, uint64_t lo, uint64_t hi, uint64_t value);
 
 /* To be called after the last ranges_add() and before ranges_find(). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Why an entry is a leak or none, in a line for somebody who was woken up: what points to the
+ * Why an entry is a leak or none, in a line for whoever was woken up: what points to the
  * blocks, how old they are, how they grow.
  */
 #include <string.h>

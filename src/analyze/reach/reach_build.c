@@ -18,7 +18,7 @@
 #define MAX_GAP		(8 << 10)
 /* 128 GiB; large blocks beyond are read when they are reached */
 #define MAX_PIECES	(1 << 20)
-/* bytes between blocks that are looked at rather than passed over: the allocator's own, padding */
+/* bytes between blocks that are looked at rather than skipped: the allocator's own, padding */
 #define MAX_SEAM	128
 
 /* Of one block or piece. */

@@ -82,7 +82,7 @@ void run_check_alive(struct run_check *r, pid_t pid, uint64_t now_ns);
 void run_check_rest(struct run_check *r);
 
 /*
- * The process stands still at its end: a last canary scan. Its ledger is in the file `fd`, its
+ * The process waits at its end: a last canary scan. Its ledger is in the file `fd`, its
  * clock on the board.
  */
 void run_check_leaving(struct run_check *r, pid_t pid, int fd, int board_fd);

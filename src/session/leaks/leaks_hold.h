@@ -31,7 +31,7 @@ struct leaks_hold {
 };
 
 /*
- * Look while the scene is there; `r`: its classes, NULL = not known yet. The answer has no heap
+ * Look while the roots are there; `r`: its classes, NULL = not known yet. The answer has no heap
  * yet. 0 or -errno with `e`: -ENOENT there are no such blocks. hold_answer_fini() in any case.
  */
 int leaks_hold_look(struct leaks_hold *k, struct roots *s, const struct reach *r,

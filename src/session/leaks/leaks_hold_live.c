@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who holds blocks of a running process, and of a core file: the scene, and who waits for its end.
+ * Who holds blocks of a running process, and of a core file: the roots, and who waits for its end.
  */
 #include <errno.h>
 
@@ -20,7 +20,7 @@ static int reap(pid_t pid, void *unused)
 }
 
 /*
- * Look, and release the scene in any case; the answer is put into words when the process runs
+ * Look, and release the roots in any case; the answer is put into words when the process runs
  * again.
  */
 static int look(struct leaks_hold *k, struct roots *s, enum heap_search_how how, struct err *e)

@@ -44,7 +44,7 @@ static void judged(void *arg, bool found)
 
 /* ---- one search ---- */
 
-/* Search a scene, which is released. 0 or -errno with `e`. */
+/* Search from roots, which are released. 0 or -errno with `e`. */
 static int search(struct leaks_live *x, struct roots *s, enum heap_search_how how, struct err *e)
 {
 	struct leaks_search_options o = x->job->search;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One search for leaks in a scene: reachability, entries, rows in the heap. */
+/* One search for leaks from roots: reachability, entries, rows in the heap. */
 #include "src/session/leaks/leaks_search.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static void keep_contents(const struct roots *s, struct leaks *l)
 }
 
 /*
- * What of the scene is to be known later. Takes its heap, releases it. Who waits for that is told
+ * What of the roots are to be known later. Takes its heap, releases it. Who waits for that is told
  * before it may run: it then waits no more.
  */
 static void leave_roots(struct roots *s, const struct leaks_search_options *o,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One search for leaks: what can be reached of a scene's blocks, as entries and as rows in a heap.
+ * One search for leaks: what can be reached of a heap's blocks, as entries and as rows in a heap.
  * The same for a running process, for one about to end and for a core file.
  *
- * Here nothing is named, judged or printed: the program may stand still. Afterwards leaks_report()
+ * Here nothing is named, judged or printed: the program may be stopped. Afterwards leaks_report()
  * (leaks_report.h) tells it; or leaks_carry() (src/analyze/leaks.h) puts what is in the
  * heap into the one that becomes the capture.
  */
@@ -16,7 +16,7 @@
 
 struct leaks_search_options {
 	struct reach_options reach;	/* want_parents is set here */
-	/* HEAP_SEARCH_EXIT, _CORE; else told by the scene: copy or stopped */
+	/* HEAP_SEARCH_EXIT, _CORE; else known from the roots: copy or stopped */
 	enum heap_search_how how;
 	bool roots;			/* look for a root of each site too, where that is cheap */
 	bool contents;			/* keep the first bytes of an example of each entry */
@@ -28,7 +28,7 @@ struct leaks_search_options {
 	void (*look)(void *arg, struct roots *s, const struct reach *r);
 	void *look_arg;
 	/*
-	 * called just before the scene is released, and the process with it; NULL = nobody waits
+	 * called just before the roots are released, and the process with it; NULL = nobody waits
 	 * for that
 	 */
 	void (*left)(void *arg);
@@ -40,12 +40,12 @@ struct leaks_search_options {
 extern const struct leaks_search_options leaks_search_default;
 
 struct leaks_found {
-	/* of the scene, with rows and what is to be known of the search */
+	/* of the roots, with rows and what is to be known of the search */
 	struct heap *heap;
 	struct leaks leaks;		/* not judged yet */
 	struct reach reach;		/* the classes, for leaks_see() */
 	struct err why_stopped;		/* "" = a copy was searched, or it is not known */
-	uint64_t held_bytes;		/* see struct scene */
+	uint64_t held_bytes;		/* see struct roots */
 	bool late;
 	/*
 	 * possibly lost, as only what can be used behind the asked-for bytes of other blocks points
@@ -55,7 +55,7 @@ struct leaks_found {
 };
 
 /*
- * Search, and release the scene in any case: the program goes on as soon as its memory is not
+ * Search, and release the roots in any case: the program goes on as soon as its memory is not
  * needed any more. 0 or -errno with `e`; leaks_found_fini() in any case.
  */
 int leaks_search(struct roots *s, const struct leaks_search_options *o, struct leaks_found *out,

@@ -49,7 +49,7 @@ struct run_leaks {
 int run_leaks_init(struct run_leaks *r, const struct leaks_job *job, const struct session_sink *to,
 		   struct err *e);
 
-/* The process stands still at its end: search it. */
+/* The process waits at its end: search it. */
 void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l);
 
 /*

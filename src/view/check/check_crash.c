@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What ended the process, in a line for somebody who was woken up. */
+/* What ended the process, in a line for whoever was woken up. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a heap error is, in a line for somebody who was woken up.
+ * What a heap error is, in a line for whoever was woken up.
  */
 #include <stdio.h>
 #include <string.h>
@@ -277,7 +277,8 @@ void check_headline_again(struct str *s, const struct heap_finding *f)
 {
 	str_addf(s, "%s of ", check_release_text(f->release));
 	add_block(s, f);
-	str_addf(s, " at 0x%llx, whose damage a canary scan has reported", (unsigned long long)f->block);
+	str_addf(s, " at 0x%llx, whose damage a canary scan has reported",
+		 (unsigned long long)f->block);
 }
 
 void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f,
