@@ -93,9 +93,9 @@ $ pmm help --man detach
   .B pmm detach
   [options] PID
   .SH DESCRIPTION
-  \&'pmm attach' takes itself out of the process when it ends; when it is killed, its watchdog does, within some seconds. Where that was killed as well, or when a thread was still inside the agent, this command restores the program's code and unmaps what pmm has mapped. The next 'pmm attach' does the same first.
+  \&'pmm attach' takes itself out of the process when it ends. When it is killed, its watchdog does so within some seconds. Where the watchdog was killed as well, or when a thread was still inside the agent, this command restores the program's code and unmaps what pmm has mapped. The next 'pmm attach' does the same first.
   .PP
-  Until then the program runs on: the agent notices within some seconds that nobody watches and stops recording.
+  Until then the program runs on: the agent notices within some seconds that there is no monitor, and stops recording.
   .SH OPTIONS
   .TP
   .B \-q, \-\-quiet
@@ -136,11 +136,11 @@ $ pmm help --man | head -60
   .I COMMAND
   [options] ...
   .SH DESCRIPTION
-  pmm keeps a ledger of the live heap of a running program: every block, its size, its age and the call stack that allocated it. The ledger lies in memory that pmm shares with the program, so it can be read at any moment and survives any death of the program. A capture (.pmm file) is a ledger frozen and compressed.
+  pmm keeps a ledger of the live heap of a running program: every block, its size, its age and the call stack that allocated it. The ledger lies in memory that pmm shares with the program. It can be read at any moment and survives any end of the program. A capture (.pmm file) is a heap of one moment, compressed.
   .PP
   Results go to standard output, messages to standard error.
   .SH COMPILED IN
-  A program can have the monitor inside: with #include <pmm.h> and \-DPMM it is told by file and line what it allocates, loses and damages, on its own, at exit, by signal or by function. Linked with 'pkg\-config \-\-cflags \-\-libs pmm', 'pmm report', 'pmm leaks' and 'pmm snapshot' see it at any time. With the one file pmm_static.c instead it runs on anything that has a C compiler. <pmm.h> says of each function what it does; doc/shim.md tells the rest.
+  A program can have the monitor inside, with #include <pmm.h> and \-DPMM. It then reports by file and line what it allocates, loses and damages: on its own, at exit, by signal or by function. Linked with 'pkg\-config \-\-cflags \-\-libs pmm', it can be read by 'pmm report', 'pmm leaks' and 'pmm snapshot' at any time. With the one file pmm_static.c instead it runs on anything that has a C compiler. <pmm.h> says what each function does; doc/shim.md has the rest.
   .PP
   doc/ and examples/ are in share/doc/pmm where pmm is installed.
   .SH COMMANDS
