@@ -101,11 +101,11 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 @test "check: what cannot be told is counted, with its cause" {
 	local full="pmm: cannot write the report: No space left on device" hint="pmm: hint: --report FILE writes it elsewhere"
 	checked 5 --report /dev/full -- after twice
-	[ "$(cat "$T/err")" = "$full; 2 heap errors were not told"$'\n'"$hint" ]
+	[ "$(cat "$T/err")" = "$full; 2 heap errors were not reported"$'\n'"$hint" ]
 	checked 5 --report /dev/full --json -- after
 	[ "$(cat "$T/err")" = "$full"$'\n'"$hint" ]
 	checked 9 --error-exitcode 9 --report /dev/full -- after
-	[ "$(cat "$T/err")" = "$full; 1 heap error was not told"$'\n'"$hint" ]
+	[ "$(cat "$T/err")" = "$full; 1 heap error was not reported"$'\n'"$hint" ]
 	refused_with 3 "${full#pmm: }" "$PMM" check --report /dev/full -- true
 	refused_with 3 "${full#pmm: }" "$PMM" check --report /dev/full "$CHECK"
 	within "$PMM" check "$CHECK" >/dev/full 2>"$T/err" || [ $? -eq 3 ]
