@@ -139,24 +139,6 @@ static void note_facts(const struct session_sink *to, struct table *facts)
 	table_free(facts);
 }
 
-static const char *const off_text[] = {
-	[PMM_OFF_NO_ALLOCATOR] = "no allocator functions were found in it",
-	[PMM_OFF_NO_MEMORY] = "there was no memory for the ledger",
-	[PMM_OFF_NO_SLOT] = "more processes ran at once than there are ledgers",
-	[PMM_OFF_NOT_FOLLOWED] = "children are not followed",
-	[PMM_OFF_INTERNAL] = "the agent met something that it does not understand",
-	[PMM_OFF_MONITOR_GONE] = "pmm was stopped for too long",
-	[PMM_OFF_CONFINED] = "the program put itself under seccomp",
-};
-
-static const char *const drop_text[PMM_NR_DROPS] = {
-	[PMM_DROP_BLOCK_FULL] = "blocks were not recorded: the ledger is full",
-	[PMM_DROP_CTX_FULL] = "events were not recorded: too many threads at once",
-	[PMM_DROP_NESTED] = "events were not recorded: signal handlers nested too deep",
-	[PMM_DROP_MODULE_FULL] = "modules were not recorded: there are too many",
-	[PMM_DROP_ADDRESS] = "blocks were not recorded: unusual addresses",
-};
-
 /* Why not all was recorded. */
 static void note_off(const struct session_sink *to, const struct heap *h)
 {
@@ -172,13 +154,21 @@ static void note_off(const struct session_sink *to, const struct heap *h)
 	} else if (h->off_reason == PMM_OFF_NO_CHILDREN) {
 		session_warn(to, CONFINED_CHILDREN);
 	} else if (h->off_reason) {
-		unsigned reason = (unsigned)h->off_reason;
+		const char *reason = lost_off_text((unsigned)h->off_reason, LOST_SUMMARY);
 
 		session_warn(to, "tracking turned itself off: %s",
-			     reason < sizeof(off_text) / sizeof(*off_text) && off_text[reason]
-				     ? off_text[reason]
-				     : "reason unknown");
+			     reason ? reason : "reason unknown");
 	}
+}
+
+static void note_drop(const struct session_sink *to, const struct heap *h, unsigned drop)
+{
+	bool confined = drop == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
+	struct str text = STR_INIT;
+
+	lost_drop_text(&text, drop, h->dropped[drop], confined, LOST_SUMMARY);
+	session_warn(to, "%s", str_error(&text) ? "events were not recorded" : str_text(&text));
+	str_fini(&text);
 }
 
 /* What the figures below leave out. Told even with --quiet: nothing is lost silently. */
@@ -193,13 +183,9 @@ static void note_drops(const struct session_sink *to, const struct summary *s)
 		session_warn(to, "%s", str_error(&text) ? "stacks are missing" : str_text(&text));
 		str_fini(&text);
 	}
-	for (unsigned i = 0; i < PMM_NR_DROPS; i++) {
-		bool confined = i == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
-
-		if (h->dropped[i] && drop_text[i])
-			session_warn(to, "%s %s", fmt_count(h->dropped[i]).s,
-				     confined ? "blocks were not recorded for this" : drop_text[i]);
-	}
+	for (unsigned i = 0; i < PMM_NR_DROPS; i++)
+		if (h->dropped[i] && i != PMM_DROP_SITE_FULL)
+			note_drop(to, h, i);
 	if (h->dropped[PMM_DROP_BLOCK_FULL] && h->off_reason != PMM_OFF_NO_GROWTH)
 		session_hint(to, "raise --ledger-limit (it was %s)",
 			     fmt_bytes(h->ledger_limit_bytes).s);

@@ -49,3 +49,101 @@ void lost_stacks_text(const struct heap *h, struct str *to)
 		str_addf(to, " (nor could %s or other %s)", fmt_many(dropped - allocs, "release").s,
 			 fmt_agree(dropped - allocs, "event", "events"));
 }
+
+/* ---- dropped events ---- */
+
+struct agreeing {
+	const char *one, *many; /* each with a %s, the count */
+};
+
+static const struct {
+	const char *code;
+	struct agreeing text[LOST_NR_READERS];
+} drops[] = {
+	[PMM_DROP_SITE_FULL] = { "stacks_dropped" },
+	[PMM_DROP_BLOCK_FULL] = {
+		"blocks_dropped",
+		{ [LOST_REPORT] = {
+			  "%s block was not recorded: the ledger reached its limit (pmm run "
+			  "--ledger-limit)",
+			  "%s blocks were not recorded: the ledger reached its limit (pmm run "
+			  "--ledger-limit)" },
+		  [LOST_SUMMARY] = { "%s block was not recorded: the ledger is full",
+				     "%s blocks were not recorded: the ledger is full" } },
+	},
+	[PMM_DROP_CTX_FULL] = {
+		"threads_dropped",
+		{ [LOST_REPORT] = { "%s event of a thread was not recorded: too many at a time",
+				    "%s events of threads were not recorded: too many at a time" },
+		  [LOST_SUMMARY] = {
+			  "%s event was not recorded: too many threads at once",
+			  "%s events were not recorded: too many threads at once" } },
+	},
+	[PMM_DROP_NESTED] = {
+		"nested_dropped",
+		{ [LOST_REPORT] = { "%s event in nested signal handlers was not recorded",
+				    "%s events in nested signal handlers were not recorded" },
+		  [LOST_SUMMARY] = {
+			  "%s event was not recorded: signal handlers nested too deep",
+			  "%s events were not recorded: signal handlers nested too deep" } },
+	},
+	[PMM_DROP_MODULE_FULL] = {
+		"modules_dropped",
+		{ [LOST_REPORT] = { "%s library was not recorded: its frames have no names",
+				    "%s libraries were not recorded: their frames have no names" },
+		  [LOST_SUMMARY] = { "%s module was not recorded: there are too many",
+				     "%s modules were not recorded: there are too many" } },
+	},
+	[PMM_DROP_ADDRESS] = {
+		"addresses_dropped",
+		{ [LOST_REPORT] = {
+			  "%s block outside the usual address range was not recorded",
+			  "%s blocks outside the usual address range were not recorded" },
+		  [LOST_SUMMARY] = { "%s block was not recorded: unusual addresses",
+				     "%s blocks were not recorded: unusual addresses" } },
+	},
+};
+_Static_assert(sizeof(drops) / sizeof(*drops) == PMM_NR_DROPS, "words for each");
+
+static const struct agreeing confined_text[LOST_NR_READERS] = {
+	[LOST_REPORT] = { "%s block was not recorded", "%s blocks were not recorded" },
+	[LOST_SUMMARY] = { "%s block was not recorded for this",
+			   "%s blocks were not recorded for this" },
+};
+
+const char *lost_drop_code(unsigned drop)
+{
+	return drops[drop].code;
+}
+
+void lost_drop_text(struct str *to, unsigned drop, uint64_t count, bool confined,
+		    enum lost_reader reader)
+{
+	const struct agreeing *text = confined ? &confined_text[reader]
+					       : &drops[drop].text[reader];
+
+	str_addf(to, fmt_agree(count, text->one, text->many), fmt_count(count).s);
+}
+
+/* ---- tracking that turned itself off ---- */
+
+static const char *const off_text[][LOST_NR_READERS] = {
+	[PMM_OFF_NO_ALLOCATOR] = { "no allocator was found",
+				   "no allocator functions were found in it" },
+	[PMM_OFF_NO_MEMORY] = { "no memory for the ledger", "there was no memory for the ledger" },
+	[PMM_OFF_NO_SLOT] = { "too many processes at a time",
+			      "more processes ran at once than there are ledgers" },
+	[PMM_OFF_NOT_FOLLOWED] = { "children are not followed", "children are not followed" },
+	[PMM_OFF_INTERNAL] = { "an internal error",
+			       "the agent met something that it does not understand" },
+	[PMM_OFF_MONITOR_GONE] = { "the pmm that was attached has ended or was stopped",
+				   "pmm was stopped for too long" },
+	[PMM_OFF_CONFINED] = { "the program put itself under seccomp",
+			       "the program put itself under seccomp" },
+};
+_Static_assert(LOST_REPORT == 0 && LOST_SUMMARY == 1, "the order of each pair");
+
+const char *lost_off_text(unsigned reason, enum lost_reader reader)
+{
+	return reason < sizeof(off_text) / sizeof(*off_text) ? off_text[reason][reader] : NULL;
+}

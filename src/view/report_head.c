@@ -374,60 +374,28 @@ static void warn(struct table *t, const char *code, uint64_t count, const char *
 	table_setf(t, WARNING_TEXT, text, fmt_count(count).s);
 }
 
-/* Texts: one %s, the count. */
-static const struct {
-	const char *code, *one, *many;
-} drop_warning[HEAP_NR_DROPS] = {
-	[PMM_DROP_BLOCK_FULL] = { "blocks_dropped",
-				  "%s block was not recorded: the ledger reached its limit (pmm "
-				  "run --ledger-limit)",
-				  "%s blocks were not recorded: the ledger reached its limit (pmm "
-				  "run --ledger-limit)" },
-	[PMM_DROP_SITE_FULL] = { "stacks_dropped", "%s", "%s" }, /* src/view/lost.h */
-	[PMM_DROP_CTX_FULL] = { "threads_dropped",
-				"%s event of a thread was not recorded: too many at a time",
-				"%s events of threads were not recorded: too many at a time" },
-	[PMM_DROP_NESTED] = { "nested_dropped",
-			      "%s event in nested signal handlers was not recorded",
-			      "%s events in nested signal handlers were not recorded" },
-	[PMM_DROP_MODULE_FULL] = { "modules_dropped",
-				   "%s library was not recorded: its frames have no names",
-				   "%s libraries were not recorded: their frames have no names" },
-	[PMM_DROP_ADDRESS] = { "addresses_dropped",
-			       "%s block outside the usual address range was not recorded",
-			       "%s blocks outside the usual address range were not recorded" },
-};
-
-static const char *drop_text(unsigned i, uint64_t count, bool confined)
-{
-	if (confined)
-		return count == 1 ? "%s block was not recorded" : "%s blocks were not recorded";
-	return count == 1 ? drop_warning[i].one : drop_warning[i].many;
-}
-
 static void warn_stacks(struct table *t, const struct heap *h)
 {
 	uint64_t allocs = lost_stacks(h);
 	struct str text = STR_INIT;
 
 	lost_stacks_text(h, &text);
-	warn(t, drop_warning[PMM_DROP_SITE_FULL].code,
+	warn(t, lost_drop_code(PMM_DROP_SITE_FULL),
 	     allocs ? allocs : h->dropped[PMM_DROP_SITE_FULL], "%s");
 	table_setf(t, WARNING_TEXT, "%s", str_text(&text));
 	str_fini(&text);
 }
 
-static const char *const off_text[] = {
-	[PMM_OFF_NONE] = "",
-	[PMM_OFF_NO_ALLOCATOR] = "no allocator was found",
-	[PMM_OFF_NO_MEMORY] = "no memory for the ledger",
-	[PMM_OFF_NO_SLOT] = "too many processes at a time",
-	[PMM_OFF_NOT_FOLLOWED] = "children are not followed",
-	[PMM_OFF_INTERNAL] = "an internal error",
-	[PMM_OFF_OWN_ALLOCATOR] = "",
-	[PMM_OFF_MONITOR_GONE] = "the pmm that was attached has ended or was stopped",
-	[PMM_OFF_CONFINED] = "the program put itself under seccomp",
-};
+static void warn_drop(struct table *t, const struct heap *h, unsigned drop)
+{
+	bool confined = drop == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
+	struct str text = STR_INIT;
+
+	lost_drop_text(&text, drop, h->dropped[drop], confined, LOST_REPORT);
+	warn(t, lost_drop_code(drop), h->dropped[drop], "%s");
+	table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
+	str_fini(&text);
+}
 
 void report_warnings(struct doc *d, const struct heap *h)
 {
@@ -451,22 +419,18 @@ void report_warnings(struct doc *d, const struct heap *h)
 	} else if (h->off_reason == PMM_OFF_NO_CHILDREN) {
 		warn(t, "children_closed", 1, CONFINED_CHILDREN);
 	} else if (h->off_reason) {
-		unsigned reason = (unsigned)h->off_reason;
+		const char *reason = lost_off_text((unsigned)h->off_reason, LOST_REPORT);
 
 		warn(t, "tracking_stopped", 1,
 		     "tracking stopped early; what came after is missing");
-		if (reason < sizeof(off_text) / sizeof(*off_text))
+		if (reason)
 			table_setf(t, WARNING_TEXT,
 				   "tracking stopped early (%s); what came after is missing",
-				   off_text[reason]);
+				   reason);
 	}
-	for (unsigned i = 0; i < HEAP_NR_DROPS; i++) {
-		bool confined = i == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
-
+	for (unsigned i = 0; i < HEAP_NR_DROPS; i++)
 		if (h->dropped[i] && i != PMM_DROP_SITE_FULL)
-			warn(t, drop_warning[i].code, h->dropped[i],
-			     drop_text(i, h->dropped[i], confined));
-	}
+			warn_drop(t, h, i);
 	if (h->drift_blocks)
 		warn(t, "drift", h->drift_blocks,
 		     h->drift_blocks == 1 ? "%s block changed while the running process was read: "

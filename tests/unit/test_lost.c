@@ -100,12 +100,84 @@ static void other_events_are_named(void **state)
 	says(&h, "so: 1 event could not be charged to a stack: the ledger could not grow any more");
 }
 
+static void expect(unsigned drop, uint64_t count, bool confined, enum lost_reader reader,
+		   const char *wanted)
+{
+	struct str s = STR_INIT;
+
+	lost_drop_text(&s, drop, count, confined, reader);
+	assert_string_equal(str_text(&s), wanted);
+	str_fini(&s);
+}
+
+static void drops_agree_with_their_number(void **state)
+{
+	(void)state;
+	expect(PMM_DROP_BLOCK_FULL, 1, false, LOST_SUMMARY,
+	       "1 block was not recorded: the ledger is full");
+	expect(PMM_DROP_BLOCK_FULL, 1200, false, LOST_SUMMARY,
+	       "1,200 blocks were not recorded: the ledger is full");
+	expect(PMM_DROP_BLOCK_FULL, 1, false, LOST_REPORT,
+	       "1 block was not recorded: the ledger reached its limit (pmm run --ledger-limit)");
+	expect(PMM_DROP_BLOCK_FULL, 2, false, LOST_REPORT,
+	       "2 blocks were not recorded: the ledger reached its limit (pmm run --ledger-limit)");
+	expect(PMM_DROP_BLOCK_FULL, 1, true, LOST_REPORT, "1 block was not recorded");
+	expect(PMM_DROP_BLOCK_FULL, 2, true, LOST_SUMMARY, "2 blocks were not recorded for this");
+	expect(PMM_DROP_CTX_FULL, 1, false, LOST_SUMMARY,
+	       "1 event was not recorded: too many threads at once");
+	expect(PMM_DROP_CTX_FULL, 3, false, LOST_REPORT,
+	       "3 events of threads were not recorded: too many at a time");
+	expect(PMM_DROP_NESTED, 1, false, LOST_SUMMARY,
+	       "1 event was not recorded: signal handlers nested too deep");
+	expect(PMM_DROP_NESTED, 1, false, LOST_REPORT,
+	       "1 event in nested signal handlers was not recorded");
+	expect(PMM_DROP_MODULE_FULL, 2, false, LOST_SUMMARY,
+	       "2 modules were not recorded: there are too many");
+	expect(PMM_DROP_MODULE_FULL, 2, false, LOST_REPORT,
+	       "2 libraries were not recorded: their frames have no names");
+	expect(PMM_DROP_ADDRESS, 1, false, LOST_SUMMARY,
+	       "1 block was not recorded: unusual addresses");
+	expect(PMM_DROP_ADDRESS, 7, false, LOST_REPORT,
+	       "7 blocks outside the usual address range were not recorded");
+}
+
+static void drops_have_codes(void **state)
+{
+	static const char *const code[PMM_NR_DROPS] = {
+		[PMM_DROP_BLOCK_FULL] = "blocks_dropped", [PMM_DROP_SITE_FULL] = "stacks_dropped",
+		[PMM_DROP_CTX_FULL] = "threads_dropped",  [PMM_DROP_NESTED] = "nested_dropped",
+		[PMM_DROP_MODULE_FULL] = "modules_dropped",
+		[PMM_DROP_ADDRESS] = "addresses_dropped",
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < PMM_NR_DROPS; i++)
+		assert_string_equal(lost_drop_code(i), code[i]);
+}
+
+static void reasons_are_given_where_there_are_few_words(void **state)
+{
+	(void)state;
+	assert_string_equal(lost_off_text(PMM_OFF_INTERNAL, LOST_REPORT), "an internal error");
+	assert_string_equal(lost_off_text(PMM_OFF_MONITOR_GONE, LOST_SUMMARY),
+			    "pmm was stopped for too long");
+	assert_string_equal(lost_off_text(PMM_OFF_CONFINED, LOST_SUMMARY),
+			    "the program put itself under seccomp");
+	assert_null(lost_off_text(PMM_OFF_NONE, LOST_REPORT));
+	assert_null(lost_off_text(PMM_OFF_OWN_ALLOCATOR, LOST_SUMMARY));
+	assert_null(lost_off_text(PMM_OFF_NO_GROWTH, LOST_REPORT));
+	assert_null(lost_off_text(12345, LOST_SUMMARY));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_lost),
 		cmocka_unit_test(why_there_was_no_room),
 		cmocka_unit_test(other_events_are_named),
+		cmocka_unit_test(drops_agree_with_their_number),
+		cmocka_unit_test(drops_have_codes),
+		cmocka_unit_test(reasons_are_given_where_there_are_few_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
