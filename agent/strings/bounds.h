@@ -50,9 +50,16 @@ static inline bool bounds_guarded(const void *p)
 	return unlikely((uint64_t)p - bounds_where.pool < bounds_where.pool_bytes);
 }
 
+/* Have blocks begun in this part of the heap, of 1 << BOUNDS_TOP_SHIFT bytes? */
+static inline bool bounds_part(uint64_t top)
+{
+	return ((const pmm_ref *)(agent.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[top];
+}
+
 /*
  * Could there be a canaried block around p that is to be looked at? A few instructions, which rule
- * out most of what is no block. A child that has no ledger yet cannot tell.
+ * out most of what is no block. A block may begin in one part of the heap and end in the next, where
+ * no other begins. A child that has no ledger yet cannot tell.
  */
 static inline bool bounds_canaried(const void *p)
 {
@@ -60,7 +67,7 @@ static inline bool bounds_canaried(const void *p)
 
 	return top < bounds_where.tops &&
 	       (!LOAD(*agent.alive) ||
-		((const pmm_ref *)(agent.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[top]);
+		bounds_part(top) || bounds_part(top - !!top));
 }
 
 /* Could there be a block at p? */

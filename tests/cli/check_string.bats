@@ -374,3 +374,15 @@ memmove overrun read 100001 1"
 		done
 	done
 }
+
+@test "the end of a block that lies where no block begins" {
+	local who
+	for who in "" child; do
+		# shellcheck disable=SC2086
+		checked --level=light check_straddle right $who
+		diff /dev/null found
+		# shellcheck disable=SC2086
+		checked --level=light check_straddle wrong $who
+		diff <(echo "memset overrun write 20 1") found
+	done
+}

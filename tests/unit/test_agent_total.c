@@ -136,7 +136,7 @@ static void test_a_credit_on_its_way_is_waited_for(void **state)
 	b = agent_host_ctx();
 	in(a, 1, 10 << 20);
 	out(a, 1, 9 << 20);
-	agent.ledger->credit_out++;			/* b's: the total holds it, b does not yet */
+	agent.ledger->credit_out++;	/* b's: the total holds it, b does not yet */
 	agent.ledger->total += LATE_CREDIT << 21;
 	pthread_create(&thread, NULL, come_late, b);
 	in(a, 2, 10 << 20);			/* beyond the peak */
