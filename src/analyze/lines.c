@@ -202,7 +202,8 @@ static int collect(struct work *w, uint64_t top, struct lines *out)
 		}
 	vec_sort(&lines, rank_by_count(w->key) ? by_count : by_weight);
 	out->line = lines.v;
-	out->nr = (uint32_t)(lines.nr < top ? lines.nr : top);
+	out->nr_all = (uint32_t)lines.nr;
+	out->nr = top && top < lines.nr ? (uint32_t)top : (uint32_t)lines.nr;
 	return 0;
 }
 
@@ -245,7 +246,7 @@ int lines_rank(const struct heap *h, const struct selection *s, struct names *n,
 	w.at = malloc((h->nr_sites + 1) * sizeof(*w.at));
 	w.skip = malloc(h->nr_modules + 1);
 	if (w.next && w.at && w.skip)
-		rc = run(&w, top && top < LINES_MAX ? top : LINES_MAX, out);
+		rc = run(&w, top, out);
 	free(w.next);
 	free(w.at);
 	free(w.skip);

@@ -10,8 +10,6 @@
 #include "src/names/names.h"
 #include "src/analyze/rank.h"
 
-#define LINES_MAX 100
-
 struct line {
 	const struct frame_name *frame; /* as names_responsible(); NULL: stack unknown */
 	struct weight weight;
@@ -20,11 +18,11 @@ struct line {
 
 struct lines {
 	struct line *line; /* largest first */
-	uint32_t nr;
+	uint32_t nr, nr_all; /* listed; lines that there are */
 	struct weight total; /* over all sites that pass */
 };
 
-/* The `top` first lines, 0 or more than LINES_MAX: LINES_MAX. 0 or -ENOMEM. */
+/* The `top` first lines, 0: all. 0 or -ENOMEM. */
 int lines_rank(const struct heap *h, const struct selection *s, struct names *n, enum rank_key key,
 	       uint64_t top, struct lines *out);
 

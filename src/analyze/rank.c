@@ -118,8 +118,13 @@ int rank_sites(const struct heap *h, const struct selection *s, enum rank_key ke
 	for (uint32_t i = 0; i < h->nr_sites && !rc; i++) {
 		struct weight w = rank_weight(h, s, key, i);
 
-		if (!w.bytes && !w.count && (top || !did_anything(h, s, i)))
-			continue;
+		if (!w.bytes && !w.count) {
+			bool idle = did_anything(h, s, i);
+
+			out->nr_idle += idle && top;
+			if (top || !idle)
+				continue;
+		}
 		out->total.bytes += w.bytes;
 		out->total.count += w.count;
 		rc = vec_push(&pairs, (struct pair){ rank_value(key, w), w.bytes + w.count, i });

@@ -42,6 +42,7 @@ struct ranking {
 	uint32_t *site; /* the first `nr` in order, largest first */
 	uint32_t nr;
 	uint32_t nr_all;     /* sites with something to show */
+	uint32_t nr_idle;    /* others that asked for memory, which only top 0 lists */
 	struct weight total; /* over all of those */
 };
 

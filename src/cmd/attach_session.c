@@ -465,7 +465,7 @@ static int find_evidence(struct session *s, size_t nr)
 	return rc;
 }
 
-/* Sites with what is known of them; those not worth a line are left out. */
+/* Sites with what is known of them; in text those not worth a line are left out. */
 static int judge_sites(struct session *s, struct outcome *o)
 {
 	struct expiry_row *rows = NULL;
@@ -481,7 +481,7 @@ static int judge_sites(struct session *s, struct outcome *o)
 
 		w->row = rows[i];
 		rc = growing_judge_site(&s->growing, s->heap, rows[i].site, &w->growth);
-		used += noteworthy(w);
+		used += s->say.json || noteworthy(w);
 	}
 	if (!rc)
 		rc = find_evidence(s, used);

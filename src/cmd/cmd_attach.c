@@ -29,7 +29,7 @@ static const char *output, *budget;
 static uint64_t duration_ns, expire_ns = 10000000000ull, interval_ns;
 static uint64_t sample_bytes, min_size_bytes, limit_bytes, warn_size_bytes, max_frames = 128,
 									    top = 10;
-static bool sampled, exact, as_json, quiet, timed, check;
+static bool sampled, exact, as_json, quiet, timed, check, given_top;
 static struct opt_list alloc;
 
 static const struct opt attach_opts[] = {
@@ -70,7 +70,8 @@ static const struct opt attach_opts[] = {
 	{ "output", 'o', OPT_FILE, "FILE", "write a capture at the end (%p: pid, %c: command)",
 	  &output },
 	{ "json", 0, OPT_FLAG, NULL, "write lines of JSON (schema " WATCH_SCHEMA ")", &as_json },
-	{ "top", 0, OPT_UINT, "N", "sites in the table at the end (default 10, 0 = all)", &top },
+	{ "top", 0, OPT_UINT, "N", "sites at the end (default 10, as JSON all; 0 = all)", &top,
+	  .given = &given_top },
 	{ "quiet", 'q', OPT_FLAG, NULL, "no messages but errors", &quiet },
 	TERMINAL_WIDTH(),
 	{ 0 }
@@ -250,7 +251,7 @@ static int watch(struct session *s, pid_t pid, struct attach *a, const char *com
 	s->expiry.expire_ns = expire_ns;
 	s->interval_ns = interval_ns;
 	s->end_ns = timed ? attach_now_ns(a) + duration_ns : UINT64_MAX;
-	s->top = top;
+	s->top = as_json && !given_top ? 0 : top;
 	s->sampled = sampled;
 	s->checks = check;
 	if (!quiet)

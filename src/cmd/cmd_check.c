@@ -438,6 +438,6 @@ const struct cmd cmd_check = {
 		       "of checking instead.\n\n"
 		       "The fault or abort() that ends COMMAND is an error as well: what was "
 		       "accessed, what is there, by which stack.\n\n"
-		       "doc/check.md says what each level finds and what it cannot see, and the "
-		       "JSON schema.",
+		       "doc/check.md says what each level finds and what it cannot see, doc/json.md "
+		       "what each key of the JSON is.",
 };

@@ -26,7 +26,7 @@ static int format, form;
 static uint64_t nr_threads, every_ns, count;
 static const char *show, *fail_on, *heuristics, *tag_bits, *core, *report, *output, *holds;
 static uint64_t error_code;
-static bool as_json, generate, no_default, given_code, given_budget;
+static bool as_json, generate, no_default, given_code, given_budget, given_top;
 static struct opt_list suppressions, skipped;
 
 static const struct opt leaks_opts[] = {
@@ -43,8 +43,9 @@ static const struct opt leaks_opts[] = {
 	  "what to list: definite, indirect, possible, reachable, likely, growing, suppressed, all "
 	  "(default definite,likely,growing)",
 	  &show },
-	{ "top", 0, OPT_UINT, "N", "entries of each verdict (default 10, 0 = all)",
-	  &job.report.view.top },
+	{ "top", 0, OPT_UINT, "N",
+	  "entries of each verdict (default 10, as JSON all; 0 = all)",
+	  &job.report.view.top, .given = &given_top },
 	{ "depth", 0, OPT_UINT, "N", "callers shown of a stack (default 8, 0 = all)",
 	  &job.report.view.depth },
 	{ "old", 0, OPT_DURATION, "TIME",
@@ -142,6 +143,9 @@ static int read_options(struct err *e)
 	job.report.format = generate  ? (form ? LEAKS_GEN_LSAN : LEAKS_GEN_VALGRIND)
 			    : as_json ? LEAKS_JSON
 				      : (enum leaks_format)format;
+	if (job.report.format == LEAKS_JSON && !given_top)
+		job.report.view.top = 0;
+	job.report.view.others = job.report.format == LEAKS_JSON && !show;
 	if (job.report.format == LEAKS_VALGRIND_XML)
 		job.report.view.show |= LEAKS_SHOW_POSSIBLE;	/* as memcheck does */
 	if (!rc && show)
@@ -454,5 +458,5 @@ const struct cmd cmd_leaks = {
 		"core file.\n\n"
 		"What the C library and run-time systems keep on purpose is suppressed. Contents "
 		"of memory are shown with --show-bytes only, and never stored. doc/leaks.md says "
-		"how each class is decided, and has the JSON schema.",
+		"how each class is decided, doc/json.md what each key of the JSON is.",
 };

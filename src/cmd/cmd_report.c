@@ -19,14 +19,16 @@ static struct report_options opt = { .top = 10 };
 static int sort;
 static struct opt_list skipped;
 static uint64_t memory_bytes;
-static bool as_json, bottom_up, top_down, no_symbols, debuginfod;
+static bool as_json, given_top, bottom_up, top_down, no_symbols, debuginfod;
 
 static const struct opt report_opts[] = {
 	{ "json", 0, OPT_FLAG, NULL, "write JSON (schema " REPORT_SCHEMA ")", &as_json },
 	{ "sort", 0, OPT_CHOICE, NULL,
 	  "what makes a site large (default live; peak when little of it is left)", &sort,
 	  .given = &opt.sort_given, .choices = rank_key_name },
-	{ "top", 0, OPT_UINT, "N", "rows shown of each list (default 10, 0 = all)", &opt.top },
+	{ "top", 0, OPT_UINT, "N",
+	  "rows shown of each list (default 10, as JSON all; 0 = all)", &opt.top,
+	  .given = &given_top },
 	{ "top-down", 0, OPT_FLAG, NULL,
 	  "call tree from the outermost function inward, instead of stacks", &top_down },
 	{ "bottom-up", 0, OPT_FLAG, NULL,
@@ -122,6 +124,15 @@ static int check_options(struct err *e)
 	return report_check(&opt, e);
 }
 
+/* JSON has all, unless less was asked for. */
+static void complete(void)
+{
+	if (as_json && !given_top)
+		opt.top = 0;
+	if (as_json && !opt.depth_given)
+		opt.depth_given = true;		/* with a depth of 0 */
+}
+
 static int report_run(int argc, char **argv)
 {
 	char room[MEANT_BYTES], *what = meant_operand(argv[0], room);
@@ -132,6 +143,7 @@ static int report_run(int argc, char **argv)
 	(void)argc;
 	opt.sort = (enum rank_key)sort;
 	opt.source = what;
+	complete();
 	opt.shape = top_down ? REPORT_TOP_DOWN : bottom_up ? REPORT_BOTTOM_UP : REPORT_LIST;
 	rc = check_options(&e);
 	if (!rc)
@@ -162,6 +174,6 @@ const struct cmd cmd_report = {
 		       "in it. With --thread, --size "
 		       "or --age figures come from the live blocks that pass; what was freed is "
 		       "not known by these.\n\n"
-		       "Times count from the start of tracking. See doc/report.md for each figure "
-		       "and the JSON schema.",
+		       "Times count from the start of tracking. See doc/report.md for each "
+		       "figure, doc/json.md for each key of the JSON.",
 };

@@ -17,7 +17,7 @@ struct section {
 };
 
 struct doc {
-	const char *schema; /* "pmm-report/1" */
+	const char *schema; /* "pmm-report/1.1": NAME/MAJOR.MINOR, see doc/json.md */
 	VEC(struct section) sections;
 	bool failed;
 };

@@ -86,6 +86,32 @@ static void add_classes(struct doc *d, const struct hold_answer *a)
 	doc_add(d, t);
 }
 
+static const struct column left_out_columns[] = {
+	{ "roots", NULL, UNIT_COUNT },
+	{ "blocks", NULL, UNIT_COUNT },
+	{ "bytes", NULL, UNIT_COUNT },
+	{ "no_pointer_blocks", NULL, UNIT_COUNT },
+	{ "no_pointer_bytes", NULL, UNIT_COUNT },
+};
+
+/* Roots that are not listed with what they hold; what counts as reached without a pointer. */
+static void add_left_out(struct doc *d, const struct hold_answer *a)
+{
+	struct table *t = table_new(TABLE_RECORD, "left_out", NULL, left_out_columns,
+				    NR_COLUMNS(left_out_columns));
+
+	if (t) {
+		t->json_only = true;
+		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+		table_set(t, 0, a->nr_rest);
+		table_set(t, 1, a->rest.blocks);
+		table_set(t, 2, a->rest.bytes);
+		table_set(t, 3, a->untold.blocks);
+		table_set(t, 4, a->untold.bytes);
+	}
+	doc_add(d, t);
+}
+
 /* "2,311 of 2,400 blocks (288 KiB)". */
 static void add_share(struct str *s, const struct hold_answer *a, const struct hold_sum *part)
 {
@@ -163,6 +189,7 @@ enum {
 	STEP_FILE,
 	STEP_LINE,
 	STEP_THREAD,
+	STEP_TID,
 	STEP_ADDRESS,
 	STEP_OTHERWISE,
 	STEP_HELD_BLOCKS,
@@ -171,9 +198,11 @@ enum {
 	STEP_POINTER,
 	STEP_TYPE,
 	STEP_OFFSET,
+	STEP_OFFSET_BYTES,
 	STEP_BLOCK,
 	STEP_BYTES,
 	STEP_INTO,
+	STEP_INTO_BYTES,
 	STEP_SITE,
 	STEP_SAME,
 	STEP_SKIPPED,
@@ -194,6 +223,7 @@ static const struct column step_columns[STEP_NR] = {
 	[STEP_FILE] = JSON_COLUMN("file", UNIT_TEXT),
 	[STEP_LINE] = JSON_COLUMN("line", UNIT_NUMBER),
 	[STEP_THREAD] = JSON_COLUMN("thread", UNIT_NUMBER),
+	[STEP_TID] = JSON_COLUMN("tid", UNIT_NUMBER),
 	[STEP_ADDRESS] = JSON_COLUMN("address", UNIT_ADDRESS),
 	[STEP_OTHERWISE] = JSON_COLUMN("otherwise", UNIT_TEXT),
 	[STEP_HELD_BLOCKS] = JSON_COLUMN("held_blocks", UNIT_COUNT),
@@ -202,9 +232,11 @@ static const struct column step_columns[STEP_NR] = {
 	[STEP_POINTER] = JSON_COLUMN("pointer", UNIT_TEXT),
 	[STEP_TYPE] = JSON_COLUMN("type", UNIT_TEXT),
 	[STEP_OFFSET] = JSON_COLUMN("offset", UNIT_COUNT),
+	[STEP_OFFSET_BYTES] = JSON_COLUMN("offset_bytes", UNIT_COUNT),
 	[STEP_BLOCK] = JSON_COLUMN("block", UNIT_ADDRESS),
 	[STEP_BYTES] = JSON_COLUMN("bytes", UNIT_COUNT),
 	[STEP_INTO] = JSON_COLUMN("points_into", UNIT_COUNT),
+	[STEP_INTO_BYTES] = JSON_COLUMN("points_into_bytes", UNIT_COUNT),
 	[STEP_SITE] = JSON_COLUMN("site", UNIT_NUMBER),
 	[STEP_SAME] = JSON_COLUMN("pointers", UNIT_COUNT),
 	[STEP_SKIPPED] = JSON_COLUMN("left_out_before", UNIT_COUNT),
@@ -272,9 +304,11 @@ static void add_step(struct table *t, const struct hold_answer *a, struct names 
 	table_set_text(t, STEP_POINTER, step->pointer);
 	table_set_text(t, STEP_TYPE, step->type);
 	table_set(t, STEP_OFFSET, step->offset);
+	table_set(t, STEP_OFFSET_BYTES, step->offset);
 	table_set(t, STEP_BLOCK, b->address);
 	table_set(t, STEP_BYTES, b->size_bytes);
 	table_set(t, STEP_INTO, step->into);
+	table_set(t, STEP_INTO_BYTES, step->into);
 	table_set(t, STEP_SITE, b->site);
 	table_set(t, STEP_SAME, step->same);
 	table_set(t, STEP_SKIPPED, step->skipped);
@@ -300,8 +334,10 @@ static void add_root(struct table *t, const struct hold_answer *a, struct names 
 	table_set_text(t, STEP_FILE, r->file);
 	if (r->line)
 		table_set(t, STEP_LINE, r->line);
-	if (r->thread)
+	if (r->thread) {
 		table_set(t, STEP_THREAD, r->thread);
+		table_set(t, STEP_TID, r->thread);
+	}
 	if (r->address)
 		table_set(t, STEP_ADDRESS, r->address);
 	table_set_text(t, STEP_OTHERWISE, r->otherwise);
@@ -374,6 +410,7 @@ int hold_view(struct doc *d, const struct hold_answer *a, struct names *n)
 		t->json_only = !a->roots.nr;
 	}
 	doc_add(d, t);
+	add_left_out(d, a);
 	return doc_error(d);
 }
 

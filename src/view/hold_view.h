@@ -15,7 +15,7 @@
 #include "src/model/heap.h"
 #include "src/document/doc.h"
 
-#define HOLD_SCHEMA "pmm-holds/1"
+#define HOLD_SCHEMA "pmm-holds/1.1"
 
 enum hold_root_kind {
 	HOLD_ROOT_VARIABLE,

@@ -358,6 +358,56 @@ static void add_entries(struct leaks_view *v, enum leak_verdict verdict)
 	doc_add(&v->doc, t);
 }
 
+static void fill_other(struct table *t, uint64_t i)
+{
+	struct leaks_view *v = t->ctx;
+
+	add_entry(t, v, v->others.v[i]);
+}
+
+static void add_others(struct leaks_view *v)
+{
+	struct table *t = table_new(TABLE_TREE, "others", NULL, entry_columns, ENTRY_NR);
+
+	if (t) {
+		t->children_key = "frames";
+		t->ctx = v;
+		t->fill = fill_other;
+		t->nr_groups = v->others.nr;
+		t->json_only = true;
+	}
+	doc_add(&v->doc, t);
+}
+
+/*
+ * JSON: how many entries of each verdict are not listed, for --top or for --show, and how many a
+ * repeat leaves out as they are no news.
+ */
+static void add_left_out(struct leaks_view *v)
+{
+	static const struct column columns[LEAK_NR_VERDICTS + 2] = {
+		[LEAK_CERTAIN] = JSON_COLUMN("certain", UNIT_COUNT),
+		[LEAK_LIKELY] = JSON_COLUMN("likely", UNIT_COUNT),
+		[LEAK_GROWING] = JSON_COLUMN("growing", UNIT_COUNT),
+		[LEAK_UNLIKELY] = JSON_COLUMN("unlikely", UNIT_COUNT),
+		[LEAK_SUPPRESSED] = JSON_COLUMN("suppressed", UNIT_COUNT),
+		[LEAK_NR_VERDICTS] = JSON_COLUMN("others", UNIT_COUNT),
+		[LEAK_NR_VERDICTS + 1] = JSON_COLUMN("not_new", UNIT_COUNT),
+	};
+	struct table *t =
+		table_new(TABLE_RECORD, "left_out", NULL, columns, NR_COLUMNS(columns));
+
+	if (t) {
+		t->json_only = true;
+		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+		for (unsigned i = 0; i < LEAK_NR_VERDICTS; i++)
+			table_set(t, i, v->nr_all[i] - v->shown[i].nr + v->nr_hidden[i]);
+		table_set(t, LEAK_NR_VERDICTS, v->nr_others - v->others.nr);
+		table_set(t, LEAK_NR_VERDICTS + 1, v->opt.nr_not_new);
+	}
+	doc_add(&v->doc, t);
+}
+
 /* The end: nothing found, or what was not shown. */
 static void add_rest(struct leaks_view *v)
 {
@@ -406,12 +456,27 @@ static void hide(struct leak_sum *sum, const struct leak_entry *e)
 	sum->sites++;
 }
 
+/* An entry that `show` leaves out. 0 or -ENOMEM. */
+static int put_aside(struct leaks_view *v, const struct leak_entry *e)
+{
+	if (!v->opt.others) {
+		v->nr_hidden[e->verdict]++;
+		return 0;
+	}
+	v->nr_others++;
+	if (v->opt.top && v->nr_others > v->opt.top)
+		return 0;
+	return vec_push(&v->others, e);
+}
+
 static int choose(struct leaks_view *v)
 {
 	const struct leak_entry *const end = v->leaks->entries.v + v->leaks->entries.nr;
 
 	for (const struct leak_entry *e = v->leaks->entries.v; e < end; e++) {
 		if (!leaks_view_shows(e, v->opt.show)) {
+			if (put_aside(v, e))
+				return -ENOMEM;
 			if (e->verdict == LEAK_UNLIKELY)
 				hide(e->class == REACH_POSSIBLE ? &v->hidden_possible : &v->hidden,
 				     e);
@@ -437,6 +502,8 @@ int leaks_view_init(struct leaks_view *v, const struct heap *h, struct names *n,
 	leaks_head(v);
 	for (int i = 0; i < LEAK_NR_VERDICTS; i++)
 		add_entries(v, (enum leak_verdict)i);
+	add_others(v);
+	add_left_out(v);
 	add_rest(v);
 	return doc_error(&v->doc);
 }
@@ -446,4 +513,5 @@ void leaks_view_fini(struct leaks_view *v)
 	doc_fini(&v->doc);
 	for (int i = 0; i < LEAK_NR_VERDICTS; i++)
 		vec_fini(&v->shown[i]);
+	vec_fini(&v->others);
 }

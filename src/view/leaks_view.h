@@ -15,7 +15,7 @@
 #include "src/base/str.h"
 #include "src/document/doc.h"
 
-#define LEAKS_SCHEMA "pmm-leaks/1"
+#define LEAKS_SCHEMA "pmm-leaks/1.1"
 
 enum leaks_show {
 	LEAKS_SHOW_REACHABLE	= 1 << REACH_REACHED,
@@ -37,6 +37,9 @@ struct leaks_view_options {
 	uint64_t depth;			/* callers shown; 0 = all */
 	/* read during the pause, as a copy does not have them as of that moment */
 	uint64_t held_bytes;
+	/* JSON: what `show` leaves out has a list of its own, `top` of them */
+	bool others;
+	uint64_t nr_not_new;		/* entries that a repeat leaves out as no news */
 	bool late;			/* some such memory was read later */
 	/* possibly lost for their only pointers are behind the asked-for bytes of blocks */
 	uint64_t slack_blocks;
@@ -59,6 +62,9 @@ struct leaks_view {
 	struct leaks_view_options opt;
 	VEC(const struct leak_entry *) shown[LEAK_NR_VERDICTS];	/* in order */
 	uint64_t nr_all[LEAK_NR_VERDICTS];	/* that would be shown without `top` */
+	/* that `show` leaves out: each listed apart, or only counted */
+	VEC(const struct leak_entry *) others;
+	uint64_t nr_others, nr_hidden[LEAK_NR_VERDICTS];
 	/* probably no leaks, not asked for; without those possibly lost */
 	struct leak_sum hidden;
 	struct leak_sum hidden_possible;

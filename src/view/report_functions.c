@@ -70,6 +70,7 @@ void report_functions(struct report *r)
 	t->column = columns;
 	for (uint32_t i = 0; i < all.nr; i++)
 		add_function(t, &all, &all.v[i], r->opt.sort);
+	r->left_out[REPORT_FUNCTIONS] = all.nr_all - all.nr;
 	if (all.nr < all.nr_all)
 		table_note(t, "%s (--top 0 shows all)",
 			   fmt_many(all.nr_all - all.nr, "more name").s);

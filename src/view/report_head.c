@@ -42,6 +42,7 @@ enum {
 	PROCESS_EXIT_STATUS,
 	PROCESS_SIGNAL,
 	PROCESS_BEGAN,
+	PROCESS_SIGNAL_NAME,
 	PROCESS_NR,
 };
 
@@ -59,7 +60,17 @@ static const struct column process_columns[PROCESS_NR] = {
 	[PROCESS_EXIT_STATUS] = { "exit_status", NULL, UNIT_NUMBER },
 	[PROCESS_SIGNAL] = { "signal", NULL, UNIT_NUMBER },
 	[PROCESS_BEGAN] = { "began", NULL, UNIT_TEXT },
+	[PROCESS_SIGNAL_NAME] = { "signal_name", NULL, UNIT_TEXT },
 };
+
+/* "SIGSEGV"; a real-time signal has its number only. */
+static void set_signal_name(struct table *t, unsigned column, const struct heap *h)
+{
+	const char *name = h->end == HEAP_KILLED ? sigabbrev_np(h->end_status) : NULL;
+
+	if (name)
+		table_setf(t, column, "SIG%s", name);
+}
 
 void report_process(struct doc *d, const struct heap *h)
 {
@@ -84,6 +95,7 @@ void report_process(struct doc *d, const struct heap *h)
 		if (h->end == HEAP_KILLED)
 			table_set(t, PROCESS_SIGNAL, (uint64_t)h->end_status);
 		table_set_const(t, PROCESS_BEGAN, began_name[h->began]);
+		set_signal_name(t, PROCESS_SIGNAL_NAME, h);
 	}
 	doc_add(d, t);
 }

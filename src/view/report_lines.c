@@ -7,7 +7,7 @@
 #include "src/analyze/lines.h"
 #include "src/view/report_part.h"
 
-#define LINES_SHOWN 10
+#define LINES_SHOWN 10 /* in text */
 
 const struct report_titles report_titles[RANK_NR] = {
 	[RANK_LIVE] = { "live", "blocks", "Lines by live bytes", "Stacks by live bytes" },
@@ -51,9 +51,9 @@ static void line_columns(struct column *c, enum rank_key key)
 }
 
 static void add_line(struct table *t, const struct lines *all, const struct line *l,
-		     enum rank_key key, bool first)
+		     enum rank_key key, uint64_t i)
 {
-	table_row(t, 0, first ? ROW_STRONG : ROW_PLAIN, ROW_BOTH);
+	table_row(t, 0, i ? ROW_PLAIN : ROW_STRONG, i < LINES_SHOWN ? ROW_BOTH : ROW_JSON_ONLY);
 	table_set(t, LINE_BYTES, l->weight.bytes);
 	table_set(t, LINE_COUNT, l->weight.count);
 	table_set_float(t, LINE_SHARE,
@@ -63,16 +63,21 @@ static void add_line(struct table *t, const struct lines *all, const struct line
 	report_set_label(t, LINE_LABEL, l->frame);
 }
 
+static void fill_line(struct table *t, uint64_t i)
+{
+	const struct report *r = t->ctx;
+
+	add_line(t, &r->lines, &r->lines.line[i], r->opt.sort, i);
+}
+
 void report_lines(struct report *r)
 {
-	uint64_t top = r->opt.top && r->opt.top < LINES_SHOWN ? r->opt.top : LINES_SHOWN;
 	enum rank_key key = r->opt.sort;
 	struct column *columns;
 	struct table *t = table_new(TABLE_ROWS, "lines", NULL, NULL, LINE_NR);
-	struct lines lines;
 
 	columns = t ? arena_alloc(&t->note_text, LINE_NR * sizeof(*columns)) : NULL;
-	if (!columns || lines_rank(r->heap, &r->selection, r->names, key, top, &lines)) {
+	if (!columns || lines_rank(r->heap, &r->selection, r->names, key, r->opt.top, &r->lines)) {
 		table_free(t);
 		doc_add(&r->doc, NULL);
 		return;
@@ -80,11 +85,12 @@ void report_lines(struct report *r)
 	line_columns(columns, key);
 	t->column = columns;
 	t->title = report_titles[key].lines;
-	for (uint32_t i = 0; i < lines.nr; i++)
-		add_line(t, &lines, &lines.line[i], key, i == 0);
-	if (!lines.nr)
+	t->fill = fill_line;
+	t->nr_groups = r->lines.nr;
+	t->ctx = r;
+	r->left_out[REPORT_LINES] = r->lines.nr_all - r->lines.nr;
+	if (!r->lines.nr)
 		table_note(t, "nothing to show");
 	t->json_only = !r->heap->allocs;
-	lines_fini(&lines);
 	doc_add(&r->doc, t);
 }

@@ -177,6 +177,7 @@ enum {
 	BLOCK_BIRTH,
 	BLOCK_BORN,
 	BLOCK_THREAD,
+	BLOCK_THREAD_NAME,
 	BLOCK_TID,
 	BLOCK_SITE,
 	BLOCK_WEIGHT,
@@ -195,6 +196,7 @@ static const struct column block_columns[BLOCK_NR] = {
 	[BLOCK_BIRTH] = JSON_COLUMN("birth_ns", UNIT_DURATION),
 	[BLOCK_BORN] = { "born_realtime_ns", "allocated at", UNIT_TIME },
 	[BLOCK_THREAD] = JSON_COLUMN("thread", UNIT_TEXT),
+	[BLOCK_THREAD_NAME] = JSON_COLUMN("thread_name", UNIT_TEXT),
 	[BLOCK_TID] = JSON_COLUMN("tid", UNIT_NUMBER),
 	[BLOCK_SITE] = JSON_COLUMN("site", UNIT_NUMBER),
 	[BLOCK_WEIGHT] = JSON_COLUMN("stands_for_blocks", UNIT_FLOAT),
@@ -220,6 +222,7 @@ static void fill_block(struct table *t, uint64_t i)
 	table_set(t, BLOCK_BORN, h->start_realtime_ns + b->birth_ns);
 	if (b->thread < h->nr_threads) {
 		table_set_const(t, BLOCK_THREAD, h->threads[b->thread].name);
+		table_set_const(t, BLOCK_THREAD_NAME, h->threads[b->thread].name);
 		table_set(t, BLOCK_TID, h->threads[b->thread].tid);
 	}
 	table_set(t, BLOCK_SITE, b->site);
@@ -234,6 +237,7 @@ void report_blocks(struct report *r)
 				    block_columns, BLOCK_NR);
 	uint64_t all = r->selection.nr_blocks;
 
+	r->left_out[REPORT_BLOCKS] = all - r->nr_blocks;
 	if (t) {
 		t->tick_ns = r->heap->tick_ns;
 		t->fill = fill_block;

@@ -35,6 +35,10 @@ void report_threads(struct report *r);
 void report_blocks(struct report *r); /* block list */
 void report_modules(struct report *r);
 
+/* JSON: what was asked for, and what that leaves out. */
+void report_selection(struct report *r);
+void report_left_out(struct report *r); /* after all lists */
+
 /*
  * Time since this process's tracking began, of a time on the heap's axis: whole steps of the
  * agent's clock.

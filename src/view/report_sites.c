@@ -244,6 +244,7 @@ void report_sites(struct report *r)
 	if (t) {
 		t->fill = fill_site;
 		t->nr_groups = r->sites.nr;
+		r->left_out[REPORT_SITES] = r->sites.nr_all + r->sites.nr_idle - r->sites.nr;
 		if (r->sites.nr < r->sites.nr_all)
 			table_note(t, "%s (--top 0 shows all)",
 				   fmt_many(r->sites.nr_all - r->sites.nr, "more stack").s);
@@ -277,6 +278,7 @@ void report_map_sites(struct report *r)
 	if (t) {
 		t->fill = fill_map_site;
 		t->nr_groups = r->map_sites.nr;
+		r->left_out[REPORT_MAP_SITES] = r->map_sites.nr_all - r->map_sites.nr;
 		t->json_only = r->map_sites.total.bytes == 0; /* nothing mapped any more */
 		if (r->map_sites.nr < r->map_sites.nr_all)
 			table_note(

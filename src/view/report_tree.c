@@ -119,8 +119,10 @@ void report_tree(struct report *r)
 		return;
 	}
 	p.t->fold_chains = true;
-	for (size_t i = 0; i < tree.nr; i++)
+	for (size_t i = 0; i < tree.nr; i++) {
 		put_node(&p, r->names, &tree.row[i]);
+		r->left_out[REPORT_TREE] += tree.row[i].more;
+	}
 	if (!tree.nr)
 		table_note(p.t, "nothing to show");
 	tree_fini(&tree);

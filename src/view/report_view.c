@@ -200,6 +200,7 @@ static void add_parts(struct report *r)
 	bool filtered = filter_by_stack(&r->opt.filter) || filter_by_block(&r->opt.filter);
 
 	report_head(r);
+	report_selection(r);
 	if (!filtered)
 		report_history(r);
 	report_lines(r);
@@ -219,6 +220,7 @@ static void add_parts(struct report *r)
 		report_threads(r);
 	}
 	report_modules(r);
+	report_left_out(r);
 }
 
 int report_init(struct report *r, const struct heap *h, struct names *n,
@@ -246,6 +248,7 @@ void report_fini(struct report *r)
 	ranking_fini(&r->sites);
 	ranking_fini(&r->map_sites);
 	history_fini(&r->history);
+	lines_fini(&r->lines);
 	free(r->block);
 	free(r->site_error_bytes);
 }

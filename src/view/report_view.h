@@ -7,13 +7,25 @@
 
 #include "src/analyze/filter.h"
 #include "src/analyze/history.h"
+#include "src/analyze/lines.h"
 #include "src/names/names.h"
 #include "src/analyze/rank.h"
 #include "src/document/doc.h"
 
-#define REPORT_SCHEMA "pmm-report/1"
+#define REPORT_SCHEMA "pmm-report/1.1"
 
 enum report_shape { REPORT_LIST, REPORT_TOP_DOWN, REPORT_BOTTOM_UP };
+
+/* Lists that `top` cuts. */
+enum report_list {
+	REPORT_LINES,
+	REPORT_FUNCTIONS,
+	REPORT_BLOCKS,
+	REPORT_SITES,
+	REPORT_TREE,	/* nodes of the call tree that rows with `more` stand for */
+	REPORT_MAP_SITES,
+	REPORT_NR_LISTS
+};
 
 struct report_options {
 	enum rank_key sort;
@@ -35,6 +47,8 @@ struct report {
 	struct selection selection;
 	struct ranking sites, map_sites;
 	struct history history;
+	struct lines lines;
+	uint64_t left_out[REPORT_NR_LISTS]; /* rows that `top` leaves out of each */
 	uint64_t lifetime[HEAP_NR_LIFETIMES];
 	uint64_t *block, nr_blocks; /* the block list, largest first */
 	double *site_error_bytes;   /* sampled: by site */

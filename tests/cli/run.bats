@@ -247,7 +247,7 @@ run_pmm() {
 	grep -E "^ *ok +trial +a trial run of /bin/sh was tracked: [0-9]+ allocations" out
 	grep "'pmm run' works here" out
 	need jq
-	[ "$("$PMM" doctor --json | jq -r '.schema, .verdict.run_works, (.checks | map(select(.check == "trial"))[0].state)' | tr '\n' ' ')" = "pmm-doctor/1 true ok " ]
+	[ "$("$PMM" doctor --json | jq -r '.schema, .verdict.run_works, (.checks | map(select(.check == "trial"))[0].state)' | tr '\n' ' ')" = "pmm-doctor/1.0 true ok " ]
 }
 
 @test "doctor: a trial attach" {

@@ -630,7 +630,10 @@ static void json_has_every_figure(void **state)
 		FRAME("freed", "main", "0x500010") "\n"
 		"      ]\n"
 		"    }\n"
-		"  ]\n"
+		"  ],\n"
+		"  \"left_out\": {\n"
+		"    \"findings\": 0\n"
+		"  }\n"
 		"}\n");
 	free(json);
 }

@@ -10,7 +10,7 @@
 #include "src/base/vec.h"
 #include "src/session/session.h"
 
-#define DOCTOR_SCHEMA	"pmm-doctor/1"
+#define DOCTOR_SCHEMA	"pmm-doctor/1.0"
 
 enum doctor_state {
 	DOCTOR_OK,

@@ -196,16 +196,20 @@ static int give_all(const struct heap *h, struct names *n, const struct leaks *l
 static int tell(const struct heap *h, struct leaks *l, struct names *n,
 		const struct leaks_report_options *o, const struct session_sink *to, struct err *e)
 {
+	struct leaks_report_options left = *o;
+	size_t nr;
 	int rc = judge(h, l, n, o);
 
 	if (rc)
 		return err_set(e, rc, "not enough memory for the verdict");
+	nr = l->entries.nr;
 	if (o->choose)
 		o->choose(o->choose_arg, l);
+	left.view.nr_not_new = nr - l->entries.nr;
 	if (o->judged)
 		o->judged(o->judged_arg, found(l, o));
 	if (l->entries.nr || !o->quiet_if_none)
-		rc = give_all(h, n, l, o, to, e);
+		rc = give_all(h, n, l, &left, to, e);
 	return rc ? rc : found(l, o);
 }
 

@@ -287,6 +287,21 @@ static void fill(struct table *t, uint64_t i)
 
 /* ---- the whole ---- */
 
+/* JSON: how many findings are not listed. */
+static void add_left_out(struct check_view *v, uint64_t nr)
+{
+	static const struct column columns[] = { JSON_COLUMN("findings", UNIT_COUNT) };
+	struct table *t =
+		table_new(TABLE_RECORD, "left_out", NULL, columns, NR_COLUMNS(columns));
+
+	if (t) {
+		t->json_only = true;
+		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+		table_set(t, 0, nr);
+	}
+	doc_add(&v->doc, t);
+}
+
 static void add_entries(struct check_view *v)
 {
 	uint64_t nr = v->shown.nr, shown = v->opt.top && nr > v->opt.top ? v->opt.top : nr;
@@ -303,6 +318,7 @@ static void add_entries(struct check_view *v)
 			table_note(t, "%s more (--top 0 shows all)", fmt_count(nr - shown).s);
 	}
 	doc_add(&v->doc, t);
+	add_left_out(v, nr - shown);
 }
 
 static int choose(struct check_view *v)

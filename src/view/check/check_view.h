@@ -13,7 +13,7 @@
 #include "src/base/str.h"
 #include "src/document/doc.h"
 
-#define CHECK_SCHEMA "pmm-check/1"
+#define CHECK_SCHEMA "pmm-check/1.1"
 
 /* One of several runs of a program, whose errors are joined. */
 struct check_run {

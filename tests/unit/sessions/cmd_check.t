@@ -78,7 +78,7 @@ $ pmm check fake:check.recipe
 [1]
 $ pmm check --json --show-bytes fake:check.recipe
   {
-    "schema": "pmm-check/1",
+    "schema": "pmm-check/1.1",
     "process": {
       "pid": 4242,
       "ppid": 17,
@@ -258,7 +258,10 @@ $ pmm check --json --show-bytes fake:check.recipe
           {"stack": "error", "module": "main", "module_offset": "0x10", "pc": "ADDRESS", "inlined": false, "role": "program"}
         ]
       }
-    ]
+    ],
+    "left_out": {
+      "findings": 0
+    }
   }
 [1]
 $ pmm check --show-bytes --top 2 fake:check.recipe
@@ -356,7 +359,7 @@ $ printf 'check light canaried=5\n' >clean; pmm check fake:clean
        it ended was not seen
 $ pmm check --json fake:clean
   {
-    "schema": "pmm-check/1",
+    "schema": "pmm-check/1.1",
     "process": {
       "pid": 4242,
       "ppid": 1,
@@ -395,7 +398,10 @@ $ pmm check --json fake:clean
       "coverage": "all 5 blocks had canaries"
     },
     "warnings": [],
-    "findings": []
+    "findings": [],
+    "left_out": {
+      "findings": 0
+    }
   }
 $ pmm check
   pmm: 'pmm check' needs an argument

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 $ pmm doctor --json | jq -c '.schema, .verdict.run_works, (.checks[] | [.check, (.state // "")] | select(.[0] == "trial" or .[0] == "attach" or .[0] == "agent"))'
-  "pmm-doctor/1"
+  "pmm-doctor/1.0"
   true
   ["agent","ok"]
   ["trial","ok"]

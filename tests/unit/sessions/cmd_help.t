@@ -472,8 +472,8 @@ $ pmm help --completion zsh | head -80
   		'--ledger-limit=[memory the ledger may take (default a quarter of RAM, at most 16G)]:BYTES:' \
   		'--alloc=[an allocator of the program'\''s own\: malloc(arg0), calloc(arg0,arg1), realloc(arg0,arg1), free(arg0), or malloc(16) for a fixed size; may be given again]:[MODULE:]NAME=KIND(ARGS):' \
   		'(-o --output)'{-o+,--output=}'[write a capture at the end (%p\: pid, %c\: command)]:FILE:_files' \
-  		'--json[write lines of JSON (schema pmm-attach/1)]' \
-  		'--top=[sites in the table at the end (default 10, 0 = all)]:N:' \
+  		'--json[write lines of JSON (schema pmm-attach/1.1)]' \
+  		'--top=[sites at the end (default 10, as JSON all; 0 = all)]:N:' \
   		'(-q --quiet)'{-q,--quiet}'[no messages but errors]' \
   		'--width=[columns of a line of text (default the terminal'\''s; as long as need be in files and pipes)]:N:' \
   		'(-h --help)'{-h,--help}'[show the options]' \
@@ -487,9 +487,9 @@ $ pmm help --completion zsh | head -80
   		;;
   	report)
   		_arguments -s -S \
-  		'--json[write JSON (schema pmm-report/1)]' \
+  		'--json[write JSON (schema pmm-report/1.1)]' \
   		'--sort=[what makes a site large (default live; peak when little of it is left)]:choice:(live peak allocated calls temporary)' \
-  		'--top=[rows shown of each list (default 10, 0 = all)]:N:' \
+  		'--top=[rows shown of each list (default 10, as JSON all; 0 = all)]:N:' \
   		'--top-down[call tree from the outermost function inward, instead of stacks]' \
   		'--bottom-up[call tree from what allocated outward, instead of stacks]' \
   		'--depth=[frames shown of a stack, levels of a tree (0 = all)]:N:' \

@@ -148,7 +148,7 @@ $ pmm leaks --show definite,possible fake:leaks.recipe
 [1]
 $ pmm leaks --show all --json fake:leaks.recipe
   {
-    "schema": "pmm-leaks/1",
+    "schema": "pmm-leaks/1.1",
     "process": {
       "pid": 4242,
       "ppid": 17,
@@ -427,7 +427,17 @@ $ pmm leaks --show all --json fake:leaks.recipe
         ]
       }
     ],
-    "suppressed": []
+    "suppressed": [],
+    "others": [],
+    "left_out": {
+      "certain": 0,
+      "likely": 0,
+      "growing": 0,
+      "unlikely": 0,
+      "suppressed": 0,
+      "others": 0,
+      "not_new": 0
+    }
   }
 [1]
 $ pmm leaks --show all --format valgrind-xml fake:leaks.recipe
