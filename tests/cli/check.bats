@@ -253,13 +253,13 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 	"$PMM" check --json --show-bytes "$CHECK" >"$T/all.json" || [ $? -eq 1 ]
 	jq -r 'to_entries[] | select(.key != "schema")
 		| "\(.key): \([.value | if type == "array" then .[] else . end | keys[]] | unique | join(" "))"' "$T/all.json" | sort >"$T/keys"
-	[ "$(jq -r .schema "$T/all.json")" = pmm-check/1 ]
+	[ "$(jq -r .schema "$T/all.json")" = pmm-check/1.1 ]
 	diff -u "$GOLDEN/check.keys.txt" "$T/keys"
 	sed '/^process\|^warnings/d; s/.*: //' "$GOLDEN/check.keys.txt" | tr ' ' '\n' | while read -r key; do
-		grep -q "\`$key\`" "$ROOT/doc/check.md" || { echo "not in doc/check.md: $key"; return 1; }
+		grep -q "[\`.]$key\`" "$ROOT/doc/json.md" || { echo "not in doc/json.md: $key"; return 1; }
 	done
 	jq -r '.findings[].frames[] | keys[]' "$T/all.json" | sort -u | while read -r key; do
-		grep -q "\`$key\`" "$ROOT/doc/check.md" || { echo "not in doc/check.md: $key"; return 1; }
+		grep -q "[\`.]$key\`" "$ROOT/doc/json.md" || { echo "not in doc/json.md: $key"; return 1; }
 	done
 }
 

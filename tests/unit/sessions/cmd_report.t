@@ -457,7 +457,7 @@ $ pmm report --sort temporary --top 0 fake:demo.recipe
     map
 $ pmm report --json fake:demo.recipe
   {
-    "schema": "pmm-report/1",
+    "schema": "pmm-report/1.1",
     "process": {
       "pid": 4242,
       "ppid": 17,
@@ -502,6 +502,10 @@ $ pmm report --json fake:demo.recipe
       "heap_errors": 0
     },
     "warnings": [],
+    "selection": {
+      "sort": "peak",
+      "shape": "stacks"
+    },
     "history": {
       "time_ns": [0, 5000000000, 10000000000, 15000000000, 20000000000],
       "live_bytes": [0, 200000, 1144920, 100000, 96344],
@@ -736,7 +740,15 @@ $ pmm report --json fake:demo.recipe
       {"path": "names", "build_id": null, "start": "0xa00000", "end": "0xb00000", "bias": "0xa00000", "load_ns": 0, "unload_ns": null},
       {"path": "big", "build_id": null, "start": "0xb00000", "end": "0xc00000", "bias": "0xb00000", "load_ns": 0, "unload_ns": null},
       {"path": "map", "build_id": null, "start": "0xc00000", "end": "0xd00000", "bias": "0xc00000", "load_ns": 0, "unload_ns": null}
-    ]
+    ],
+    "left_out": {
+      "lines": 0,
+      "functions": 0,
+      "blocks": 0,
+      "sites": 0,
+      "tree": 0,
+      "map_sites": 0
+    }
   }
 $ pmm report --blocks --top 3 --size 9:999 fake:demo.recipe
   demo --fast input.txt
@@ -866,7 +878,7 @@ $ pmm report --bottom-up --top 2 fake:tree.recipe
     log
 $ pmm report --top-down --depth 2 --json fake:tree.recipe
   {
-    "schema": "pmm-report/1",
+    "schema": "pmm-report/1.1",
     "process": {
       "pid": 4242,
       "ppid": 1,
@@ -911,6 +923,11 @@ $ pmm report --top-down --depth 2 --json fake:tree.recipe
       "heap_errors": 0
     },
     "warnings": [],
+    "selection": {
+      "sort": "live",
+      "shape": "top-down",
+      "depth": 2
+    },
     "history": {
       "time_ns": [0, 10000000000],
       "live_bytes": [0, 10000],
@@ -975,7 +992,15 @@ $ pmm report --top-down --depth 2 --json fake:tree.recipe
       {"path": "grow", "build_id": null, "start": "0x800000", "end": "0x900000", "bias": "0x800000", "load_ns": 0, "unload_ns": null},
       {"path": "cache", "build_id": null, "start": "0x900000", "end": "0xa00000", "bias": "0x900000", "load_ns": 0, "unload_ns": null},
       {"path": "log", "build_id": null, "start": "0xa00000", "end": "0xb00000", "bias": "0xa00000", "load_ns": 0, "unload_ns": null}
-    ]
+    ],
+    "left_out": {
+      "lines": 0,
+      "functions": 0,
+      "blocks": 0,
+      "sites": 0,
+      "tree": 0,
+      "map_sites": 0
+    }
   }
 $ pmm report --module load fake:demo.recipe
   demo --fast input.txt
@@ -1247,7 +1272,7 @@ $ printf '\n' >empty; pmm report fake:empty
     ledger     0 B of at most 0 B; 0 of 0 slots used
 $ pmm report --json fake:empty
   {
-    "schema": "pmm-report/1",
+    "schema": "pmm-report/1.1",
     "process": {
       "pid": 4242,
       "ppid": 1,
@@ -1292,6 +1317,10 @@ $ pmm report --json fake:empty
       "heap_errors": 0
     },
     "warnings": [],
+    "selection": {
+      "sort": "peak",
+      "shape": "stacks"
+    },
     "history": {
       "time_ns": [0, 10000000000],
       "live_bytes": [0, 0],
@@ -1341,7 +1370,15 @@ $ pmm report --json fake:empty
     "threads": [
       {"tid": 4242, "name": "main", "alive": true, "start_ns": 0, "allocs": 0, "frees": 0, "allocated_bytes": 0, "freed_bytes": 0}
     ],
-    "modules": []
+    "modules": [],
+    "left_out": {
+      "lines": 0,
+      "functions": 0,
+      "blocks": 0,
+      "sites": 0,
+      "tree": 0,
+      "map_sites": 0
+    }
   }
 # how a process ended is known from its own ledger, its status only from its parent
 $ printf 'process taken=1s end=exited status=-1\n' >unknown; pmm report --json fake:unknown | jq -c '.process | [.end, .exit_status]'; pmm report fake:unknown | grep process
@@ -1359,14 +1396,14 @@ $ for end in running gone replaced; do printf "process taken=1s end=$end status=
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, replaced itself through exec
 # made-up heaps that are too long to show: sums of all that is printed
 $ for seed in 1 2 3; do printf "generate sites=40 blocks=600 depth=6 modules=3 threads=3 points=9 seed=$seed\n" >generated; pmm report --no-symbols --json --blocks --top 0 fake:generated | cksum; pmm report --no-symbols --blocks --top 0 fake:generated | cksum; done
-  2725841461 296541
+  2572918682 317462
   3015388227 73758
-  2551272655 298350
+  1177298469 319194
   3503063911 74258
-  373611008 296504
+  3541960363 317528
   2698714256 73651
 $ printf "generate\n" >generated; pmm report --no-symbols --json --blocks --top 0 fake:generated | cksum
-  1988798129 706076
+  3361745232 750132
 $ pmm leaks --no-symbols --json --top 0 --show all fake:generated | head -3
   pmm: the process of this capture was not searched for leaks
   pmm: hint: record another with 'pmm run --leaks', search a running process with 'pmm leaks PID', or a core file with 'pmm leaks --core CORE FILE'
