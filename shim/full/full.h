@@ -7,8 +7,8 @@
  * pmm_full.c  compiled like a program, with what both forms share: options, text, everything that
  *             takes its time; it includes the other full_*.c
  */
-#ifndef SHIM_FULL_H
-#define SHIM_FULL_H
+#ifndef SHIM_FULL_FULL_H
+#define SHIM_FULL_FULL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,9 +2,10 @@
 /*
  * The way out of a session: what the engine behind a command, a screen or a daemon hands over.
  *
- * A session takes a struct of options and a sink. It keeps what it knows in its own structs, so that
- * two of them in one process know nothing of each other; it prints nothing, and leaves the signals
- * of the process as they are. Whoever runs it decides what becomes of its notes and documents.
+ * A session takes a struct of options and a sink. It keeps what it knows in its own structs, so
+ * that two of them in one process know nothing of each other; it prints nothing, and leaves the
+ * signals of the process as they are. Whoever runs it decides what becomes of its notes and
+ * documents.
  *
  * All calls of a sink come from the thread that runs the session. Unless a contract says otherwise,
  * nothing of a process is held during them.

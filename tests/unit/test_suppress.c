@@ -4,96 +4,96 @@
  */
 #include "tests/unit/suppress_fixture.h"
 
+static const struct {
+	const char *frames, *stack, *kind;
+	bool matches;
+} framed[] = {
+	/* innermost first, a prefix of the stack is enough */
+	{ "fun:malloc\nfun:leaf\nfun:main", "main>leaf", "malloc", true },
+	{ "fun:malloc\nfun:leaf", "main>leaf", "malloc", true },
+	{ "fun:malloc", "main>leaf", "malloc", true },
+	{ "fun:leaf", "main>leaf", "malloc", false },
+	{ "fun:malloc\nfun:main", "main>leaf", "malloc", false },
+	{ "fun:malloc\nfun:leaf\nfun:main\nfun:more", "main>leaf", "malloc", false },
+	{ "fun:malloc\nfun:leaf", "-", "malloc", false },
+	{ "fun:malloc", "-", "malloc", true },
+	/* the allocator's function */
+	{ "fun:calloc\nfun:leaf", "main>leaf", "malloc", false },
+	{ "fun:calloc\nfun:leaf", "main>leaf", "calloc", true },
+	{ "fun:?alloc\nfun:leaf", "main>leaf", "calloc", true },
+	{ "fun:_Znwm\nfun:leaf", "main>leaf", "new", true },
+	{ "fun:_Zna*\nfun:leaf", "main>leaf", "new[]", true },
+	{ "fun:_ZnwmSt11align_val_t\nfun:leaf", "main>leaf", "new-aligned", true },
+	{ "fun:realloc\nfun:reallocarray\nfun:leaf", "main>leaf", "reallocarray", true },
+	{ "obj:*vgpreload_memcheck*\nfun:leaf", "main>leaf", "malloc", true },
+	{ "fun:leaf", "main>leaf", "other", true },
+	/* any number of frames, none included */
+	{ "...\nfun:main", "main>a>b>leaf", "malloc", true },
+	{ "...\nfun:malloc", "main>leaf", "malloc", true },
+	{ "fun:malloc\n...\nfun:leaf\nfun:main", "main>leaf", "malloc", true },
+	{ "fun:malloc\n...\nfun:b\n...\nfun:main", "main>a>b>a>leaf", "malloc", true },
+	{ "fun:malloc\n...\nfun:a\nfun:main", "main>a>b>a>leaf", "malloc", true },
+	{ "fun:malloc\n...\nfun:b\nfun:main", "main>a>b>a>leaf", "malloc", false },
+	{ "fun:malloc\n...\nfun:nowhere", "main>a>b>leaf", "malloc", false },
+	{ "...\n...\nfun:leaf\n...\n...", "main>leaf", "malloc", true },
+	/* wild characters in names */
+	{ "fun:malloc\nfun:l*f", "main>leaf", "malloc", true },
+	{ "fun:malloc\nfun:l??f", "main>leaf", "malloc", true },
+	{ "fun:malloc\nfun:l?f", "main>leaf", "malloc", false },
+	{ "fun:malloc\nfun:*ea*a*", "main>leafandleaf", "malloc", true },
+	{ "fun:malloc\nfun:lea", "main>leaf", "malloc", false },
+	{ "fun:malloc\nfun:LEAF", "main>leaf", "malloc", false },
+	{ "fun:malloc\nfun:leaf@@GLIBC_2.2.5", "main>leaf", "malloc", true },
+	{ "fun:malloc\nfun:leaf@*", "main>leaf", "malloc", true },
+	{ "fun:malloc\nfun:leaf.constprop.0", "main>leaf", "malloc", true },
+	{ "fun:malloc\nfun:leaf.*", "main>leaf", "malloc", true },
+	{ "fun:malloc\nfun:leaf", "main>leaf.isra.0.cold", "malloc", true },
+	{ "fun:malloc\nfun:leaf.isra.0.cold", "main>leaf.isra.0.cold", "malloc", true },
+	{ "fun:malloc\nfun:*.isra.0", "main>leaf.isra.0", "malloc", true },
+	{ "fun:malloc\nfun:leave.part.0", "main>leaf", "malloc", false },
+	{ "fun:malloc\nfun:*.part.0", "main>leaf", "malloc", false },
+	{ "fun:malloc\nfun:*@@GLIBC_2.2.5", "main>leaf", "malloc", false },
+	/* mangled names only */
+	{ "fun:malloc\nfun:_ZN3net5cache3addEi", "main>_ZN3net5cache3addEi", "malloc",
+	  true },
+	{ "fun:malloc\nfun:_ZN3net*", "main>_ZN3net5cache3addEi", "malloc", true },
+	{ "fun:malloc\nfun:net::cache::add(int)", "main>_ZN3net5cache3addEi", "malloc",
+	  false },
+	/* inlined frames are frames; Valgrind has their short names */
+	{ "fun:malloc\nfun:in\nfun:out\nfun:main", "main>out|in", "malloc", true },
+	{ "fun:malloc\nfun:out", "main>out|in", "malloc", false },
+	{ "fun:malloc\nfun:add\nfun:main", "main>main|_ZN3net5cache3addEi", "malloc",
+	  true },
+	/* modules, files */
+	{ "fun:malloc\nobj:/lib/libx.so", "main>/lib/libx.so+0x1234", "malloc", true },
+	{ "fun:malloc\nobj:*/libx*", "main>/lib/libx.so+0x1234", "malloc", true },
+	{ "fun:malloc\nobj:libx.so", "main>/lib/libx.so+0x1234", "malloc", false },
+	{ "fun:malloc\nfun:*\nfun:main", "main>/lib/libx.so+0x1234", "malloc", true },
+	{ "fun:malloc\nsrc:/src/leaf.c", "main>leaf", "malloc", true },
+	{ "fun:malloc\nsrc:leaf.c:7", "main>leaf", "malloc", true },
+	{ "fun:malloc\nsrc:leaf.c:8", "main>leaf", "malloc", false },
+	{ "fun:malloc\nsrc:*.h", "main>leaf", "malloc", false },
+	/* below main */
+	{ "fun:malloc\nfun:main\nfun:(below main)", "_start>__libc_start_call_main>main",
+	  "malloc", true },
+	{ "fun:malloc\nfun:main\nfun:__libc_start_call_main",
+	  "_start>__libc_start_call_main>main", "malloc", true },
+	{ "fun:malloc\nfun:(below main)", "_start>other", "malloc", false },
+	/* marks are no frames */
+	{ "fun:malloc\nfun:a\nfun:*", "!truncated>a", "malloc", false },
+};
+
 static void valgrind_frames(void **state)
 {
-	static const struct {
-		const char *frames, *stack, *kind;
-		bool matches;
-	} table[] = {
-		/* innermost first, a prefix of the stack is enough */
-		{ "fun:malloc\nfun:leaf\nfun:main", "main>leaf", "malloc", true },
-		{ "fun:malloc\nfun:leaf", "main>leaf", "malloc", true },
-		{ "fun:malloc", "main>leaf", "malloc", true },
-		{ "fun:leaf", "main>leaf", "malloc", false },
-		{ "fun:malloc\nfun:main", "main>leaf", "malloc", false },
-		{ "fun:malloc\nfun:leaf\nfun:main\nfun:more", "main>leaf", "malloc", false },
-		{ "fun:malloc\nfun:leaf", "-", "malloc", false },
-		{ "fun:malloc", "-", "malloc", true },
-		/* the allocator's function */
-		{ "fun:calloc\nfun:leaf", "main>leaf", "malloc", false },
-		{ "fun:calloc\nfun:leaf", "main>leaf", "calloc", true },
-		{ "fun:?alloc\nfun:leaf", "main>leaf", "calloc", true },
-		{ "fun:_Znwm\nfun:leaf", "main>leaf", "new", true },
-		{ "fun:_Zna*\nfun:leaf", "main>leaf", "new[]", true },
-		{ "fun:_ZnwmSt11align_val_t\nfun:leaf", "main>leaf", "new-aligned", true },
-		{ "fun:realloc\nfun:reallocarray\nfun:leaf", "main>leaf", "reallocarray", true },
-		{ "obj:*vgpreload_memcheck*\nfun:leaf", "main>leaf", "malloc", true },
-		{ "fun:leaf", "main>leaf", "other", true },
-		/* any number of frames, none included */
-		{ "...\nfun:main", "main>a>b>leaf", "malloc", true },
-		{ "...\nfun:malloc", "main>leaf", "malloc", true },
-		{ "fun:malloc\n...\nfun:leaf\nfun:main", "main>leaf", "malloc", true },
-		{ "fun:malloc\n...\nfun:b\n...\nfun:main", "main>a>b>a>leaf", "malloc", true },
-		{ "fun:malloc\n...\nfun:a\nfun:main", "main>a>b>a>leaf", "malloc", true },
-		{ "fun:malloc\n...\nfun:b\nfun:main", "main>a>b>a>leaf", "malloc", false },
-		{ "fun:malloc\n...\nfun:nowhere", "main>a>b>leaf", "malloc", false },
-		{ "...\n...\nfun:leaf\n...\n...", "main>leaf", "malloc", true },
-		/* wild characters in names */
-		{ "fun:malloc\nfun:l*f", "main>leaf", "malloc", true },
-		{ "fun:malloc\nfun:l??f", "main>leaf", "malloc", true },
-		{ "fun:malloc\nfun:l?f", "main>leaf", "malloc", false },
-		{ "fun:malloc\nfun:*ea*a*", "main>leafandleaf", "malloc", true },
-		{ "fun:malloc\nfun:lea", "main>leaf", "malloc", false },
-		{ "fun:malloc\nfun:LEAF", "main>leaf", "malloc", false },
-		{ "fun:malloc\nfun:leaf@@GLIBC_2.2.5", "main>leaf", "malloc", true },
-		{ "fun:malloc\nfun:leaf@*", "main>leaf", "malloc", true },
-		{ "fun:malloc\nfun:leaf.constprop.0", "main>leaf", "malloc", true },
-		{ "fun:malloc\nfun:leaf.*", "main>leaf", "malloc", true },
-		{ "fun:malloc\nfun:leaf", "main>leaf.isra.0.cold", "malloc", true },
-		{ "fun:malloc\nfun:leaf.isra.0.cold", "main>leaf.isra.0.cold", "malloc", true },
-		{ "fun:malloc\nfun:*.isra.0", "main>leaf.isra.0", "malloc", true },
-		{ "fun:malloc\nfun:leave.part.0", "main>leaf", "malloc", false },
-		{ "fun:malloc\nfun:*.part.0", "main>leaf", "malloc", false },
-		{ "fun:malloc\nfun:*@@GLIBC_2.2.5", "main>leaf", "malloc", false },
-		/* mangled names only */
-		{ "fun:malloc\nfun:_ZN3net5cache3addEi", "main>_ZN3net5cache3addEi", "malloc",
-		  true },
-		{ "fun:malloc\nfun:_ZN3net*", "main>_ZN3net5cache3addEi", "malloc", true },
-		{ "fun:malloc\nfun:net::cache::add(int)", "main>_ZN3net5cache3addEi", "malloc",
-		  false },
-		/* inlined frames are frames; Valgrind has their short names */
-		{ "fun:malloc\nfun:in\nfun:out\nfun:main", "main>out|in", "malloc", true },
-		{ "fun:malloc\nfun:out", "main>out|in", "malloc", false },
-		{ "fun:malloc\nfun:add\nfun:main", "main>main|_ZN3net5cache3addEi", "malloc",
-		  true },
-		/* modules, files */
-		{ "fun:malloc\nobj:/lib/libx.so", "main>/lib/libx.so+0x1234", "malloc", true },
-		{ "fun:malloc\nobj:*/libx*", "main>/lib/libx.so+0x1234", "malloc", true },
-		{ "fun:malloc\nobj:libx.so", "main>/lib/libx.so+0x1234", "malloc", false },
-		{ "fun:malloc\nfun:*\nfun:main", "main>/lib/libx.so+0x1234", "malloc", true },
-		{ "fun:malloc\nsrc:/src/leaf.c", "main>leaf", "malloc", true },
-		{ "fun:malloc\nsrc:leaf.c:7", "main>leaf", "malloc", true },
-		{ "fun:malloc\nsrc:leaf.c:8", "main>leaf", "malloc", false },
-		{ "fun:malloc\nsrc:*.h", "main>leaf", "malloc", false },
-		/* below main */
-		{ "fun:malloc\nfun:main\nfun:(below main)", "_start>__libc_start_call_main>main",
-		  "malloc", true },
-		{ "fun:malloc\nfun:main\nfun:__libc_start_call_main",
-		  "_start>__libc_start_call_main>main", "malloc", true },
-		{ "fun:malloc\nfun:(below main)", "_start>other", "malloc", false },
-		/* marks are no frames */
-		{ "fun:malloc\nfun:a\nfun:*", "!truncated>a", "malloc", false },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < NR(table); i++) {
+	for (size_t i = 0; i < NR(framed); i++) {
 		char text[600];
 
 		snprintf(text, sizeof(text), "{\n found\n Memcheck:Leak\n %s\n}\n",
-			 table[i].frames);
-		if ((matched(text, table[i].stack, table[i].kind, REACH_DEFINITE)[0] != 0) !=
-		    table[i].matches)
-			fail_msg("line %zu: %s of %s", i, table[i].frames, table[i].stack);
+			 framed[i].frames);
+		if ((matched(text, framed[i].stack, framed[i].kind, REACH_DEFINITE)[0] != 0) !=
+		    framed[i].matches)
+			fail_msg("line %zu: %s of %s", i, framed[i].frames, framed[i].stack);
 	}
 }
 

@@ -1,0 +1,202 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# tools/check-layers finds one offence of each kind in a small tree, says which, and finds nothing else there.
+
+load lib
+
+setup() {
+	tree=$BATS_TEST_TMPDIR/tree
+	mkdir -p "$tree"/{doc,src/base,src/view/check,src/cmd,agent,shim,tests/unit,tests/cli,tools/check} && cd "$tree"
+	cat >doc/ARCHITECTURE.md <<-'END'
+		<!-- SPDX-License-Identifier: GPL-2.0-or-later -->
+		| `src/base/` | | base |
+		| `src/view/` | `src/base/` | views |
+		| `src/cmd/` | `src/base/`, `src/view/` | commands |
+	END
+	header src/base/text.h BASE_TEXT_H 'int text(void);'
+	source src/base/text.c '#include "src/base/text.h"' '' 'int text(void)' '{' '	return 1;' '}'
+}
+
+source() {	# PATH LINE...: a C file
+	local path=$1
+	shift
+	printf '%s\n' "/* SPDX-License-Identifier: GPL-2.0-or-later */" "/* A file. */" "$@" >"$path"
+}
+
+header() {	# PATH GUARD LINE...
+	local path=$1 guard=$2
+	shift 2
+	source "$path" "#ifndef $guard" "#define $guard" "$@" "#endif"
+}
+
+known() { printf '%s\n' "# SPDX-License-Identifier: GPL-2.0-or-later" "$@" >tools/check/known; }
+
+# The rule of that name finds exactly these offences, and no other rule finds any; none given: all is well.
+finds() {
+	local rule=$1 expected
+	shift
+	run "$BATS_TEST_DIRNAME/../../tools/check-layers" --tree "$tree"
+	expected=$(printf '# %s\n' "$@")
+	[ $# -gt 0 ] || expected=
+	diff <(grep '^#' <<<"$output") <(printf '%s' "${expected:+$expected$'\n'}")
+	if [ $# = 0 ]; then
+		[ "$status" = 0 ]
+		return
+	fi
+	[ "$status" = 1 ]
+	diff <(grep '^not ok' <<<"$output" | sed 's/.* - //') <(echo "$rule")
+}
+
+@test "a tree without an offence" {
+	finds -
+}
+
+@test "a file of no room, an include that the room may not have, one that is not there" {
+	header agent/hook.h AGENT_HOOK_H
+	sed -i 's/GPL-2.0-or-later/MIT/' agent/hook.h
+	header src/view/list.h VIEW_LIST_H '#include "src/base/none.h"'
+	source src/base/up.c '#include "src/view/list.h"'
+	run "$BATS_TEST_DIRNAME/../../tools/check-layers" --tree "$tree" 'only what it may'
+	[ "$status" = 1 ]
+	diff <(grep '^# ' <<<"$output") <(printf '# %s\n' 'agent/hook.h: in no room of doc/ARCHITECTURE.md' \
+		'src/base/up.c: room src/base must not include "src/view/list.h"' \
+		'src/view/list.h: "src/base/none.h" is not a path from the root')
+}
+
+@test "another header before the own one" {
+	header src/base/other.h BASE_OTHER_H
+	sed -i 's|#include "src/base/text.h"|#include "src/base/other.h"\n&|' src/base/text.c
+	finds 'each file includes its own header first' 'src/base/text.c: its own header comes first'
+}
+
+@test "printing below the commands" {
+	sed -i 's|return 1;|printf("1");\n&|' src/base/text.c
+	source src/cmd/say.c 'int say(void)' '{' '	return printf("1");' '}'
+	finds 'only src/cmd prints' 'src/base/text.c:7: only src/cmd prints'
+}
+
+@test "a header that needs another one" {
+	header src/base/size.h BASE_SIZE_H 'size_t size(void);'
+	run "$BATS_TEST_DIRNAME/../../tools/check-layers" --tree "$tree" alone 'on its own'
+	[ "$status" = 1 ]
+	[[ $output == *$'\n# src/base/size.h: does not compile on its own\n'* ]]
+}
+
+@test "a header for a few files: another suffix, and another folder that includes it" {
+	header src/base/text_parts.h BASE_TEXT_PARTS_H
+	finds 'private headers have one suffix' 'src/base/text_parts.h: a header for a few files is called NAME_priv.h'
+	rm src/base/text_parts.h
+	header src/view/list_priv.h VIEW_LIST_PRIV_H
+	source src/view/list.c '#include "src/view/list_priv.h"'
+	source src/view/check/one.c '#include "src/view/list_priv.h"'
+	finds -
+	source src/cmd/list_all.c '#include "src/view/list_priv.h"'
+	finds 'private headers are private' 'src/cmd/list_all.c: 1 private headers of other folders'
+}
+
+@test "headers that include one another" {
+	header src/base/a.h BASE_A_H '#include "src/base/b.h"'
+	header src/base/b.h BASE_B_H '#include "src/base/c.h"'
+	header src/base/c.h BASE_C_H '#include "src/base/a.h"'
+	finds 'no header includes itself' 'src/base/a.h: includes itself by way of src/base/b.h src/base/c.h'
+}
+
+@test "a licence that is missing or another room's" {
+	sed -i 's/GPL-2.0-or-later/MIT/' src/base/text.h
+	echo "text" >doc/page.md
+	finds 'files name their licence' "doc/page.md: its first line does not say 'SPDX-License-Identifier: GPL-2.0-or-later'" \
+		"src/base/text.h: its first line does not say 'SPDX-License-Identifier: GPL-2.0-or-later'"
+}
+
+@test "a file that does not say what it is" {
+	sed -i 2d src/base/text.c
+	finds 'files say what they are' 'src/base/text.c: after the licence, the first line is a comment that says what it is'
+}
+
+@test "wide lines: tabs are eight columns, a literal that stands alone may be wide" {
+	local a90 a93
+	a90=$(printf '%090d' 0) a93=$(printf '%093d' 0)
+	source src/base/wide.c "/* $a90 100 */" "/*	$a90 */" "	\"$a90 this is not broken\"," "	f(\"$a93\");"
+	finds 'lines are short' 'src/base/wide.c:4: 101 columns, more than 100' 'src/base/wide.c:6: 107 columns, more than 100'
+}
+
+@test "a long function" {
+	source src/base/long.c 'int short_one(void)' '{' "$(yes '	;' | head -80)" '}' '' 'static int long_one(int a,' '		    int b)' '{' \
+		"$(yes '	;' | head -81)" '}'
+	finds 'functions are short' 'src/base/long.c:89: long_one() has 81 lines, more than 80'
+}
+
+@test "a long file" {
+	source src/base/lines.c "$(yes 'int i;' | head -598)"
+	finds -
+	echo >>src/base/lines.c
+	finds 'files are short' 'src/base/lines.c: 601 lines, more than 600'
+}
+
+@test "two files of one name; the programs of the tests are on their own" {
+	mkdir -p tests/prog
+	source tests/prog/text.c
+	source src/view/text.c
+	finds 'file names are unique' 'src/view/text.c: src/base/text.c has the same name'
+}
+
+@test "a guard of another name, and none" {
+	header src/view/list.h LIST_H
+	source src/view/none.h
+	finds 'header guards are named after the path' 'src/view/list.h: its guard is LIST_H, not VIEW_LIST_H' 'src/view/none.h: no header guard'
+}
+
+@test "a full folder: known excess may only fall, and the table follows" {
+	local i
+	for i in {1..27}; do source "src/view/a$i.c"; done
+	finds 'folders are small' 'src/view: 27 .c files, more than 25'
+	known 'folder src/view 26'
+	finds 'folders are small' 'src/view: 27 .c files, more than 25; 26 are known'
+	known 'folder src/view 27	# a reason'
+	finds -
+	rm src/view/a1.c
+	finds 'folders are small' 'src/view: 26 .c files, more than 25, fewer than the 27 of tools/check/known: tools/check-layers --shrink'
+	"$BATS_TEST_DIRNAME/../../tools/check-layers" --tree "$tree" --shrink
+	[ "$(tail -1 tools/check/known)" = 'folder src/view 26	# a reason' ]
+	finds -
+	rm src/view/a2.c
+	"$BATS_TEST_DIRNAME/../../tools/check-layers" --tree "$tree" --shrink
+	[ "$(grep -c folder tools/check/known)" = 0 ]
+	finds -
+}
+
+@test "variables that outlive a call, of each form; constants, functions and targets of options do not count" {
+	source src/base/constant.c 'static const int one = 1;' 'static const char *const names[] = { "a", "b" };' 'static int f(int (*g)(void))' '{' \
+		'	static const struct { int a; } table[] = { { 1 } };' '	return g() + table[0].a;' '}' \
+		'static int (*const calls[])(int) = { f };' 'static inline int g(void) { return 1; }' 'static int h(void);'
+	finds -
+	source src/base/state.c 'static int a = 1, b[3], c;' 'static const char *d;' 'static int (*e)(void);' 'static struct { int i; } f;' \
+		'static struct x *g[] = { 0 };' 'int h(void)' '{' '	static _Thread_local char i[9];' '	return 0;' '}'
+	finds 'nothing outlives a call but targets of options' 'src/base/state.c: 8 mutable statics'
+	rm src/base/state.c
+	source src/cmd/frob.c 'static struct job job;' 'static int count, other;' 'static const struct opt opts[] = {' \
+		'	{ "count", &count, &job.x },' '	{ 0 }' '};'
+	finds 'nothing outlives a call but targets of options' 'src/cmd/frob.c: 1 mutable statics'
+}
+
+@test "words of the glossary's table: in messages and documents, across lines, in any case; not in names and comments" {
+	cat >doc/GLOSSARY.md <<-'END'
+		<!-- SPDX-License-Identifier: GPL-2.0-or-later -->
+		| `understands` | no row of the table |
+		## Not this, but this
+		| not | but |
+		|---|---|
+		| `stands still` | is stopped |
+	END
+	source src/view/say.c '/* stands still */' 'const char *a = "stands-still", *b = "understands still more", *c = "it stands "' '	"still";' \
+		'const char *d = "stands\nstill here";'
+	printf '%s\n' '<!-- SPDX-License-Identifier: GPL-2.0-or-later -->' 'It' 'Stands' 'still.' >doc/page.md
+	finds 'words that nobody knows are not used' 'src/view/say.c:4: not "stands still" but is stopped' \
+		'src/view/say.c:6: not "stands still" but is stopped' 'doc/page.md:3: not "stands still" but is stopped'
+}
+
+@test "statements of a test that bash passes over" {
+	printf '%s\n' '# SPDX-License-Identifier: GPL-2.0-or-later' '@test "a" {' '	! false' '	[ 1 ] && [ 2 ]' '	[ 1 ] || [ 2 ]' '	! true' '}' >tests/cli/a.bats
+	finds 'no statement of a test is true whatever it finds' 'tests/cli/a.bats:3: bash goes on when that is false' \
+		'tests/cli/a.bats:4: bash goes on when that is false'
+}

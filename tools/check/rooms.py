@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who includes whom: the room table, own headers, headers that stand alone, who prints."""
+
+import os
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+from check import tree
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+PRINTS = re.compile(r'\b(?:v?printf|puts|putchar|perror)\s*\(|\bstd(?:out|err)\b|<err\.h>')
+
+
+def check_includes():
+    table = tree.rooms()
+    for path in tree.product():
+        room = tree.room_of(path, table)
+        if room is None:
+            yield f"{path}: in no room of doc/ARCHITECTURE.md"
+            continue
+        for name in INCLUDE.findall(tree.text_of(path)):
+            if room == "shim" and "/" not in name and os.path.exists(f"shim/{name}"):
+                continue  # compiled by others, outside this tree
+            if not os.path.exists(name):
+                yield f'{path}: "{name}" is not a path from the root'
+            elif tree.room_of(name, table) not in table[room]:
+                yield f'{path}: room {room} must not include "{name}"'
+
+
+def check_own_header():
+    for path in tree.product():
+        own = path[:-2] + ".h"
+        first = re.search(r'^\s*#\s*include\s+(\S+)', tree.text_of(path), re.M)
+        if path.endswith(".c") and os.path.exists(own) and first and first[1] != f'"{own}"':
+            yield f"{path}: its own header comes first"
+
+
+def check_prints():
+    for path in tree.product():
+        if path.startswith("src/cmd/"):
+            continue
+        for number, line in enumerate(tree.code_of(path).split("\n"), 1):
+            if PRINTS.search(line):
+                yield f"{path}:{number}: only src/cmd prints"
+
+
+def compiles_alone(path):
+    command = ["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-Wno-unused",
+               "-fsyntax-only", "-Wno-missing-field-initializers", "-I.", "-Iinclude", "-x", "c",
+               "-include", path, "/dev/null"]
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode:
+        return [f"{path}: does not compile on its own", *run.stderr.splitlines()[:3]]
+    return []
+
+
+def check_alone():
+    headers = [path for path in tree.product() if path.endswith(".h")]
+    with ThreadPoolExecutor(2) as pool:
+        for messages in pool.map(compiles_alone, headers):
+            yield from messages
+
+
+CHECKS = (
+    ("each room includes only what it may", check_includes),
+    ("each file includes its own header first", check_own_header),
+    ("only src/cmd prints", check_prints),
+    ("each header compiles on its own", check_alone),
+)
+COUNTED = ()
