@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/entries.h"
+#include "agent/hook_entries.h"
 
 /* struct rlimit of 64-bit machines. */
 struct limit {
@@ -34,7 +34,7 @@ struct sig_stack {
 
 /*
  * The real functions: the next definition of each entry after ours, in the order of
- * agent/entries.h. NULL where there is none.
+ * agent/hook_entries.h. NULL where there is none.
  */
 struct next_functions {
 #define NEXT_MEMBER(RET, NAME, ...) RET (*NAME)(__VA_ARGS__);

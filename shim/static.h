@@ -18,7 +18,7 @@
 #define PMM_STATIC_SLOTS 1	/* for who reads this header alone */
 #define PMM_STATIC_SITES 1
 #endif
-#include "shim_parts.h"
+#include "shim_priv.h"
 
 #if defined(PMM_ALIGNED_ALLOC)
 #elif defined(__NEWLIB__)

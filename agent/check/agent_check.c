@@ -17,7 +17,7 @@
 #include "agent/check/recycle.h"
 #include "agent/check/refuse.h"
 #include "agent/check/reported.h"
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 #include "agent/clock.h"
 #include "agent/site.h"
 

@@ -9,7 +9,7 @@
  */
 #include "agent/check/check_hooks.h"
 
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 
 #define EINVAL	22
 #define ENOMEM	12

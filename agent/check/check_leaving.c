@@ -3,7 +3,7 @@
  * Blocks that leave quarantine, or are in it when the process ends: was one written to after its
  * release?
  */
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 
 #include "agent/strings/bounds.h"
 #include "agent/check/canary_quick.h"

@@ -3,7 +3,7 @@
  * Blocks of this form where there is no context: before the agent is on, when it is off, on threads
  * that got none. Nothing is recorded and nothing reported.
  */
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 
 #include "agent/check/canary.h"
 #include "agent/guard/guard.h"

@@ -9,7 +9,7 @@
  */
 #include "agent/check/canary.h"
 #include "agent/check/quarantine.h"
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 
 #define SPOILT_MOST	(4ull << 20)	/* bytes of a block whose end is looked for */
 #define INSIDE_MOST	(1ull << 20)	/* ... and of one that an address is in the midst of */

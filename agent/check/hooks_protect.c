@@ -4,7 +4,7 @@
  * when a block is released must not be so for the next one.
  */
 #include "agent/guard/guard.h"
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 #include "agent/preload/link.h"
 #include "agent/preload/agent_preload.h"
 

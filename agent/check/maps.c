@@ -6,7 +6,7 @@
 #include "agent/check/maps.h"
 
 #include "agent/agent_arena.h"
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 
 #define LINE_BYTES	(80u + PMM_DEATH_TEXT)
 #define CHUNK_BYTES	512

@@ -2,7 +2,7 @@
 /*
  * What an address is that is in no block: for findings, so it may take its time.
  */
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 
 #include "agent/check/chunk.h"
 #include "agent/check/maps.h"

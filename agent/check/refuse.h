@@ -6,7 +6,7 @@
 #ifndef AGENT_CHECK_REFUSE_H
 #define AGENT_CHECK_REFUSE_H
 
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 #include "agent/record.h"
 
 /* A finding: the size of this request is odd. */

@@ -7,7 +7,7 @@
  * data next to it may be damaged as well. Others do: a program that writes one byte too many in
  * each of its blocks, which may harm nobody, is not to run out of memory.
  */
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 
 #include "agent/guard/area.h"
 #include "agent/strings/bounds.h"

@@ -8,7 +8,7 @@
 #include "agent/check/canary_quick.h"
 #include "agent/check/quarantine.h"
 #include "agent/check/refuse.h"
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 
 /* from here on copying is dearer than what a block at a new place tells */
 #define IN_PLACE_BYTES	(128u << 10)

@@ -3,7 +3,7 @@
  * Pointers that no block begins at: what they are, when they are released and when they are asked
  * about.
  */
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 
 #include "agent/check/canary.h"
 #include "agent/guard/guard.h"

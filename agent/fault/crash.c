@@ -13,7 +13,7 @@
 #include "agent/guard/guard_access.h"
 #include "agent/guard/finding.h"
 #include "agent/fault/keep.h"
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 #include "agent/agent_core.h"
 #include "agent/preload/leave.h"
 #include "agent/sys.h"

@@ -7,7 +7,7 @@
 #include "agent/guard/guard.h"
 #include "agent/check/maps.h"
 #include "agent/check/quarantine.h"
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 #include "agent/preload/keeper.h"
 #include "agent/preload/link.h"
 #include "agent/sys.h"

@@ -14,7 +14,7 @@
 #include "agent/guard/guard.h"
 #include "agent/fault/keep.h"
 #include "agent/fault/step.h"
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 #include "agent/agent_core.h"
 #include "agent/unwind/module.h"
 #include "agent/sys.h"

@@ -17,7 +17,7 @@
 #include "agent/check/canary.h"
 #include "agent/guard/guard.h"
 #include "agent/guard/guarded.h"
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 #include "agent/unwind/module.h"
 #include "agent/preload/agent_preload.h"
 

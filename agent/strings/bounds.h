@@ -58,8 +58,8 @@ static inline bool bounds_part(uint64_t top)
 
 /*
  * Could there be a canaried block around p that is to be looked at? A few instructions, which rule
- * out most of what is no block. A block may begin in one part of the heap and end in the next, where
- * no other begins. A child that has no ledger yet cannot tell.
+ * out most of what is no block. A block may begin in one part of the heap and end in the next,
+ * where no other begins. A child that has no ledger yet cannot tell.
  */
 static inline bool bounds_canaried(const void *p)
 {

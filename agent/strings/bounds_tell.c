@@ -7,7 +7,7 @@
 
 #include "agent/guard/guarded.h"
 #include "agent/check/reported.h"
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 #include "agent/preload/agent_preload.h"
 
 /* Is the caller the real allocator, which may access the blocks that it holds? */

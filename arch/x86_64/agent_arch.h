@@ -6,8 +6,8 @@
  * Every architecture has a file of this name with the same functions; nothing else in agent/ knows
  * the machine.
  */
-#ifndef ARCH_AGENT_ARCH_H
-#define ARCH_AGENT_ARCH_H
+#ifndef ARCH_X86_64_AGENT_ARCH_H
+#define ARCH_X86_64_AGENT_ARCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

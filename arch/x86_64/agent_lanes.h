@@ -3,8 +3,8 @@
  * x86-64, sixteen bytes at a time: SSE2, which every such processor has. For files that may use
  * registers other than the general ones (agent/meson.build).
  */
-#ifndef ARCH_AGENT_LANES_H
-#define ARCH_AGENT_LANES_H
+#ifndef ARCH_X86_64_AGENT_LANES_H
+#define ARCH_X86_64_AGENT_LANES_H
 
 #include <emmintrin.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * x86-64, seen from a signal handler: what the kernel put on the stack, going on from it, and what
  * there is to know of instructions that are to be run by themselves.
  */
-#ifndef ARCH_AGENT_SIGNAL_H
-#define ARCH_AGENT_SIGNAL_H
+#ifndef ARCH_X86_64_AGENT_SIGNAL_H
+#define ARCH_X86_64_AGENT_SIGNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

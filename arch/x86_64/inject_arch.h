@@ -13,8 +13,8 @@
  * why. This frame is arch_borrow.room bytes larger than struct arch_call, and its saved registers
  * have the places that arch_borrow.slot says.
  */
-#ifndef ARCH_INJECT_ARCH_H
-#define ARCH_INJECT_ARCH_H
+#ifndef ARCH_X86_64_INJECT_ARCH_H
+#define ARCH_X86_64_INJECT_ARCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * mask and the vector registers from a frame on the stack (arch/x86/include/asm/sigframe.h,
  * uapi/asm/sigcontext.h).
  */
-#ifndef ARCH_REMOTE_ARCH_H
-#define ARCH_REMOTE_ARCH_H
+#ifndef ARCH_X86_64_REMOTE_ARCH_H
+#define ARCH_X86_64_REMOTE_ARCH_H
 
 #include <cpuid.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * x86-64, seen from a tracer: what a stopped thread's registers say about the system call it was
  * in.
  */
-#ifndef ARCH_STOP_ARCH_H
-#define ARCH_STOP_ARCH_H
+#ifndef ARCH_X86_64_STOP_ARCH_H
+#define ARCH_X86_64_STOP_ARCH_H
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two bugs to find with `pmm leaks`: requests that are forgotten, and a cache that is never emptied.
- * shop [SECONDS], 25 requests a second.
+ * Two bugs to find with `pmm leaks`: requests that are forgotten, and a cache that is never
+ * emptied. shop [SECONDS], 25 requests a second.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #pragma GCC visibility push(default)
 #include <pmm.h>
 #pragma GCC visibility pop
-#include "shim/full/full_state.h"
+#include "shim/full/full_priv.h"
 
 #include <sys/mman.h>
 

@@ -92,9 +92,10 @@ static int print_doc(const struct doc *doc, struct err *e)
 
 static int report_heap(const struct heap *h, struct err *e)
 {
-	const struct naming_options options = {
-		.none = no_symbols, .full = true, .debuginfod = debuginfod, .max_bytes = memory_bytes
-	};
+	const struct naming_options options = { .none = no_symbols,
+						.full = true,
+						.debuginfod = debuginfod,
+						.max_bytes = memory_bytes };
 	struct naming naming;
 	struct report report;
 	int rc;

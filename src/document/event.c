@@ -17,7 +17,8 @@ void event_u64(struct event *e, const char *key, enum unit unit, uint64_t value)
 
 void event_float(struct event *e, const char *key, double value)
 {
-	add(e, (struct field){ .unit = UNIT_FLOAT, .key = key, .cell = { .set = true, .f = value } });
+	add(e,
+	    (struct field){ .unit = UNIT_FLOAT, .key = key, .cell = { .set = true, .f = value } });
 }
 
 void event_text(struct event *e, const char *key, const char *text)
@@ -26,7 +27,8 @@ void event_text(struct event *e, const char *key, const char *text)
 
 	if (text && !copy)
 		e->failed = true;
-	add(e, (struct field){ .unit = UNIT_TEXT, .key = key, .cell = { .set = copy, .text = copy } });
+	add(e,
+	    (struct field){ .unit = UNIT_TEXT, .key = key, .cell = { .set = copy, .text = copy } });
 }
 
 void event_object(struct event *e, const char *key)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "src/ledger/precopy_parts.h"
+#include "src/ledger/precopy_priv.h"
 
 #define CHUNK_BYTES	(1ull << 20)
 #define MAX_ROUNDS	16

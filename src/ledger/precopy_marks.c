@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "src/base/nanotime.h"
-#include "src/ledger/precopy_parts.h"
+#include "src/ledger/precopy_priv.h"
 
 /* a cache line: blocks freed at random are copied at the least cost */
 #define MIN_SHIFT	6
@@ -186,7 +186,8 @@ static int raise_word(struct precopy *f, struct err *e)
 		return precopy_no_memory(e, strerror(ENOMEM));
 	if (rc)
 		return err_set(e, rc, "the ledger cannot be read");
-	for (end = nanotime() + EVENT_WAIT_NS; s->open.nr && nanotime() < end; precopy_events_look(f))
+	for (end = nanotime() + EVENT_WAIT_NS; s->open.nr && nanotime() < end;
+	     precopy_events_look(f))
 		wait_ns(POLL_NS);
 	return 0;
 }

@@ -49,7 +49,10 @@ struct profile_node {
 struct profile {
 	struct profile_metric metric[PROFILE_MAX_METRICS];
 	uint32_t nr_metrics;
-	/* node 0 is the root: the stack without frames. A parent's number is below its children's */
+	/*
+	 * node 0 is the root: the stack without frames. A parent's number is below its
+	 * children's
+	 */
 	VEC(struct profile_node) nodes;
 	VEC(int64_t) self;  /* [node * nr_metrics + metric]: of stacks that end there */
 	VEC(int64_t) total; /* the same of all stacks through there; made by profile_sum() */

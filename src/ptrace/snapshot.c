@@ -21,7 +21,7 @@
 #include "src/ptrace/gadget.h"
 #include "src/proc/pages.h"
 #include "src/proc/smaps.h"
-#include "src/ptrace/snapshot_state.h"
+#include "src/ptrace/snapshot_priv.h"
 #include "src/ptrace/stop.h"
 #include "src/proc/task.h"
 #include "src/ptrace/tracer.h"

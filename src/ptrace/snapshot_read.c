@@ -4,7 +4,7 @@
 
 #include "src/base/str.h"
 #include "src/ptrace/snapshot.h"
-#include "src/ptrace/snapshot_state.h"
+#include "src/ptrace/snapshot_priv.h"
 
 #define PAGE		4096ull
 /* of whole pages, as much as pages_find() looks at anywhere in search of one */

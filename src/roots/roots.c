@@ -13,7 +13,7 @@
 
 #include "include/pmm/inject.h"
 #include "src/roots/roots_pages.h"
-#include "src/roots/roots_state.h"
+#include "src/roots/roots_state_priv.h"
 #include "src/entries/attached.h"
 #include "src/proc/task.h"
 

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "src/roots/roots_state.h"
+#include "src/roots/roots_state_priv.h"
 #include "src/ptrace/altstack.h"
 
 #define MIN_STACK	2048u	/* the least that the kernel takes for one: MINSIGSTKSZ */

@@ -18,7 +18,7 @@
 #include "src/store/capture.h"
 #include "src/ledger/preload.h"
 #include "src/roots/roots.h"
-#include "src/roots/roots_state.h"
+#include "src/roots/roots_state_priv.h"
 
 #define MAX_PHDRS	64
 #define MAX_NOTE	4096u

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "src/roots/roots_parts.h"
+#include "src/roots/roots_priv.h"
 
 /* a hook's caller stands at most so far above the thread's stack pointer */
 #define NEAR_BYTES	(8ull << 20)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "src/base/str.h"
-#include "src/roots/roots_parts.h"
+#include "src/roots/roots_priv.h"
 
 #define MAX_DATA	(1u << 20)
 #define MAX_ALIGN	256u		/* a segment begins so far into its block at most */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What of the process is to be seen beside blocks and roots: for names. */
-#include "src/roots/roots_state.h"
+#include "src/roots/roots_state_priv.h"
 
 const struct snapshot_thread *roots_threads(const struct roots *s, size_t *nr)
 {

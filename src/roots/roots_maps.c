@@ -15,7 +15,7 @@
 #include "include/pmm/ledger.h"
 #include "src/base/str.h"
 #include "src/ledger/preload.h"
-#include "src/roots/roots_parts.h"
+#include "src/roots/roots_priv.h"
 
 #define MAX_PHDRS	64
 #define ADDRESS_END	(1ull << 47)

@@ -5,7 +5,7 @@
 #ifndef ROOTS_ROOTS_PAGES_H
 #define ROOTS_ROOTS_PAGES_H
 
-#include "src/roots/roots_parts.h"
+#include "src/roots/roots_priv.h"
 #include "src/core/core.h"
 
 struct roots_pagemaps {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "include/pmm/ledger.h"
-#include "src/roots/roots_parts.h"
+#include "src/roots/roots_priv.h"
 
 static int by_start(const void *a, const void *b)
 {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/roots/roots_parts.h"
+#include "src/roots/roots_priv.h"
 
 #define RECORD_BYTES	0x900u		/* looked at; glibc 2.36's is 0x900 long */
 #define RECORD_WORDS	(RECORD_BYTES / 8)

@@ -3,7 +3,7 @@
 #include "src/session/attach_events.h"
 
 #include "src/base/utf8.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 #define NR(array)	(sizeof(array) / sizeof(*(array)))
 

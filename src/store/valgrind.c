@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/store/valgrind_state.h"
+#include "src/store/valgrind_priv.h"
 
 #define MAX_TEXT	(64u << 10)	/* of one element; the rest is cut */
 

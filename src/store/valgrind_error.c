@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Errors of Valgrind's XML as findings of a heap, their stacks as sites. */
-#include "src/store/valgrind_state.h"
+#include "src/store/valgrind_priv.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/track/monitor_parts.h"
+#include "src/track/monitor_priv.h"
 #include "src/proc/proc.h"
 
 /* for visits: beyond that the rest waits for the next step, so that messages and signals do not */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What processes say to the monitor. */
-#include "src/track/monitor_parts.h"
+#include "src/track/monitor_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>

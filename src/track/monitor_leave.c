@@ -3,7 +3,7 @@
  * Processes that wait at their end, seen off one at a time: in between, ends have to be noticed and
  * messages heard.
  */
-#include "src/track/monitor_parts.h"
+#include "src/track/monitor_priv.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include "src/base/fmt.h"
 #include "src/document/facts.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 #define WIDTH 62	/* with the names before it: below 80 */
 

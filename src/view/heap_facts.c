@@ -4,7 +4,7 @@
 
 #include "src/analyze/estimate.h"
 #include "src/base/fmt.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 #include "src/view/resident.h"
 
 void heap_facts_mapped(struct table *t, const struct heap *h)

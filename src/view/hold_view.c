@@ -6,8 +6,8 @@
 
 #include "src/base/fmt.h"
 #include "src/document/facts.h"
-#include "src/view/leaks_part.h"
-#include "src/view/report_part.h"
+#include "src/view/leaks_priv.h"
+#include "src/view/report_priv.h"
 
 #define LABEL_WIDTH	56		/* of a narrow terminal's line, beside the figures */
 

@@ -8,8 +8,8 @@
 #include "src/view/coverage_view.h"
 #include "src/document/facts.h"
 #include "src/view/lost.h"
-#include "src/view/leaks_part.h"
-#include "src/view/report_part.h"
+#include "src/view/leaks_priv.h"
+#include "src/view/report_priv.h"
 
 #define MUCH_HELD	(1u << 20)	/* takes a time that can be measured */
 

@@ -10,8 +10,8 @@
 
 #include "src/analyze/leaks_tree.h"
 #include "src/base/fmt.h"
-#include "src/view/leaks_part.h"
-#include "src/view/report_part.h"
+#include "src/view/leaks_priv.h"
+#include "src/view/report_priv.h"
 #include "src/view/stack_view.h"
 
 const char *const leaks_class_name[REACH_NR_CLASSES] = {

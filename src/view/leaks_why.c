@@ -7,7 +7,7 @@
 
 #include "src/base/fmt.h"
 #include "src/view/leaks_view.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 #include "src/view/watch.h"
 
 const char *leaks_class_text(unsigned class)

@@ -17,7 +17,7 @@
 #include "src/base/utf8.h"
 #include "src/view/leaks_view.h"
 #include "src/render/plain.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 static const char *const kind_name[REACH_NR_CLASSES] = {
 	[REACH_REACHED] = "Leak_StillReachable",

@@ -6,7 +6,7 @@
 #include "src/base/fmt.h"
 #include "src/base/str.h"
 #include "src/document/facts.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 void report_end_text(struct str *s, const struct heap *h)
 {

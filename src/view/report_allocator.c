@@ -8,7 +8,7 @@
 
 #include "src/base/fmt.h"
 #include "src/document/facts.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 /* figures of a running process that are older than that show their age */
 #define OLD_NS	100000000u
@@ -191,8 +191,9 @@ static void counted_row(struct table *t, const struct heap_allocator *a, const c
 	const char *about = a->why == HEAP_FIGURES_CHANGED ? "about " : "";
 
 	table_setf(t, FACT_TEXT, "%s%s%s from the system%s, %s%s used, %s%s free in %s%s", name,
-		   *name ? ": " : "", fmt_bytes(a->arena_bytes).s, arenas, about, fmt_bytes(a->used_bytes).s, about,
-		   fmt_bytes(a->free_bytes).s, about, fmt_many(a->free_chunks, "chunk").s);
+		   *name ? ": " : "", fmt_bytes(a->arena_bytes).s, arenas, about,
+		   fmt_bytes(a->used_bytes).s, about, fmt_bytes(a->free_bytes).s, about,
+		   fmt_many(a->free_chunks, "chunk").s);
 	more_row(t, a);
 }
 

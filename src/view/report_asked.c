@@ -3,7 +3,7 @@
  * What a report was asked for and what that leaves out: for programs, which cannot see it from a
  * list alone.
  */
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 enum {
 	ASKED_SORT,
@@ -62,8 +62,8 @@ void report_selection(struct report *r)
 		[REPORT_TOP_DOWN] = "top-down",
 		[REPORT_BOTTOM_UP] = "bottom-up",
 	};
-	struct table *t =
-		table_new(TABLE_RECORD, "selection", NULL, asked_columns, NR_COLUMNS(asked_columns));
+	struct table *t = table_new(TABLE_RECORD, "selection", NULL, asked_columns,
+				    NR_COLUMNS(asked_columns));
 
 	if (t) {
 		t->json_only = true;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/analyze/functions.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 enum {
 	FUNCTION_BYTES,

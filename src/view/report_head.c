@@ -14,7 +14,7 @@
 #include "src/document/facts.h"
 #include "src/view/heap_facts.h"
 #include "src/view/lost.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 #include "src/view/resident.h"
 
 static const char *const end_name[] = {

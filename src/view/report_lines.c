@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/analyze/lines.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 #define LINES_SHOWN 10 /* in text */
 

@@ -8,7 +8,7 @@
 #include "src/analyze/sizes.h"
 #include "src/base/fmt.h"
 #include "src/base/str.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 /* ---- over time ---- */
 

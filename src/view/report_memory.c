@@ -9,7 +9,7 @@
 #include "src/analyze/sizes.h"
 #include "src/base/fmt.h"
 #include "src/document/facts.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 /* ---- size classes ---- */
 

@@ -9,7 +9,7 @@
 #include "src/analyze/lifetimes.h"
 #include "src/base/fmt.h"
 #include "src/base/str.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 #include "src/view/stack_view.h"
 
 #define TEXT_FRAMES 8 /* callers shown unless --depth says otherwise */

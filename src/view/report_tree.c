@@ -8,7 +8,7 @@
 #include "src/analyze/tree.h"
 #include "src/base/fmt.h"
 #include "src/base/str.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 #define DEFAULT_DEPTH_UP 12
 #define MIN_PERCENT 0.5

@@ -12,7 +12,7 @@
 
 #include "src/analyze/estimate.h"
 #include "src/analyze/lifetimes.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 int report_check(const struct report_options *opt, struct err *e)
 {

@@ -3,7 +3,7 @@
 #include "src/view/resident.h"
 
 #include "src/base/fmt.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 void resident_text(const struct heap *h, const struct heap_resident *r, struct str *s)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "src/base/fmt.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 struct walk {
 	struct table *t;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "src/analyze/estimate.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 #include "src/view/stack_view.h"
 
 #define FRAMES 8	/* callers shown */

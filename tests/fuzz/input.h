@@ -2,8 +2,8 @@
 /*
  * A fuzz target's input as a stream of bytes that numbers are taken from.
  */
-#ifndef FUZZ_INPUT_H
-#define FUZZ_INPUT_H
+#ifndef TESTS_FUZZ_INPUT_H
+#define TESTS_FUZZ_INPUT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
 #define TESTS_UNIT_AGENT_CHECK_HOST_H
 
 #include "agent/check/agent_check.h"
-#include "agent/check/check_parts.h"
+#include "agent/check/checker.h"
 #include "tests/unit/agent_host.h"
 
 extern struct pmm_tree tree;		/* its options are read at the first block */

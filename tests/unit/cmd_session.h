@@ -18,8 +18,8 @@
  * build tree. SESSION_UPDATE=1 in the environment writes what was printed into the file, to be read
  * before it is committed; SESSION_STOP=1 ends it at the first difference.
  */
-#ifndef TESTS_UNIT_SESSION_H
-#define TESTS_UNIT_SESSION_H
+#ifndef TESTS_UNIT_CMD_SESSION_H
+#define TESTS_UNIT_CMD_SESSION_H
 
 /* Run the session as cmocka tests, one each command. Returns what main() returns. */
 int session_run(const char *name);

@@ -3,8 +3,8 @@
  * Victims of the tests of entries (tests/prog/entries_list.c, entries_cxx.cc): they print where
  * their functions are and end when their standard input does.
  */
-#ifndef UNIT_ENTRIES_VICTIM_H
-#define UNIT_ENTRIES_VICTIM_H
+#ifndef TESTS_UNIT_ENTRIES_VICTIM_H
+#define TESTS_UNIT_ENTRIES_VICTIM_H
 
 #include "tests/unit/unit.h"
 

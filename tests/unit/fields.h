@@ -6,8 +6,8 @@
  *     static const struct field fields[] = { FIELD(heap_thread, tid), FIELD_TEXT(heap_thread, name)
  *  };
  */
-#ifndef UNIT_FIELDS_H
-#define UNIT_FIELDS_H
+#ifndef TESTS_UNIT_FIELDS_H
+#define TESTS_UNIT_FIELDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * Test helper: are two heaps the same, field by field? On a difference `what`, of `size`, names it.
  */
-#ifndef UNIT_HEAP_EQUAL_H
-#define UNIT_HEAP_EQUAL_H
+#ifndef TESTS_UNIT_HEAP_EQUAL_H
+#define TESTS_UNIT_HEAP_EQUAL_H
 
 #include "src/model/heap.h"
 #include "tests/unit/fields.h"

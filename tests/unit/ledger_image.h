@@ -6,8 +6,8 @@
  *	pmm_ref ctx = image_ctx(&im);
  *	image_record(&im, ctx, 1)->bytes_in = 100;
  */
-#ifndef TESTS_LEDGER_IMAGE_H
-#define TESTS_LEDGER_IMAGE_H
+#ifndef TESTS_UNIT_LEDGER_IMAGE_H
+#define TESTS_UNIT_LEDGER_IMAGE_H
 
 #include <fcntl.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * The programs that test_monitor launches: itself in a child, in one of several modes.
  */
-#ifndef UNIT_MONITOR_PROGRAM_H
-#define UNIT_MONITOR_PROGRAM_H
+#ifndef TESTS_UNIT_MONITOR_PROGRAM_H
+#define TESTS_UNIT_MONITOR_PROGRAM_H
 
 /*
  * Does what the mode says and mostly does not return; `self` is the executable. The exit status of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/cmd/attach_say.c and src/session/attach_events.c: what `pmm attach' says of growth while it watches, and that lines are
- * whole.
+ * src/cmd/attach_say.c and src/session/attach_events.c: what `pmm attach' says of growth while it
+ * watches, and that lines are whole.
  */
 #include "tests/unit/unit.h"
 

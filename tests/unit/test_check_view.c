@@ -112,125 +112,125 @@ static void all_three_places_are_told(void **state)
 	       "      main  main.c:7\n");
 }
 
+/* A finding of a recipe, its title, its sentence. */
+static const char *const kinds[][3] = {
+	{ "type=overrun access=write size=4 address=1018 block=1000 block-size=24 "
+	  "site=main>a alloc=main>b",
+	  "heap overrun in a, a.c:7",
+	  "write of 4 bytes, right behind the end of a block of 24 bytes" },
+	{ "type=overrun access=read size=1 address=101b block=1000 block-size=24 "
+	  "site=main>a",
+	  "heap overrun in a, a.c:7",
+	  "read of 1 byte, 3 bytes behind the end of a block of 24 bytes" },
+	{ "type=overrun by=function function=memcpy access=write size=30 address=1018 "
+	  "block=1000 block-size=24 site=main>a>libc.so.6",
+	  "heap overrun in a, a.c:7",
+	  "memcpy: write of 30 bytes, right behind the end of a block of 24 bytes" },
+	{ "type=overrun by=function function=memcpy access=write size=30 address=1018 "
+	  "block=1000 block-size=24 other=1008 site=main>a",
+	  "heap overrun in a, a.c:7",
+	  "memcpy: write of 30 bytes, which goes 14 bytes past the end of a block of 24\n  "
+	  "bytes" },
+	{ "type=underrun access=write code=8b00 address=fff block=1000 block-size=1 "
+	  "site=main>a",
+	  "heap underrun in a, a.c:7",
+	  "write of 4 bytes, 1 byte before the start of a block of 1 byte" },
+	{ "type=overrun by=release release=free access=write address=1019 block=1000 "
+	  "block-size=24 site=main>a alloc=main>b",
+	  "heap overrun, found in a, a.c:7",
+	  "write 1 byte behind the end of a block of 24 bytes, some time before this\n  "
+	  "free" },
+	{ "type=after-free by=quarantine access=write address=1000 block=1000 "
+	  "block-size=24 site=main>a alloc=main>b free=main>c",
+	  "use after free, of a block from b, b.c:7",
+	  "write at the start of a block of 24 bytes that was freed, some time before\n  "
+	  "its memory was to be used again" },
+	{ "type=overrun by=sweep access=write address=1018 block=1000 block-size=24 "
+	  "alloc=main>b first=2s",
+	  "heap overrun, of a block from b, b.c:7",
+	  "write right behind the end of a block of 24 bytes, between its allocation\n  "
+	  "and the canary scan 2.00 s after the start" },
+	{ "type=underrun by=sweep access=write address=ff0 block=1000 block-size=24 "
+	  "alloc=main>b first=2s since=1500ms",
+	  "heap underrun, of a block from b, b.c:7",
+	  "write 16 bytes before the start of a block of 24 bytes, between the canary\n  "
+	  "scans 1.50 s and 2.00 s after the start" },
+	{ "type=double-free by=release release=delete[] address=1000 block=1000 "
+	  "block-size=24 site=main>a free=main>c",
+	  "double free in a, a.c:7",
+	  "delete[] of a block of 24 bytes that was freed already" },
+	{ "type=realloc-freed by=release release=realloc address=1000 block=1000 "
+	  "block-size=24 site=main>a free=main>c",
+	  "realloc after free in a, a.c:7",
+	  "realloc of a block of 24 bytes that was freed already" },
+	{ "type=bad-free by=release release=free place=inside address=1008 block=1000 "
+	  "block-size=24 site=main>a",
+	  "bad free in a, a.c:7", "free of an address 8 bytes into a block of 24 bytes" },
+	{ "type=bad-free by=release release=free place=stack address=1008 site=main>a",
+	  "bad free in a, a.c:7", "free of memory on a stack" },
+	{ "type=bad-free by=release release=realloc place=static address=1008 site=main>a",
+	  "bad free in a, a.c:7", "realloc of a variable of the program or a library" },
+	{ "type=bad-free by=release release=free place=unmapped address=8 site=main>a",
+	  "bad free in a, a.c:7", "free of an address where no memory is" },
+	{ "type=bad-free by=release release=free address=1008 site=main>a",
+	  "bad free in a, a.c:7", "free of an address that was never allocated" },
+	{ "type=mismatch by=release release=free kind=new[] block=1000 block-size=24 "
+	  "site=main>a",
+	  "mismatched free in a, a.c:7",
+	  "free of a block of 24 bytes that came from new[]" },
+	{ "type=mismatch by=release release=delete-sized kind=new block=1000 block-size=24 "
+	  "other=14 site=main>a",
+	  "mismatched free in a, a.c:7",
+	  "delete with a size of a block of 24 bytes that came from new, said to be 20" },
+	{ "type=mismatch by=release release=delete-aligned kind=new-aligned block=1000 "
+	  "block-size=24 other=20 site=main>a",
+	  "mismatched free in a, a.c:7",
+	  "delete with an alignment of a block of 24 bytes that came from new(aligned),\n  "
+	  "said to be aligned to 32" },
+	{ "type=overlap by=function function=memcpy size=50 address=100a other=1000 "
+	  "block=1000 block-size=100 site=main>a",
+	  "overlapping copy in a, a.c:7",
+	  "memcpy of 50 bytes from 0x1000 to 0x100a: the ranges overlap" },
+	{ "type=size by=function kind=malloc size=18446744073709551611 site=main>a",
+	  "bad size in a, a.c:7",
+	  "malloc of 0xfffffffffffffffb bytes: -5 taken for a size" },
+	{ "type=size by=function kind=calloc size=18446744073709551615 site=main>a",
+	  "bad size in a, a.c:7",
+	  "calloc of more bytes than fit in size_t, or of -1 taken for a size" },
+	{ "type=size by=function kind=malloc size=18446744073709551615 site=main>a",
+	  "bad size in a, a.c:7",
+	  "malloc of 0xffffffffffffffff bytes: -1 taken for a size" },
+	{ "type=size by=function kind=calloc size=0 site=main>a", "bad size in a, a.c:7",
+	  "calloc of 0 bytes" },
+	{ "type=stack-overflow access=write address=1000 site=main>a",
+	  "stack overflow in a, a.c:7", "the stack ran over its end" },
+	{ "type=wild access=read size=8 address=1000 site=main>a",
+	  "wild access in a, a.c:7", "read of 8 bytes where no block is" },
+	{ "type=uninitialised by=valgrind text=Use_of_nothing site=main>a",
+	  "uninitialised memory in a, a.c:7", "Use_of_nothing" },
+	{ "type=other by=valgrind text=words site=main>a", "error in a, a.c:7", "words" },
+	{ "type=other by=valgrind text=words block=1000 block-size=4 site=main>a",
+	  "error in a, a.c:7", "words" },
+	{ "type=bad-free by=valgrind release=free text=words site=main>a",
+	  "bad free in a, a.c:7", "words" },
+	{ "type=bad-free by=valgrind release=free place=stack text=words site=main>a",
+	  "bad free in a, a.c:7", "free of memory on a stack" },
+	{ "type=wild by=valgrind place=stack text=words site=main>a",
+	  "wild access in a, a.c:7", "words" },
+	{ "type=size by=valgrind text=words kind=malloc site=main>a",
+	  "bad size in a, a.c:7", "words" },
+	{ "type=size by=valgrind text=words kind=malloc size=18446744073709551615 "
+	  "site=main>a",
+	  "bad size in a, a.c:7",
+	  "malloc of 0xffffffffffffffff bytes: -1 taken for a size" },
+	{ "type=wild by=valgrind access=read site=main>a", "wild access in a, a.c:7",
+	  "an error" },
+	{ "type=wild access=exec address=1000", "wild access",
+	  "execution where no block is" },
+};
 
 static void every_kind_of_error_has_its_words(void **state)
 {
-	static const char *const kinds[][3] = {
-		{ "type=overrun access=write size=4 address=1018 block=1000 block-size=24 "
-		  "site=main>a alloc=main>b",
-		  "heap overrun in a, a.c:7",
-		  "write of 4 bytes, right behind the end of a block of 24 bytes" },
-		{ "type=overrun access=read size=1 address=101b block=1000 block-size=24 "
-		  "site=main>a",
-		  "heap overrun in a, a.c:7",
-		  "read of 1 byte, 3 bytes behind the end of a block of 24 bytes" },
-		{ "type=overrun by=function function=memcpy access=write size=30 address=1018 "
-		  "block=1000 block-size=24 site=main>a>libc.so.6",
-		  "heap overrun in a, a.c:7",
-		  "memcpy: write of 30 bytes, right behind the end of a block of 24 bytes" },
-		{ "type=overrun by=function function=memcpy access=write size=30 address=1018 "
-		  "block=1000 block-size=24 other=1008 site=main>a",
-		  "heap overrun in a, a.c:7",
-		  "memcpy: write of 30 bytes, which goes 14 bytes past the end of a block of 24\n  "
-		  "bytes" },
-		{ "type=underrun access=write code=8b00 address=fff block=1000 block-size=1 "
-		  "site=main>a",
-		  "heap underrun in a, a.c:7",
-		  "write of 4 bytes, 1 byte before the start of a block of 1 byte" },
-		{ "type=overrun by=release release=free access=write address=1019 block=1000 "
-		  "block-size=24 site=main>a alloc=main>b",
-		  "heap overrun, found in a, a.c:7",
-		  "write 1 byte behind the end of a block of 24 bytes, some time before this\n  "
-		  "free" },
-		{ "type=after-free by=quarantine access=write address=1000 block=1000 "
-		  "block-size=24 site=main>a alloc=main>b free=main>c",
-		  "use after free, of a block from b, b.c:7",
-		  "write at the start of a block of 24 bytes that was freed, some time before\n  "
-		  "its memory was to be used again" },
-		{ "type=overrun by=sweep access=write address=1018 block=1000 block-size=24 "
-		  "alloc=main>b first=2s",
-		  "heap overrun, of a block from b, b.c:7",
-		  "write right behind the end of a block of 24 bytes, between its allocation\n  "
-		  "and the canary scan 2.00 s after the start" },
-		{ "type=underrun by=sweep access=write address=ff0 block=1000 block-size=24 "
-		  "alloc=main>b first=2s since=1500ms",
-		  "heap underrun, of a block from b, b.c:7",
-		  "write 16 bytes before the start of a block of 24 bytes, between the canary\n  "
-		  "scans 1.50 s and 2.00 s after the start" },
-		{ "type=double-free by=release release=delete[] address=1000 block=1000 "
-		  "block-size=24 site=main>a free=main>c",
-		  "double free in a, a.c:7",
-		  "delete[] of a block of 24 bytes that was freed already" },
-		{ "type=realloc-freed by=release release=realloc address=1000 block=1000 "
-		  "block-size=24 site=main>a free=main>c",
-		  "realloc after free in a, a.c:7",
-		  "realloc of a block of 24 bytes that was freed already" },
-		{ "type=bad-free by=release release=free place=inside address=1008 block=1000 "
-		  "block-size=24 site=main>a",
-		  "bad free in a, a.c:7", "free of an address 8 bytes into a block of 24 bytes" },
-		{ "type=bad-free by=release release=free place=stack address=1008 site=main>a",
-		  "bad free in a, a.c:7", "free of memory on a stack" },
-		{ "type=bad-free by=release release=realloc place=static address=1008 site=main>a",
-		  "bad free in a, a.c:7", "realloc of a variable of the program or a library" },
-		{ "type=bad-free by=release release=free place=unmapped address=8 site=main>a",
-		  "bad free in a, a.c:7", "free of an address where no memory is" },
-		{ "type=bad-free by=release release=free address=1008 site=main>a",
-		  "bad free in a, a.c:7", "free of an address that was never allocated" },
-		{ "type=mismatch by=release release=free kind=new[] block=1000 block-size=24 "
-		  "site=main>a",
-		  "mismatched free in a, a.c:7",
-		  "free of a block of 24 bytes that came from new[]" },
-		{ "type=mismatch by=release release=delete-sized kind=new block=1000 block-size=24 "
-		  "other=14 site=main>a",
-		  "mismatched free in a, a.c:7",
-		  "delete with a size of a block of 24 bytes that came from new, said to be 20" },
-		{ "type=mismatch by=release release=delete-aligned kind=new-aligned block=1000 "
-		  "block-size=24 other=20 site=main>a",
-		  "mismatched free in a, a.c:7",
-		  "delete with an alignment of a block of 24 bytes that came from new(aligned),\n  "
-		  "said to be aligned to 32" },
-		{ "type=overlap by=function function=memcpy size=50 address=100a other=1000 "
-		  "block=1000 block-size=100 site=main>a",
-		  "overlapping copy in a, a.c:7",
-		  "memcpy of 50 bytes from 0x1000 to 0x100a: the ranges overlap" },
-		{ "type=size by=function kind=malloc size=18446744073709551611 site=main>a",
-		  "bad size in a, a.c:7",
-		  "malloc of 0xfffffffffffffffb bytes: -5 taken for a size" },
-		{ "type=size by=function kind=calloc size=18446744073709551615 site=main>a",
-		  "bad size in a, a.c:7",
-		  "calloc of more bytes than fit in size_t, or of -1 taken for a size" },
-		{ "type=size by=function kind=malloc size=18446744073709551615 site=main>a",
-		  "bad size in a, a.c:7",
-		  "malloc of 0xffffffffffffffff bytes: -1 taken for a size" },
-		{ "type=size by=function kind=calloc size=0 site=main>a", "bad size in a, a.c:7",
-		  "calloc of 0 bytes" },
-		{ "type=stack-overflow access=write address=1000 site=main>a",
-		  "stack overflow in a, a.c:7", "the stack ran over its end" },
-		{ "type=wild access=read size=8 address=1000 site=main>a",
-		  "wild access in a, a.c:7", "read of 8 bytes where no block is" },
-		{ "type=uninitialised by=valgrind text=Use_of_nothing site=main>a",
-		  "uninitialised memory in a, a.c:7", "Use_of_nothing" },
-		{ "type=other by=valgrind text=words site=main>a", "error in a, a.c:7", "words" },
-		{ "type=other by=valgrind text=words block=1000 block-size=4 site=main>a",
-		  "error in a, a.c:7", "words" },
-		{ "type=bad-free by=valgrind release=free text=words site=main>a",
-		  "bad free in a, a.c:7", "words" },
-		{ "type=bad-free by=valgrind release=free place=stack text=words site=main>a",
-		  "bad free in a, a.c:7", "free of memory on a stack" },
-		{ "type=wild by=valgrind place=stack text=words site=main>a",
-		  "wild access in a, a.c:7", "words" },
-		{ "type=size by=valgrind text=words kind=malloc site=main>a",
-		  "bad size in a, a.c:7", "words" },
-		{ "type=size by=valgrind text=words kind=malloc size=18446744073709551615 "
-		  "site=main>a",
-		  "bad size in a, a.c:7",
-		  "malloc of 0xffffffffffffffff bytes: -1 taken for a size" },
-		{ "type=wild by=valgrind access=read site=main>a", "wild access in a, a.c:7",
-		  "an error" },
-		{ "type=wild access=exec address=1000", "wild access",
-		  "execution where no block is" },
-	};
-
 	(void)state;
 	for (size_t i = 0; i < NR(kinds); i++)
 		expect_lines(kinds[i][0], kinds[i][1], kinds[i][2]);
@@ -324,10 +324,11 @@ static void the_numbers_of_blocks_add_up(void **state)
 {
 	(void)state;
 	/* a capture whose unchecked blocks (THRIFT) are among those of the budget */
-	expect_coverage("guard guarded=5735 canaried=22815 passed=11450 flags=32 budget=34265",
-			"28,550 of 40,000 blocks had canaries, 5,735 of them guard\npages too; no "
-			"heap errors; canaries only: 22,815 for their cost (--budget);\nnot checked: "
-			"11,450 for their cost (--budget)");
+	expect_coverage(
+		"guard guarded=5735 canaried=22815 passed=11450 flags=32 budget=34265",
+		"28,550 of 40,000 blocks had canaries, 5,735 of them guard\npages too; no "
+		"heap errors; canaries only: 22,815 for their cost (--budget);\nnot checked: "
+		"11,450 for their cost (--budget)");
 	/* resized in place: guard pages were not asked for */
 	expect_coverage("guard guarded=9 canaried=5 large=2",
 			"all 14 blocks had canaries, 9 of them guard pages too; no\nheap errors; "

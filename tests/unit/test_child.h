@@ -2,8 +2,8 @@
 /*
  * Tests in a forked child, for what a process cannot undo: the parent looks at how the child ended.
  */
-#ifndef TESTS_UNIT_CHILD_H
-#define TESTS_UNIT_CHILD_H
+#ifndef TESTS_UNIT_TEST_CHILD_H
+#define TESTS_UNIT_TEST_CHILD_H
 
 #include "tests/unit/unit.h"
 

@@ -67,10 +67,11 @@ static void a_frame_is_its_four_parts(void **state)
 {
 	struct profile *p = profile_new(two, 1);
 	const struct profile_frame f[] = {
-		{ "f", "f.c", "/bin/f", 3 }, { "f", "f.c", "/bin/f", 4 }, { "f", "g.c", "/bin/f", 3 },
-		{ "g", "f.c", "/bin/f", 3 }, { "f", "f.c", "/bin/g", 3 }, { NULL, "f.c", "/bin/f", 3 },
-		{ "", "f.c", "/bin/f", 3 },  { NULL, NULL, NULL, 0 },	  { "/bin/f", NULL, NULL, 0 },
-		{ NULL, "/bin/f", NULL, 0 },
+		{ "f", "f.c", "/bin/f", 3 }, { "f", "f.c", "/bin/f", 4 },
+		{ "f", "g.c", "/bin/f", 3 }, { "g", "f.c", "/bin/f", 3 },
+		{ "f", "f.c", "/bin/g", 3 }, { NULL, "f.c", "/bin/f", 3 },
+		{ "", "f.c", "/bin/f", 3 },  { NULL, NULL, NULL, 0 },
+		{ "/bin/f", NULL, NULL, 0 }, { NULL, "/bin/f", NULL, 0 },
 	};
 
 	(void)state;

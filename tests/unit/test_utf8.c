@@ -87,28 +87,28 @@ static void each_class_is_replaced_visibly(void **state)
 	static const struct {
 		const char *text, *masked, *escaped;
 	} class[] = {
-		{ "a\x1bz", "a?z", "a\\x1bz" },				/* C0 control */
-		{ "a\x7fz", "a?z", "a\\x7fz" },				/* delete */
-		{ "a\xc2\x80z", "a??z", "a\\xc2\\x80z" },			/* first C1 control */
-		{ "a\xc2\x9fz", "a??z", "a\\xc2\\x9fz" },			/* last C1 control */
-		{ "a\xc2\xa1z", "a\xc2\xa1z", "a\xc2\xa1z" },		/* none any more */
-		{ "a\xe2\x80\xaaz", "a???z", "a\\xe2\\x80\\xaaz" },	/* U+202A embedding */
-		{ "a\xe2\x80\xaez", "a???z", "a\\xe2\\x80\\xaez" },	/* U+202E override */
-		{ "a\xe2\x81\xa6z", "a???z", "a\\xe2\\x81\\xa6z" },	/* U+2066 isolate */
-		{ "a\xe2\x81\xa9z", "a???z", "a\\xe2\\x81\\xa9z" },	/* U+2069 its end */
-		{ "a\xe2\x80\x8bz", "a???z", "a\\xe2\\x80\\x8bz" },	/* no width */
-		{ "a\xe2\x80\xa8z", "a???z", "a\\xe2\\x80\\xa8z" },	/* line separator */
-		{ "a\xee\x80\x80z", "a???z", "a\\xee\\x80\\x80z" },	/* private use */
-		{ "a\xc0\xafz", "a??z", "a\\xc0\\xafz" },			/* overlong, of 2 */
-		{ "a\xe0\x80\xafz", "a???z", "a\\xe0\\x80\\xafz" },	/* overlong, of 3 */
+		{ "a\x1bz", "a?z", "a\\x1bz" }, /* C0 control */
+		{ "a\x7fz", "a?z", "a\\x7fz" }, /* delete */
+		{ "a\xc2\x80z", "a??z", "a\\xc2\\x80z" }, /* first C1 control */
+		{ "a\xc2\x9fz", "a??z", "a\\xc2\\x9fz" }, /* last C1 control */
+		{ "a\xc2\xa1z", "a\xc2\xa1z", "a\xc2\xa1z" }, /* none any more */
+		{ "a\xe2\x80\xaaz", "a???z", "a\\xe2\\x80\\xaaz" }, /* U+202A embedding */
+		{ "a\xe2\x80\xaez", "a???z", "a\\xe2\\x80\\xaez" }, /* U+202E override */
+		{ "a\xe2\x81\xa6z", "a???z", "a\\xe2\\x81\\xa6z" }, /* U+2066 isolate */
+		{ "a\xe2\x81\xa9z", "a???z", "a\\xe2\\x81\\xa9z" }, /* U+2069 its end */
+		{ "a\xe2\x80\x8bz", "a???z", "a\\xe2\\x80\\x8bz" }, /* no width */
+		{ "a\xe2\x80\xa8z", "a???z", "a\\xe2\\x80\\xa8z" }, /* line separator */
+		{ "a\xee\x80\x80z", "a???z", "a\\xee\\x80\\x80z" }, /* private use */
+		{ "a\xc0\xafz", "a??z", "a\\xc0\\xafz" }, /* overlong, of 2 */
+		{ "a\xe0\x80\xafz", "a???z", "a\\xe0\\x80\\xafz" }, /* overlong, of 3 */
 		{ "a\xf0\x80\x80\xafz", "a????z", "a\\xf0\\x80\\x80\\xafz" }, /* of 4 */
-		{ "a\xed\xa0\x80z", "a???z", "a\\xed\\xa0\\x80z" },	/* first surrogate */
-		{ "a\xed\xbf\xbfz", "a???z", "a\\xed\\xbf\\xbfz" },	/* last surrogate */
+		{ "a\xed\xa0\x80z", "a???z", "a\\xed\\xa0\\x80z" }, /* first surrogate */
+		{ "a\xed\xbf\xbfz", "a???z", "a\\xed\\xbf\\xbfz" }, /* last surrogate */
 		{ "a\xf4\x90\x80\x80z", "a????z", "a\\xf4\\x90\\x80\\x80z" }, /* too large */
-		{ "a\x80z", "a?z", "a\\x80z" },				/* begins nowhere */
-		{ "a\xe2\x82z", "a??z", "a\\xe2\\x82z" },			/* cut short */
-		{ "a\xe2\x82", "a??", "a\\xe2\\x82" },			/* by the end */
-		{ "a\xe2\x82\xacz", "a\xe2\x82\xacz", "a\xe2\x82\xacz" },	/* a euro */
+		{ "a\x80z", "a?z", "a\\x80z" }, /* begins nowhere */
+		{ "a\xe2\x82z", "a??z", "a\\xe2\\x82z" }, /* cut short */
+		{ "a\xe2\x82", "a??", "a\\xe2\\x82" }, /* by the end */
+		{ "a\xe2\x82\xacz", "a\xe2\x82\xacz", "a\xe2\x82\xacz" }, /* a euro */
 	};
 
 	(void)state;

@@ -16,8 +16,8 @@
  * then thread-local storage, stacks, other memory, registers. Pointers to starts (and what a
  * heuristic takes for such) count before those into the middle, as in reach.h.
  */
-#ifndef REACH_HOLD_H
-#define REACH_HOLD_H
+#ifndef ANALYZE_REACH_HOLD_H
+#define ANALYZE_REACH_HOLD_H
 
 #include <stdbool.h>
 #include <stdint.h>

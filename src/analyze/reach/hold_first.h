@@ -3,8 +3,8 @@
  * A root for the blocks of each call site, where that is cheap to know: for reports that tell of
  * many sites at once.
  */
-#ifndef REACH_HOLD_FIRST_H
-#define REACH_HOLD_FIRST_H
+#ifndef ANALYZE_REACH_HOLD_FIRST_H
+#define ANALYZE_REACH_HOLD_FIRST_H
 
 #include "src/analyze/reach/reach.h"
 

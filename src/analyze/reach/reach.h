@@ -18,8 +18,8 @@
  * every pointer found is kept as four bytes (a compact graph); what follows runs on the graph. No
  * recursion; extra memory per block is bounded (see reach_stats).
  */
-#ifndef REACH_REACH_H
-#define REACH_REACH_H
+#ifndef ANALYZE_REACH_REACH_H
+#define ANALYZE_REACH_REACH_H
 
 #include <stdbool.h>
 #include <stdint.h>

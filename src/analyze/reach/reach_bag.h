@@ -3,8 +3,8 @@
  * Blocks still to be followed: a stack in bags of a thousand, and a pool through which threads hand
  * bags to those that have none.
  */
-#ifndef REACH_REACH_BAG_H
-#define REACH_REACH_BAG_H
+#ifndef ANALYZE_REACH_REACH_BAG_H
+#define ANALYZE_REACH_REACH_BAG_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -9,8 +9,8 @@
  * is used up, the blocks that are left are read again when they are reached; so are blocks with
  * others in them.
  */
-#ifndef REACH_REACH_GRAPH_H
-#define REACH_REACH_GRAPH_H
+#ifndef ANALYZE_REACH_REACH_GRAPH_H
+#define ANALYZE_REACH_REACH_GRAPH_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * Is a pointer into a block's middle as good as one to its start? The four guesses of memcheck's
  * manual (--leak-check-heuristics).
  */
-#ifndef REACH_REACH_GUESS_H
-#define REACH_REACH_GUESS_H
+#ifndef ANALYZE_REACH_REACH_GUESS_H
+#define ANALYZE_REACH_REACH_GUESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -14,8 +14,8 @@
  * A number that looks like a pointer, or a pointer that was left behind, hits one block at any
  * offset, and is none of it.
  */
-#ifndef REACH_REACH_HABIT_H
-#define REACH_REACH_HABIT_H
+#ifndef ANALYZE_REACH_REACH_HABIT_H
+#define ANALYZE_REACH_REACH_HABIT_H
 
 #include "src/analyze/reach/reach.h"
 #include "src/analyze/reach/reach_space.h"

@@ -11,8 +11,8 @@
  * start in one granule, or a block not at a granule's start, have no lines; there the blocks are
  * searched by halving.
  */
-#ifndef REACH_REACH_INDEX_H
-#define REACH_REACH_INDEX_H
+#ifndef ANALYZE_REACH_REACH_INDEX_H
+#define ANALYZE_REACH_REACH_INDEX_H
 
 #include <stdbool.h>
 #include <stdint.h>

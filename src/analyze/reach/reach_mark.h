@@ -6,8 +6,8 @@
  * pointers lead to from there are possible, and so is what hangs on those. `class` must be all
  * REACH_DEFINITE; what stays so is lost.
  */
-#ifndef REACH_REACH_MARK_H
-#define REACH_REACH_MARK_H
+#ifndef ANALYZE_REACH_REACH_MARK_H
+#define ANALYZE_REACH_REACH_MARK_H
 
 #include "src/analyze/reach/reach.h"
 #include "src/analyze/reach/reach_graph.h"

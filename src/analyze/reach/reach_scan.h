@@ -3,8 +3,8 @@
  * Reading a process's memory in large pieces and finding the words in it that point into blocks.
  * One scanner for each thread.
  */
-#ifndef REACH_REACH_SCAN_H
-#define REACH_REACH_SCAN_H
+#ifndef ANALYZE_REACH_REACH_SCAN_H
+#define ANALYZE_REACH_REACH_SCAN_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * Memory and threads for a search: pages that are counted, and a function run by several threads at
  * once.
  */
-#ifndef REACH_REACH_SPACE_H
-#define REACH_REACH_SPACE_H
+#ifndef ANALYZE_REACH_REACH_SPACE_H
+#define ANALYZE_REACH_REACH_SPACE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * reach_run() with its inner limits set by hand, for tests and the bench.
  */
-#ifndef REACH_REACH_TUNE_H
-#define REACH_REACH_TUNE_H
+#ifndef ANALYZE_REACH_REACH_TUNE_H
+#define ANALYZE_REACH_REACH_TUNE_H
 
 #include "src/analyze/reach/reach.h"
 

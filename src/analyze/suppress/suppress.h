@@ -18,8 +18,8 @@
  * All patterns together are one automaton, made as stacks ask for it (suppress_match.c): a stack
  * costs a look-up for each frame that no other stack had, however many suppressions there are.
  */
-#ifndef SUPPRESS_SUPPRESS_H
-#define SUPPRESS_SUPPRESS_H
+#ifndef ANALYZE_SUPPRESS_SUPPRESS_H
+#define ANALYZE_SUPPRESS_SUPPRESS_H
 
 #include <stdint.h>
 

@@ -7,8 +7,8 @@
  * stands for any number of frames. A stack matches when its innermost frames match all steps; what
  * lies further out does not matter.
  */
-#ifndef SUPPRESS_SUPPRESSIONS_H
-#define SUPPRESS_SUPPRESSIONS_H
+#ifndef ANALYZE_SUPPRESS_SUPPRESSIONS_H
+#define ANALYZE_SUPPRESS_SUPPRESSIONS_H
 
 #include <stdbool.h>
 

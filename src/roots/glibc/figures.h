@@ -8,8 +8,8 @@
  * unchecked: a list that does not lead back to where it began, or that holds more than there is,
  * says nothing.
  */
-#ifndef GLIBC_FIGURES_H
-#define GLIBC_FIGURES_H
+#ifndef ROOTS_GLIBC_FIGURES_H
+#define ROOTS_GLIBC_FIGURES_H
 
 #include <sys/types.h>
 

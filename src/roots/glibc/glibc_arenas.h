@@ -6,10 +6,10 @@
  * on the process's own memory before it is believed: bins that point to themselves, a ring of
  * arenas that closes, sizes that lead from one chunk to the next.
  */
-#ifndef GLIBC_GLIBC_ARENAS_H
-#define GLIBC_GLIBC_ARENAS_H
+#ifndef ROOTS_GLIBC_GLIBC_ARENAS_H
+#define ROOTS_GLIBC_GLIBC_ARENAS_H
 
-#include "src/roots/roots_parts.h"
+#include "src/roots/roots_priv.h"
 
 /* Memory of an arena other than the main one. */
 struct glibc_heap {

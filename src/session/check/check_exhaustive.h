@@ -3,8 +3,8 @@
  * `pmm check --exhaustive -- COMMAND`: the program is run once for each way in which blocks can lie
  * in their pages, and each error is reported once.
  */
-#ifndef CMD_CHECK_EXHAUSTIVE_H
-#define CMD_CHECK_EXHAUSTIVE_H
+#ifndef SESSION_CHECK_CHECK_EXHAUSTIVE_H
+#define SESSION_CHECK_CHECK_EXHAUSTIVE_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -9,7 +9,7 @@
 
 #include "src/base/fmt.h"
 #include "src/base/hash.h"
-#include "src/session/leaks/leaks_hold_parts.h"
+#include "src/session/leaks/leaks_hold_priv.h"
 #include "src/session/leaks/leaks_live.h"
 #include "src/names/naming.h"
 #include "src/session/name_notes.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "src/base/str.h"
-#include "src/session/leaks/leaks_hold_parts.h"
+#include "src/session/leaks/leaks_hold_priv.h"
 
 /* What is known of the block that the chain has come to. */
 struct at {

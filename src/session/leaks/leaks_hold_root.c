@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "src/base/str.h"
-#include "src/session/leaks/leaks_hold_parts.h"
+#include "src/session/leaks/leaks_hold_priv.h"
 #include "src/ptrace/snapshot.h"
 
 #define DTV_AT	8		/* in a thread's record (glibc) */

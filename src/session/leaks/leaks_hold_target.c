@@ -10,7 +10,7 @@
 
 #include "src/base/fmt.h"
 #include "src/base/str.h"
-#include "src/session/leaks/leaks_hold_parts.h"
+#include "src/session/leaks/leaks_hold_priv.h"
 
 #define MAX_NESTED 64		/* blocks around an address that are tried */
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "src/session/leaks/leaks_hold_parts.h"
+#include "src/session/leaks/leaks_hold_priv.h"
 
 static void add_thread(struct str *s, const struct heap *h, const char *what, uint32_t tid)
 {

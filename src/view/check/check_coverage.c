@@ -6,7 +6,7 @@
 
 #include "include/pmm/check.h"
 #include "src/base/fmt.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 /* A list of reasons: "; WHAT: 3 above the limit, 2 for their size". */
 struct reasons {

@@ -2,8 +2,8 @@
 /*
  * What was looked at in a check for heap errors, in words: the first thing to know of its result.
  */
-#ifndef PMM_VIEW_CHECK_COVERAGE_H
-#define PMM_VIEW_CHECK_COVERAGE_H
+#ifndef VIEW_CHECK_CHECK_COVERAGE_H
+#define VIEW_CHECK_CHECK_COVERAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

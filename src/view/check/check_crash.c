@@ -6,8 +6,8 @@
 
 #include "include/pmm/check.h"
 #include "src/base/fmt.h"
-#include "src/view/check/check_part.h"
-#include "src/view/report_part.h"
+#include "src/view/check/check_priv.h"
+#include "src/view/report_priv.h"
 
 #define MAP_READ	1
 #define MAP_WRITE	2

@@ -2,8 +2,8 @@
 /* The figures of a heap error: its row in JSON. */
 #include "include/pmm/ledger.h"
 #include "src/analyze/sizes.h"
-#include "src/view/check/check_part.h"
-#include "src/view/report_part.h"
+#include "src/view/check/check_priv.h"
+#include "src/view/report_priv.h"
 
 const struct column check_found_columns[FOUND_NR] = {
 	[FOUND_TYPE] = JSON_COLUMN("type", UNIT_TEXT),

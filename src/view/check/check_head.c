@@ -6,9 +6,9 @@
 #include "include/pmm/check.h"
 #include "src/base/fmt.h"
 #include "src/view/check/check_coverage.h"
-#include "src/view/check/check_part.h"
+#include "src/view/check/check_priv.h"
 #include "src/document/facts.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 /* the first: by Valgrind */
 static const char *const level_name[PMM_NR_CHECK_LEVELS] = {

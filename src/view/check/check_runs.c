@@ -9,9 +9,9 @@
 
 #include "src/base/fmt.h"
 #include "src/view/check/check_coverage.h"
-#include "src/view/check/check_part.h"
+#include "src/view/check/check_priv.h"
 #include "src/document/facts.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 enum {
 	RUN_NAME,

@@ -7,10 +7,10 @@
 #include "src/analyze/findings_tree.h"
 #include "src/base/fmt.h"
 #include "src/view/check/check_coverage.h"
-#include "src/view/check/check_part.h"
+#include "src/view/check/check_priv.h"
 #include "src/view/coverage_view.h"
 #include "src/document/facts.h"
-#include "src/view/report_part.h"
+#include "src/view/report_priv.h"
 
 #define TREE_WIDTH	62	/* with the names before it: below 80 */
 

@@ -10,8 +10,8 @@
 #include "include/pmm/ledger.h"
 #include "src/analyze/sizes.h"
 #include "src/base/fmt.h"
-#include "src/view/check/check_part.h"
-#include "src/view/report_part.h"
+#include "src/view/check/check_priv.h"
+#include "src/view/report_priv.h"
 #include "src/view/stack_view.h"
 
 /* ---- one entry ---- */

@@ -2,8 +2,8 @@
 /*
  * Heap errors as a document: one entry each with its three places, and what was looked at how.
  */
-#ifndef VIEW_CHECK_VIEW_H
-#define VIEW_CHECK_VIEW_H
+#ifndef VIEW_CHECK_CHECK_VIEW_H
+#define VIEW_CHECK_CHECK_VIEW_H
 
 #include <stdbool.h>
 #include <stdint.h>

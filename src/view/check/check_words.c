@@ -8,8 +8,8 @@
 #include "include/pmm/ledger.h"
 #include "src/analyze/sizes.h"
 #include "src/base/fmt.h"
-#include "src/view/check/check_part.h"
-#include "src/view/report_part.h"
+#include "src/view/check/check_priv.h"
+#include "src/view/report_priv.h"
 
 static const char *access_text(unsigned access)
 {

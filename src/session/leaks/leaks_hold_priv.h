@@ -3,8 +3,8 @@
  * Parts of the search for holders: which blocks are meant, names of roots, names of fields. For
  * leaks_hold*.c only.
  */
-#ifndef SESSION_LEAKS_LEAKS_HOLD_PARTS_H
-#define SESSION_LEAKS_LEAKS_HOLD_PARTS_H
+#ifndef SESSION_LEAKS_LEAKS_HOLD_PRIV_H
+#define SESSION_LEAKS_LEAKS_HOLD_PRIV_H
 
 #include "src/analyze/reach/hold.h"
 #include "src/base/err.h"

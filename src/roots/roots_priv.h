@@ -7,8 +7,8 @@
  * (stacks, records of threads), and note which memory is covered: the allocator's own, where no
  * program keeps anything. Ranges without what is covered and without live blocks are the roots.
  */
-#ifndef ROOTS_ROOTS_PARTS_H
-#define ROOTS_ROOTS_PARTS_H
+#ifndef ROOTS_ROOTS_PRIV_H
+#define ROOTS_ROOTS_PRIV_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * Parts of the document on heap errors.
  */
-#ifndef VIEW_CHECK_PART_H
-#define VIEW_CHECK_PART_H
+#ifndef VIEW_CHECK_CHECK_PRIV_H
+#define VIEW_CHECK_CHECK_PRIV_H
 
 #include "src/view/check/check_view.h"
 

@@ -2,10 +2,10 @@
 /*
  * The state of pmm_full.c: what is beside the ledger. Under the lock but where it says otherwise.
  */
-#ifndef SHIM_FULL_STATE_H
-#define SHIM_FULL_STATE_H
+#ifndef SHIM_FULL_FULL_PRIV_H
+#define SHIM_FULL_FULL_PRIV_H
 
-#include "shim/shim_parts.h"
+#include "shim/shim_priv.h"
 
 #include "shim/full/full.h"
 #include "include/pmm/ledger.h"

@@ -3,8 +3,8 @@
  * Valgrind's XML: what is known of it while it is read (valgrind.c), and an error into the heap
  * (valgrind_error.c).
  */
-#ifndef STORE_VALGRIND_STATE_H
-#define STORE_VALGRIND_STATE_H
+#ifndef STORE_VALGRIND_PRIV_H
+#define STORE_VALGRIND_PRIV_H
 
 #include <expat.h>
 #include <stdbool.h>

@@ -11,8 +11,8 @@
  * pointer, or not at all), in which calls pass unrecorded, and in what is done without a context. A
  * common body would have a parameter for each of these.
  */
-#ifndef AGENT_ENTRIES_H
-#define AGENT_ENTRIES_H
+#ifndef AGENT_HOOK_ENTRIES_H
+#define AGENT_HOOK_ENTRIES_H
 
 /* X(what it returns, name, what it takes...) */
 #define AGENT_ENTRIES(X)								\

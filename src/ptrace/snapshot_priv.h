@@ -2,8 +2,8 @@
 /*
  * What a snapshot holds until snapshot_free(). For snapshot*.c only.
  */
-#ifndef PTRACE_SNAPSHOT_STATE_H
-#define PTRACE_SNAPSHOT_STATE_H
+#ifndef PTRACE_SNAPSHOT_PRIV_H
+#define PTRACE_SNAPSHOT_PRIV_H
 
 #include "src/ptrace/apart.h"
 #include "src/ptrace/copy.h"

@@ -5,8 +5,8 @@
  * the parts it is made of, and keeps blocks in its own way. What the parts ask of that is declared
  * here.
  */
-#ifndef SHIM_SHIM_H
-#define SHIM_SHIM_H
+#ifndef SHIM_SHIM_PRIV_H
+#define SHIM_SHIM_PRIV_H
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE		/* syscall() */

@@ -3,8 +3,8 @@
  * What the files that make up agent/check/agent_check.h share: the options, ways to get memory,
  * what is known of a block that is released.
  */
-#ifndef AGENT_CHECK_CHECK_PARTS_H
-#define AGENT_CHECK_CHECK_PARTS_H
+#ifndef AGENT_CHECK_CHECKER_H
+#define AGENT_CHECK_CHECKER_H
 
 #include "agent/block.h"
 #include "agent/guard/ancestor.h"

@@ -2,12 +2,12 @@
 /*
  * What struct roots holds until roots_free(): the sources of its memory and blocks.
  */
-#ifndef ROOTS_ROOTS_STATE_H
-#define ROOTS_ROOTS_STATE_H
+#ifndef ROOTS_ROOTS_STATE_PRIV_H
+#define ROOTS_ROOTS_STATE_PRIV_H
 
 #include "src/ledger/precopy.h"
 #include "src/ledger/ledger_map.h"
-#include "src/roots/roots_parts.h"
+#include "src/roots/roots_priv.h"
 #include "src/core/core.h"
 #include "src/ptrace/snapshot.h"
 

@@ -3,8 +3,8 @@
  * Parts of the report: each adds its tables and series to r->doc, in order. Trouble stays in the
  * document.
  */
-#ifndef VIEW_REPORT_PART_H
-#define VIEW_REPORT_PART_H
+#ifndef VIEW_REPORT_PRIV_H
+#define VIEW_REPORT_PRIV_H
 
 #include "src/base/fmt.h"
 #include "src/base/str.h"

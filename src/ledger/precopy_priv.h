@@ -10,8 +10,8 @@
  * The process may have scribbled on its ledger: marks are only ever read as "copy this place", and
  * all copying is bounded by what the map found to have backing.
  */
-#ifndef LEDGER_PRECOPY_PARTS_H
-#define LEDGER_PRECOPY_PARTS_H
+#ifndef LEDGER_PRECOPY_PRIV_H
+#define LEDGER_PRECOPY_PRIV_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * Parts of the verdict's document.
  */
-#ifndef VIEW_LEAKS_PART_H
-#define VIEW_LEAKS_PART_H
+#ifndef VIEW_LEAKS_PRIV_H
+#define VIEW_LEAKS_PRIV_H
 
 #include "src/view/leaks_view.h"
 

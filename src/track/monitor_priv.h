@@ -2,8 +2,8 @@
 /*
  * The monitor's parts among themselves.
  */
-#ifndef TRACK_MONITOR_PARTS_H
-#define TRACK_MONITOR_PARTS_H
+#ifndef TRACK_MONITOR_PRIV_H
+#define TRACK_MONITOR_PRIV_H
 
 #include "src/track/monitor.h"
 
