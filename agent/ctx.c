@@ -155,7 +155,9 @@ static struct ctx_entry *entry_near(uint64_t tp)
 	return free ? free : &agent.ctx_hash[at];
 }
 
-/* Take a context from the thread `owner`, which has ended. False when another thread is doing so.
+/*
+ * Take a context from the thread `owner`, which has ended. False when another thread is doing
+ * so.
  */
 static bool ctx_seize(struct tctx *c, uint32_t owner)
 {

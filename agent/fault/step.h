@@ -28,8 +28,10 @@ bool step_open(struct arch_ucontext *uc, uint64_t page, bool leave_open);
  */
 bool step_done(struct arch_ucontext *uc, bool *traced);
 
-/* agent.no_guards was set, all pages are open: wait until no instruction of any thread is under
- * way. */
+/*
+ * agent.no_guards was set, all pages are open: wait until no instruction of any thread is under
+ * way.
+ */
 void step_wait(void);
 
 /*

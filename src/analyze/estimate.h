@@ -23,8 +23,10 @@ double estimate_live_error(const struct heap *h);
 /* The same for each site, into error_bytes[0..nr_sites). */
 void estimate_site_errors(const struct heap *h, double *error_bytes);
 
-/* The nearest number that fits: what is below 0 or not a number gives 0, what is too large
- * INT64_MAX. */
+/*
+ * The nearest number that fits: what is below 0 or not a number gives 0, what is too large
+ * INT64_MAX.
+ */
 uint64_t estimate_round(double x);
 
 /* Relative error (1.0 = 100 %) of a figure that rests on so many small samples; 1 when on none. */

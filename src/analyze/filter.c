@@ -170,8 +170,10 @@ int selection_init(struct selection *s, const struct heap *h, struct names *n,
 		rc = select_blocks(s);
 	}
 	if (!rc && !s->from_blocks) {
-		/* on the stack alone, sites keep their own figures: they are exact where blocks
-		 * were dropped */
+		/*
+		 * on the stack alone, sites keep their own figures: they are exact where
+		 * blocks were dropped
+		 */
 		free(s->live_bytes);
 		free(s->live_blocks);
 		s->live_bytes = s->live_blocks = NULL;

@@ -38,8 +38,10 @@ struct selection {
 bool filter_by_stack(const struct filter *f);
 bool filter_by_block(const struct filter *f);
 
-/* Does text match a shell pattern, or, where the pattern has none of *?[, contain it? NULL text
- * never does. */
+/*
+ * Does text match a shell pattern, or, where the pattern has none of *?[, contain it? NULL text
+ * never does.
+ */
 bool filter_match(const char *pattern, const char *text);
 
 /*

@@ -17,8 +17,10 @@ struct history {
 	size_t peak; /* which one is the highest */
 };
 
-/* Begins with nothing at the start of tracking. At the peak only live_bytes and time are known:
- * live_blocks and allocs are 0 there. 0 or -ENOMEM. */
+/*
+ * Begins with nothing at the start of tracking. At the peak only live_bytes and time are known:
+ * live_blocks and allocs are 0 there. 0 or -ENOMEM.
+ */
 int history_init(struct history *out, const struct heap *h);
 
 void history_fini(struct history *y);

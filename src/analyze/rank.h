@@ -30,8 +30,10 @@ struct weight {
 /* Is the key about a number of calls rather than bytes? */
 bool rank_by_count(enum rank_key key);
 
-/* The weight of a site; 0 when the selection (NULL: everything) does not pass it. Negative figures
- * count as 0. */
+/*
+ * The weight of a site; 0 when the selection (NULL: everything) does not pass it. Negative
+ * figures count as 0.
+ */
 struct weight rank_weight(const struct heap *h, const struct selection *s, enum rank_key key,
 			  uint32_t site);
 
@@ -50,11 +52,15 @@ struct ranking {
 int rank_sites(const struct heap *h, const struct selection *s, enum rank_key key, uint64_t top,
 	       struct ranking *out);
 
-/* The same for mappings (heap.map_sites), by bytes still mapped, then by bytes ever mapped. 0 or
- * -ENOMEM. */
+/*
+ * The same for mappings (heap.map_sites), by bytes still mapped, then by bytes ever mapped. 0 or
+ * -ENOMEM.
+ */
 int rank_map_sites(const struct heap *h, uint64_t top, struct ranking *out);
 
-/* Blocks that pass, largest first, by number (index into heap.blocks). *out: free(); 0 or -ENOMEM.
+/*
+ * Blocks that pass, largest first, by number (index into heap.blocks). *out: free(); 0 or
+ * -ENOMEM.
  */
 int rank_blocks(const struct heap *h, const struct selection *s, uint64_t top, uint64_t **out,
 		uint64_t *nr);

@@ -35,7 +35,9 @@ struct sizes {
 
 void sizes_sum(const struct heap *h, struct sizes *out);
 
-/* Name of an entry as programs call it: "malloc", "operator new[]"; "?" for numbers that are none.
+/*
+ * Name of an entry as programs call it: "malloc", "operator new[]"; "?" for numbers that are
+ * none.
  */
 const char *kind_name(unsigned kind);
 

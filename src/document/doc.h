@@ -28,8 +28,10 @@ struct style {
 	bool utf8;	/* else plain ASCII */
 };
 
-/* Take over a table or series; NULL (out of memory when it was made) and trouble inside it fail the
- * document. */
+/*
+ * Take over a table or series; NULL (out of memory when it was made) and trouble inside it fail
+ * the document.
+ */
 void doc_add(struct doc *d, struct table *t);
 void doc_add_series(struct doc *d, struct series *s);
 
@@ -41,7 +43,9 @@ void doc_fini(struct doc *d);
 /* Write for a person. Nothing from outside reaches a terminal raw. 0 or -errno. */
 int doc_print_text(const struct doc *d, const struct style *style, FILE *out);
 
-/* Write one JSON object: "schema", then a member per table or series that has a key. 0 or -errno.
+/*
+ * Write one JSON object: "schema", then a member per table or series that has a key. 0 or
+ * -errno.
  */
 int doc_print_json(const struct doc *d, FILE *out);
 

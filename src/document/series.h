@@ -22,8 +22,10 @@ struct series {
 	uint64_t tick_ns;
 };
 
-/* A series of nr points, all 0, series_free(). Strings and columns are not copied. NULL when out of
- * memory. */
+/*
+ * A series of nr points, all 0, series_free(). Strings and columns are not copied. NULL when out
+ * of memory.
+ */
 struct series *series_new(const char *key, const char *title, const struct column *column,
 			  unsigned nr_columns, size_t nr);
 void series_free(struct series *s);

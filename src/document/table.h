@@ -90,8 +90,8 @@ struct table {
 	bool json_only;
 	bool no_margin; /* in text: lines begin in the first column */
 	bool fold_chains; /* tree in text: an only child stays at its parent's indentation */
-	const char *children_key; /* tree in JSON: nested under this key; NULL: flat rows with their
-				     depth */
+	/* tree in JSON: nested under this key; NULL: flat rows with their depth */
+	const char *children_key;
 	const struct column *column;
 	unsigned nr_columns;
 	unsigned bars_nr; /* length of UNIT_BARS cells */
@@ -107,8 +107,10 @@ struct table {
 	void *ctx;		      /* for fill; not owned */
 };
 
-/* An empty table, table_free(). Strings and columns are not copied and must outlive it. NULL when
- * out of memory. */
+/*
+ * An empty table, table_free(). Strings and columns are not copied and must outlive it. NULL
+ * when out of memory.
+ */
 struct table *table_new(enum table_shape shape, const char *key, const char *title,
 			const struct column *column, unsigned nr_columns);
 void table_free(struct table *t);
@@ -122,7 +124,9 @@ void table_sentence(struct table *t);
 void table_set(struct table *t, unsigned column, uint64_t value);
 void table_set_float(struct table *t, unsigned column, double value);
 void table_set_bars(struct table *t, unsigned column, const uint64_t *bars);
-/* Text is copied, unless it is constant for as long as the table lives. NULL leaves the cell empty.
+/*
+ * Text is copied, unless it is constant for as long as the table lives. NULL leaves the cell
+ * empty.
  */
 void table_set_text(struct table *t, unsigned column, const char *text);
 void table_set_const(struct table *t, unsigned column, const char *text);

@@ -16,8 +16,8 @@
 /* Whose code a frame is; see role.c for how that is decided. */
 enum frame_role {
 	FRAME_PROGRAM, /* the program and its own libraries */
-	FRAME_RUNTIME, /* C and language run-time libraries: asks for memory on its caller's behalf
-			*/
+	/* C and language run-time libraries: asks for memory on its caller's behalf */
+	FRAME_RUNTIME,
 	FRAME_ALLOCATOR, /* malloc itself and wrappers that only hand memory on */
 	FRAME_MARK,	 /* no frame: says why the stack ends here */
 };
@@ -56,8 +56,8 @@ struct names {
 	unsigned nr_skip;
 	const struct frame_name *lost; /* stands in when memory is out */
 	bool failed;	  /* memory was out at some time */
-	uint8_t *unnamed; /* by module: an address in it was asked for and has no name; NULL: none
-			     yet */
+	/* by module: an address in it was asked for and has no name; NULL: none yet */
+	uint8_t *unnamed;
 };
 
 /* Names of `h`, which must outlive them. */

@@ -13,8 +13,10 @@
 /* Columns that clean text takes. */
 unsigned plain_width(const char *text);
 
-/* Append clean text, cut to `width` columns at its end (at its front) with a mark where something
- * is missing. */
+/*
+ * Append clean text, cut to `width` columns at its end (at its front) with a mark where
+ * something is missing.
+ */
 void plain_cut(struct str *s, const char *text, unsigned width, const struct style *style);
 void plain_cut_front(struct str *s, const char *text, unsigned width, const struct style *style);
 

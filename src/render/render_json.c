@@ -138,8 +138,10 @@ static void nested_tree(struct json *j, struct table *t)
 	json_end(j);
 }
 
-/* Rows with their depth, parents first: a row's parent is the nearest one above it with a smaller
- * depth. */
+/*
+ * Rows with their depth, parents first: a row's parent is the nearest one above it with a
+ * smaller depth.
+ */
 static void flat_tree(struct json *j, struct table *t)
 {
 	json_array(j, t->key);

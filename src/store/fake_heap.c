@@ -102,8 +102,10 @@ static int64_t node_of(struct fake_heap *f, uint32_t parent, uint32_t module, ui
 	return vec_push(&f->nodes, n) ? -ENOMEM : (int64_t)f->nodes.nr - 1;
 }
 
-/* The address of a named function: in a module of its own, or the next free one of the module
- * named. */
+/*
+ * The address of a named function: in a module of its own, or the next free one of the module
+ * named.
+ */
 static int function_find(struct fake_heap *f, const char *name, const char *path,
 			 struct fake_function *out)
 {

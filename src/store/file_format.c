@@ -260,8 +260,10 @@ const struct file_table file_tables[FILE_NR_TABLES] = {
 			  COLUMNS(missed_columns), .optional = true },
 };
 
-/* Column coding and zstd together make at most some thousand bytes of heap from one of file; small
- * heaps go beyond. */
+/*
+ * Column coding and zstd together make at most some thousand bytes of heap from one of file;
+ * small heaps go beyond.
+ */
 uint64_t file_budget(uint64_t file_bytes)
 {
 	uint64_t ratio = 4096, floor = 1ull << 30;

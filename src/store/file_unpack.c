@@ -281,8 +281,10 @@ static int refill(struct unpack *u)
 	return 0;
 }
 
-/* Decompress the next part into `out`, which has been used up. Nothing comes at the end of the
- * frame. */
+/*
+ * Decompress the next part into `out`, which has been used up. Nothing comes at the end of the
+ * frame.
+ */
 int unpack_more(struct unpack *u)
 {
 	ZSTD_outBuffer out = {u->out, sizeof(u->out), 0};

@@ -110,8 +110,10 @@ static const struct column thread_columns[THREAD_NR] = {
 
 #define MAX_THREADS 64 /* in text */
 
-/* The up to `top` threads that allocated most, in order; among equals the one that came first.
- * Returns how many. */
+/*
+ * The up to `top` threads that allocated most, in order; among equals the one that came first.
+ * Returns how many.
+ */
 static uint32_t top_threads(const struct heap *h, uint64_t top, uint32_t *shown)
 {
 	uint32_t nr = 0;

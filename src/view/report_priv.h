@@ -79,7 +79,9 @@ const char *report_basename(const char *path);
 /* "parse_node", or "libx.so+0x1234" without symbols. */
 void report_frame_label(struct str *s, const struct frame_name *f);
 
-/* Set the label column to that, and the tail column after it to "file.c:12" or the module's name.
+/*
+ * Set the label column to that, and the tail column after it to "file.c:12" or the module's
+ * name.
  */
 void report_set_label(struct table *t, unsigned label, const struct frame_name *f);
 
@@ -89,8 +91,10 @@ struct report_titles {
 };
 extern const struct report_titles report_titles[RANK_NR];
 
-/* Set JSON columns function, file, line, module, module_offset, pc (in this order from `first`) of
- * a frame. */
+/*
+ * Set JSON columns function, file, line, module, module_offset, pc (in this order from `first`)
+ * of a frame.
+ */
 #define REPORT_FRAME_COLUMNS                                                                       \
 	JSON_COLUMN("function", UNIT_TEXT), JSON_COLUMN("file", UNIT_TEXT),                        \
 		JSON_COLUMN("line", UNIT_NUMBER), JSON_COLUMN("module", UNIT_TEXT),                \

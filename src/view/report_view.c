@@ -193,8 +193,10 @@ static int rank_all(struct report *r, struct err *e)
 	return rc;
 }
 
-/* What a filter leaves out is about the whole process and would only mislead beside filtered
- * figures. */
+/*
+ * What a filter leaves out is about the whole process and would only mislead beside filtered
+ * figures.
+ */
 static void add_parts(struct report *r)
 {
 	bool filtered = filter_by_stack(&r->opt.filter) || filter_by_block(&r->opt.filter);

@@ -562,8 +562,10 @@ static void forge_large(struct pack *p)
 	pack_pad(p, 5ull << 30); /* no more of it */
 }
 
-/* A very regular heap compresses below what the reader takes for honest: then the file is made
- * larger. */
+/*
+ * A very regular heap compresses below what the reader takes for honest: then the file is made
+ * larger.
+ */
 static void large_heaps_get_a_file_to_match(void **state)
 {
 	struct image m = forged(forge_large);

@@ -281,7 +281,9 @@ static void other_peoples_rights_are_told(void **state)
 
 static void file_capabilities_are_told(void **state)
 {
-	/* struct vfs_cap_data, revision 2: cap_net_raw permitted and effective (linux/capability.h)
+	/*
+	 * struct vfs_cap_data, revision 2: cap_net_raw permitted and effective
+	 * (linux/capability.h)
 	 */
 	static const uint32_t caps[5] = { 0x02000001, 1 << 13, 0, 0, 0 };
 	struct elf_file f = elf_file(ET_DYN, LOADER, true);

@@ -40,8 +40,10 @@ static void weights_are_one_over_the_probability(void **state)
 	heap_free(h);
 }
 
-/* p = 1 - 1/e = 0.63212056; variance of one: 1000^2 * 0.36787944 / 0.39957640 = 920673.60; of 4:
- * 3682694.4 */
+/*
+ * p = 1 - 1/e = 0.63212056; variance of one: 1000^2 * 0.36787944 / 0.39957640 = 920673.60; of 4:
+ * 3682694.4
+ */
 static void four_blocks_by_hand(void **state)
 {
 	struct heap *h = recipe_heap("watch mode=sampled sample=1000\n"

@@ -123,7 +123,9 @@ static void stamps_that_are_not_there(void **state)
 	image_free(&im);
 }
 
-/* Every leaf of every mid is the same page: the output must not outgrow what the arena could hold.
+/*
+ * Every leaf of every mid is the same page: the output must not outgrow what the arena could
+ * hold.
  */
 static void shared_leaves_do_not_multiply(void **state)
 {

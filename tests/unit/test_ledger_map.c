@@ -138,7 +138,9 @@ static void a_file_that_may_shrink_is_not_mapped(void **state)
 	image_free(&sealed);
 }
 
-/* Without capabilities and monitor the ledger is read out of the process's memory. Runs in a child.
+/*
+ * Without capabilities and monitor the ledger is read out of the process's memory. Runs in a
+ * child.
  */
 static int read_as_nobody(struct image *im)
 {

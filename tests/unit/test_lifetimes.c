@@ -8,8 +8,10 @@
 
 static void sums_run_over_all_sites(void **state)
 {
-	/* tick 10 ms; 35 ms is in [20, 40) = bucket 2, 10 ms in [10, 20) = bucket 1, temporary ones
-	 * in bucket 0 */
+	/*
+	 * tick 10 ms; 35 ms is in [20, 40) = bucket 2, 10 ms in [10, 20) = bucket 1, temporary
+	 * ones in bucket 0
+	 */
 	struct heap *h = recipe_heap("site a allocs=5 frees=5 size=8 life=35ms peak-blocks=0\n"
 				     "site b allocs=9 frees=7 size=8 life=10ms temporary=3\n");
 	uint64_t sum[HEAP_NR_LIFETIMES];

@@ -66,8 +66,10 @@ static void without_a_program_frame_the_library_answers(void **state)
 static void a_dissolved_group_can_make_another_the_largest(void **state)
 {
 	(void)state;
-	/* xmalloc is largest by address (120), but its two callers have 60 each, less than direct
-	 * (100) */
+	/*
+	 * xmalloc is largest by address (120), but its two callers have 60 each, less than
+	 * direct (100)
+	 */
 	expect("site main>one>xmalloc allocs=1 size=60\nsite main>two>xmalloc allocs=1 size=60\n"
 	       "site main>direct allocs=1 size=100\n",
 	       RANK_LIVE, 1, "direct=100/1 ");

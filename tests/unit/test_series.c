@@ -20,8 +20,10 @@ static void points_thin_out(void **state)
 		series_add(&s, &(struct heap_point){ .time_ns = now, .allocs = now / MS });
 		taken++;
 	}
-	/* 512 points of 10 ms last 5.12 s; then 256 each of 20 (to 10.24 s), 40, 80, 160 ms (81.9
-	 * s) */
+	/*
+	 * 512 points of 10 ms last 5.12 s; then 256 each of 20 (to 10.24 s), 40, 80, 160 ms
+	 * (81.9 s)
+	 */
 	assert_int_equal(s.interval_ns, 160 * MS);
 	assert_int_equal(s.nr_points, 60000 / 160);
 	assert_int_equal(taken, 512 + 3 * 256 + (60000 - 40960) / 160);
