@@ -380,6 +380,13 @@ line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines
 	valid + "$T/lines"
 	[ "$(jq -s 'map(select(.event == "site")) | length' "$T/lines")" -eq 1 ]
 	[ "$(jq 'select(.event == "detached").sites_left_out' "$T/lines")" -ge 29 ]
+	watched --expire 500ms
+	tell m many
+	line_of '"number": 30,'
+	unwatch
+	valid + "$T/lines"
+	[ "$(jq -s 'map(select(.event == "site")) | length' "$T/lines")" -ge 30 ]
+	[ "$(jq 'select(.event == "detached").sites_left_out' "$T/lines")" -eq 0 ]
 	finish 0
 	cp "$PROG/attach_outlive" "$T/stripped"
 	strip -s "$T/stripped"
