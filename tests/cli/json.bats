@@ -348,6 +348,7 @@ checked() {
 
 # watched OPTION...: pmm attach, its lines in $T/lines.
 watched() {
+	rm -f "$T/lines" "$T/watch.err"
 	"$PMM" attach --json --interval 100ms "$@" "$PID" >"$T/lines" 2>"$T/watch.err" 3>&- 7>&- 8<&- &
 	MONITOR=$!
 	attached
