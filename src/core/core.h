@@ -17,7 +17,7 @@
 #include "src/base/err.h"
 #include "src/base/vec.h"
 #include "src/proc/proc.h"
-#include "src/ptrace/snapshot.h"
+#include "src/ptrace/process_copy.h"
 
 struct core {
 	/* NT_PRPSINFO or the first thread's, as in its pid namespace; 0 = not known */
@@ -25,7 +25,7 @@ struct core {
 	int signal;			/* it died of, 0 = not known */
 	char comm[PROC_COMM_BYTES];	/* "" = not known */
 	/* the one that died first; as in the kernel's order */
-	VEC(struct snapshot_thread) threads;
+	VEC(struct process_copy_thread) threads;
 	/*
 	 * PT_LOAD and NT_FILE joined; "[stack]" and "[vdso]" are named, no mapping is known to be
 	 * shared

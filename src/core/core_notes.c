@@ -30,7 +30,7 @@ struct note {
 static int add_thread(struct core *c, const struct note *n)
 {
 	struct elf_prstatus status;
-	struct snapshot_thread t = { 0 };
+	struct process_copy_thread t = { 0 };
 	int rc;
 
 	if (n->bytes < sizeof(status) || c->threads.nr >= MAX_THREADS)

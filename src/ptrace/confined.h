@@ -15,7 +15,7 @@
 
 enum confined_use {
 	CONFINED_ATTACH,	/* the agent in it */
-	CONFINED_COPY,		/* a copy made inside it (snapshot.h) */
+	CONFINED_COPY,		/* a copy made inside it (process_copy.h) */
 	CONFINED_STOP,		/* its threads stopped and let go */
 	CONFINED_ASK,		/* its threads made to ask the kernel something (altstack.h) */
 	CONFINED_NR_USES

@@ -52,7 +52,7 @@ int copy_hold(struct stopped *s, struct copy *c, uint64_t *ns, struct err *e);
 /* End the copy and have the process reap it. All zero is fine. */
 void copy_end(struct copy *c);
 
-/* See snapshot_reap_leftovers(). */
+/* See process_copy_reap_leftovers(). */
 unsigned copy_reap_leftovers(pid_t pid);
 
 #endif

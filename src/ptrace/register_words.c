@@ -13,13 +13,13 @@
 #define LEGACY_END	416
 #define EXTENDED_BEGIN	576	/* AVX and later */
 
-static void add(struct snapshot_thread *t, const void *from, size_t bytes)
+static void add(struct process_copy_thread *t, const void *from, size_t bytes)
 {
 	memcpy(t->words + t->nr_words, from, bytes - bytes % sizeof(uint64_t));
 	t->nr_words += bytes / sizeof(uint64_t);
 }
 
-int words_fill(struct snapshot_thread *t, const void *image, size_t bytes)
+int words_fill(struct process_copy_thread *t, const void *image, size_t bytes)
 {
 	const uint8_t *from = image;
 	uint64_t *words = realloc(t->words, sizeof(t->regs) + bytes);

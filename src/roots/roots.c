@@ -21,7 +21,7 @@
 
 static size_t read_snapshot(void *arg, uint64_t address, void *to, size_t bytes)
 {
-	return snapshot_read(arg, address, to, bytes);
+	return process_copy_read(arg, address, to, bytes);
 }
 
 static size_t read_core(void *arg, uint64_t address, void *to, size_t bytes)
@@ -31,7 +31,7 @@ static size_t read_core(void *arg, uint64_t address, void *to, size_t bytes)
 
 static uint64_t untouched_snapshot(void *arg, uint64_t address, uint64_t bytes)
 {
-	return snapshot_untouched(arg, address, bytes);
+	return process_copy_untouched(arg, address, bytes);
 }
 
 static uint64_t untouched_core(void *arg, uint64_t address, uint64_t bytes)
@@ -64,7 +64,7 @@ static int own_add(struct roots_find *f, pid_t pid)
 	return rc;
 }
 
-static int entrusted_add(struct memory *m, const struct snapshot *s)
+static int entrusted_add(struct memory *m, const struct process_copy *s)
 {
 	int rc = 0;
 
@@ -74,7 +74,7 @@ static int entrusted_add(struct memory *m, const struct snapshot *s)
 	return rc;
 }
 
-static void find_snapshot(struct roots_find *f, const struct snapshot *s)
+static void find_snapshot(struct roots_find *f, const struct process_copy *s)
 {
 	f->memory->ops = &ops_snapshot;
 	f->memory->arg = (void *)(uintptr_t)s;
@@ -93,7 +93,7 @@ static void find_core(struct roots_find *f, const struct core *c)
 	f->nr_threads = c->threads.nr;
 }
 
-int roots_settle(struct roots *s, const struct snapshot *snapshot, const struct core *core,
+int roots_settle(struct roots *s, const struct process_copy *copied, const struct core *core,
 		 const struct roots_options *o, struct err *e)
 {
 	struct roots_find f = {
@@ -112,13 +112,13 @@ int roots_settle(struct roots *s, const struct snapshot *snapshot, const struct 
 		f.moves = s->state->precopy.moves.v;
 		f.nr_moves = s->state->precopy.moves.nr;
 	}
-	if (snapshot) {
-		find_snapshot(&f, snapshot);
-		roots_pagemaps_open(&pagemaps, task_proc(snapshot->pid), snapshot->copy);
+	if (copied) {
+		find_snapshot(&f, copied);
+		roots_pagemaps_open(&pagemaps, task_proc(copied->pid), copied->copy);
 		f.pages = &pagemaps.pages;
-		rc = own_add(&f, snapshot->pid);
+		rc = own_add(&f, copied->pid);
 		if (!rc)
-			rc = entrusted_add(&s->memory, snapshot);
+			rc = entrusted_add(&s->memory, copied);
 	} else {
 		find_core(&f, core);
 		roots_core_pages_open(&core_pages, core, &s->unread_bytes);
@@ -130,7 +130,7 @@ int roots_settle(struct roots *s, const struct snapshot *snapshot, const struct 
 	s->has_chunks = f.has_chunks;
 	s->asks_usable = f.asks_usable;
 	roots_find_fini(&f);
-	if (snapshot)
+	if (copied)
 		roots_pagemaps_close(&pagemaps);
 	return rc ? err_set(e, rc, "not enough memory to search for pointers") : 0;
 }
@@ -147,7 +147,7 @@ static int live_read(struct roots *s, pid_t pid, const struct roots_options *o, 
 	struct roots_state *state = s->state;
 	uint64_t damaged = 0;
 	struct ledger_options lo = { .running = true, .pid = pid, .damaged = &damaged };
-	struct snapshot_options so = { .no_copy = o->no_copy,
+	struct process_copy_options so = { .no_copy = o->no_copy,
 				       .most_held_bytes = MOST_HELD_BYTES,
 				       .arg = &state->precopy };
 	int rc;
@@ -160,22 +160,22 @@ static int live_read(struct roots *s, pid_t pid, const struct roots_options *o, 
 		rc = precopy_begin(&state->precopy, state->map, e);
 	}
 	if (!rc)
-		rc = snapshot_take(pid, &so, &state->snapshot, e);
+		rc = process_copy_take(pid, &so, &state->copied, e);
 	if (!rc && o->no_copy)
 		rc = precopy_still(&state->precopy, state->map, e);
 	if (rc)
 		return rc;
-	s->stopped = !state->snapshot.copy;
+	s->stopped = !state->copied.copy;
 	s->memory.stop = o->stop;
-	s->pause_ns = state->snapshot.pause_ns;
-	s->why_stopped = state->snapshot.why;
-	s->held_bytes = state->snapshot.held_bytes;
-	s->late = state->snapshot.late;
+	s->pause_ns = state->copied.pause_ns;
+	s->why_stopped = state->copied.why;
+	s->held_bytes = state->copied.held_bytes;
+	s->late = state->copied.late;
 	rc = precopy_heap(&state->precopy, &lo, &s->heap, e);
 	if (rc)
 		return rc;
 	s->complete = roots_complete(s->heap) && !damaged;
-	return roots_settle(s, &state->snapshot, NULL, o, e);
+	return roots_settle(s, &state->copied, NULL, o, e);
 }
 
 int roots_live(pid_t pid, const struct roots_options *o, struct roots *s, struct err *e)
@@ -195,13 +195,13 @@ int roots_live(pid_t pid, const struct roots_options *o, struct roots *s, struct
 
 int roots_intact(const struct roots *s, struct err *e)
 {
-	if (!s->state || snapshot_intact(&s->state->snapshot))
+	if (!s->state || process_copy_intact(&s->state->copied))
 		return 0;
 	if (s->stopped)
 		return err_set(e, -ESRCH, "process %d was killed while it was searched",
-			       (int)s->state->snapshot.pid);
+			       (int)s->state->copied.pid);
 	err_set(e, -ECHILD, "the copy of process %d was killed while it was searched",
-		(int)s->state->snapshot.pid);
+		(int)s->state->copied.pid);
 	err_hint(e, "when memory runs out it goes first; search with the program stopped: --stop");
 	return -ECHILD;
 }
@@ -213,7 +213,7 @@ uint64_t roots_free(struct roots *s)
 
 	if (state) {
 		precopy_end(&state->precopy);
-		ns = snapshot_free(&state->snapshot);
+		ns = process_copy_free(&state->copied);
 		pause_ns = ns ? ns : pause_ns;
 		if (state->map)
 			ledger_map_close(state->map);

@@ -19,8 +19,8 @@
 
 struct core;
 struct proc_maps;
-struct snapshot;
-struct snapshot_thread;
+struct process_copy;
+struct process_copy_thread;
 
 struct roots {
 	struct heap *heap;
@@ -94,7 +94,7 @@ int roots_intact(const struct roots *s, struct err *e);
  * Its threads with their registers, and its mappings, as of that moment; valid until roots_free().
  * NULL = there are none.
  */
-const struct snapshot_thread *roots_threads(const struct roots *s, size_t *nr);
+const struct process_copy_thread *roots_threads(const struct roots *s, size_t *nr);
 const struct proc_maps *roots_maps(const struct roots *s);
 
 /* Release; lets the program go on where it was stopped. Returns the pause in nanoseconds. */
@@ -104,7 +104,7 @@ uint64_t roots_free(struct roots *s);
  * The parts, for tests: fill in roots, words, owned blocks and code for a heap whose blocks are
  * known, from a snapshot or a core.
  */
-int roots_settle(struct roots *s, const struct snapshot *snapshot, const struct core *core,
+int roots_settle(struct roots *s, const struct process_copy *copied, const struct core *core,
 		 const struct roots_options *o, struct err *e);
 
 #endif

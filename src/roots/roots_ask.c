@@ -23,10 +23,10 @@ int roots_ask(struct roots *s, const uint8_t *class)
 	struct altstacks stacks = { 0 };
 	int found = 0, rc;
 
-	if (!s->state || !s->state->snapshot.state || !may_be_stack(s->heap, class))
+	if (!s->state || !s->state->copied.state || !may_be_stack(s->heap, class))
 		return 0;
-	rc = snapshot_ask(&s->state->snapshot, &stacks);
-	s->pause_ns = s->state->snapshot.pause_ns;
+	rc = process_copy_ask(&s->state->copied, &stacks);
+	s->pause_ns = s->state->copied.pause_ns;
 	for (size_t i = 0; !rc && i < stacks.v.nr; i++) {
 		uint64_t block = roots_block_at(s->heap, stacks.v.v[i].start);
 

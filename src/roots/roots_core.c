@@ -171,7 +171,7 @@ static int moves_guess(struct roots *s)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < c->threads.nr; i++) {
-		const struct snapshot_thread *t = &c->threads.v[i];
+		const struct process_copy_thread *t = &c->threads.v[i];
 		size_t n = core_read(c, t->regs.rsp & ~7ull, word, sizeof(word)) / 8, top = 0;
 
 		for (size_t k = 0; k < n; k++)

@@ -46,12 +46,13 @@ static int word_kept(const struct roots_find *f, const struct precopy_move *m, u
  * The thread that is at it: by its number, or the one whose stack pointer is nearest below the
  * hook's caller.
  */
-static const struct snapshot_thread *mover(const struct roots_find *f, const struct precopy_move *m)
+static const struct process_copy_thread *mover(const struct roots_find *f,
+					       const struct precopy_move *m)
 {
-	const struct snapshot_thread *nearest = NULL;
+	const struct process_copy_thread *nearest = NULL;
 
 	for (size_t i = 0; i < f->nr_threads; i++) {
-		const struct snapshot_thread *t = &f->threads[i];
+		const struct process_copy_thread *t = &f->threads[i];
 
 		if (t->regs.rsp > m->sp || m->sp - t->regs.rsp > NEAR_BYTES)
 			continue;
@@ -66,7 +67,7 @@ static const struct snapshot_thread *mover(const struct roots_find *f, const str
 static int move_kept(const struct roots_find *f, const struct precopy_move *m,
 		     struct roots_ranges *kept)
 {
-	const struct snapshot_thread *t = mover(f, m);
+	const struct process_copy_thread *t = mover(f, m);
 	int rc = kept_add(kept, m->from, m->bytes);
 	struct roots_window w = { .f = f };
 	uint64_t at, word;

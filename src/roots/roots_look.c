@@ -2,18 +2,18 @@
 /* What of the process is to be seen beside blocks and roots: for names. */
 #include "src/roots/roots_state_priv.h"
 
-const struct snapshot_thread *roots_threads(const struct roots *s, size_t *nr)
+const struct process_copy_thread *roots_threads(const struct roots *s, size_t *nr)
 {
 	*nr = 0;
 	if (!s->state)
 		return NULL;
-	*nr = s->state->core.state ? s->state->core.threads.nr : s->state->snapshot.threads.nr;
-	return s->state->core.state ? s->state->core.threads.v : s->state->snapshot.threads.v;
+	*nr = s->state->core.state ? s->state->core.threads.nr : s->state->copied.threads.nr;
+	return s->state->core.state ? s->state->core.threads.v : s->state->copied.threads.v;
 }
 
 const struct proc_maps *roots_maps(const struct roots *s)
 {
 	return !s->state	      ? NULL
 	       : s->state->core.state ? &s->state->core.maps
-				      : &s->state->snapshot.maps;
+				      : &s->state->copied.maps;
 }

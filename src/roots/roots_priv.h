@@ -20,7 +20,7 @@
 #include "src/model/heap.h"
 #include "src/model/memory.h"
 #include "src/proc/proc.h"
-#include "src/ptrace/snapshot.h"
+#include "src/ptrace/process_copy.h"
 
 #define ROOTS_PAGE	4096ull
 #define ROOTS_NONE	MEMORY_NR_KINDS	/* kind of a mark: no root */
@@ -58,7 +58,7 @@ struct roots_find {
 	struct memory *memory;		/* how to read; its lists are filled in */
 	const struct heap *heap;
 	const struct proc_maps *maps;
-	const struct snapshot_thread *threads;
+	const struct process_copy_thread *threads;
 	size_t nr_threads;
 	const struct precopy_move *moves;
 	size_t nr_moves;

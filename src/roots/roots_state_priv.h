@@ -9,12 +9,12 @@
 #include "src/ledger/ledger_map.h"
 #include "src/roots/roots_priv.h"
 #include "src/core/core.h"
-#include "src/ptrace/snapshot.h"
+#include "src/ptrace/process_copy.h"
 
 struct roots_state {
 	struct ledger_map *map;
 	struct precopy precopy;
-	struct snapshot snapshot;
+	struct process_copy copied;
 	struct core core;
 };
 

@@ -114,7 +114,7 @@ static bool record_read(const struct roots_find *f, uint64_t at, struct record *
 
 /* ---- living threads -------------------------------------------------------------------------- */
 
-static uint64_t stack_pointer(const struct roots_find *f, const struct snapshot_thread *t)
+static uint64_t stack_pointer(const struct roots_find *f, const struct process_copy_thread *t)
 {
 	if (f->leave_sp && t->tid == f->leave_tid)
 		return f->leave_sp;
@@ -145,7 +145,7 @@ static bool is_shared(const struct threads *t, uint64_t at)
  * The stack from its pointer up, or all of it when the thread stands on another one: signal
  * handlers, coroutines.
  */
-static int stack_mark(struct threads *t, const struct snapshot_thread *thread)
+static int stack_mark(struct threads *t, const struct process_copy_thread *thread)
 {
 	const struct record *r = &t->r;
 	uint64_t sp = stack_pointer(t->f, thread);
@@ -171,7 +171,7 @@ static int word_add(struct memory *m, uint64_t value, pid_t tid)
  * Of a thread that leaves only the registers count that belong to its callers: what it does itself
  * is pmm's and the C library's.
  */
-static int registers_add(struct roots_find *f, const struct snapshot_thread *t)
+static int registers_add(struct roots_find *f, const struct process_copy_thread *t)
 {
 	const uint64_t kept[] = { t->regs.rbx, t->regs.rbp, t->regs.r12,
 				  t->regs.r13, t->regs.r14, t->regs.r15 };
@@ -194,7 +194,7 @@ static int owned_add(struct roots_find *f, uint64_t address)
 	return roots_in_block(f->heap, address) ? vec_push(&f->memory->owned, address) : 0;
 }
 
-static int thread_add(struct threads *t, const struct snapshot_thread *thread)
+static int thread_add(struct threads *t, const struct process_copy_thread *thread)
 {
 	uint64_t at = thread->regs.fs_base;
 	int rc = registers_add(t->f, thread);

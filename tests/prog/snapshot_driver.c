@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Drives src/ptrace/snapshot.h from the command line, for tests/cli/snapshot.bats:
+ * Drives src/ptrace/process_copy.h from the command line, for tests/cli/snapshot.bats:
  *
  *	take PID TIMES [ADDRESS]	take and let go; prints how many were copies, why others were not, the median pause in microseconds. With
  *					the address of a snapshot_victim's pages each is compared with what it must be
  *	hold PID [ADDRESS]		prints "copy PID" or "stopped: why", each line of standard input is answered by "intact" or "gone"
  *	read PID ADDRESS BYTES		take; prints how many bytes can be read there, and the first 8 as a number
- *	untouched PID HOW ADDRESS...	take, HOW "copied" or "held"; prints what snapshot_untouched() says of 2 GiB at each address. With
+ *	untouched PID HOW ADDRESS...	take, HOW "copied" or "held"; prints what process_copy_untouched() says of 2 GiB at each address. With
  *					"copied-6.1", "held-6.1" PAGEMAP_SCAN is not there, as in Linux 6.1
- *	left PID			snapshot_reap_leftovers(): prints their number
+ *	left PID			process_copy_reap_leftovers(): prints their number
  *	die PID TIMES			children that take snapshots without end, each killed at a random moment
  *	points PID			children that take one, killed behind their first, second, ... request of the kernel; prints how
  *					many requests there are and how many copies were left behind
@@ -32,14 +32,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/ptrace/snapshot.h"
+#include "src/ptrace/process_copy.h"
 #include "tests/prog/requests.h"
 
 #define NR_PAIRS	4	/* of a snapshot_victim: pages of which the two of a pair count alike */
 #define PAGE		4096
 
 static struct err e;
-static struct snapshot_options options;
+static struct process_copy_options options;
 static unsigned nr_left;
 static bool asks;
 
@@ -48,17 +48,17 @@ static int refused(int rc)
 	return requests_refused(rc, &e);
 }
 
-static uint64_t word(const struct snapshot *s, uint64_t address)
+static uint64_t word(const struct process_copy *s, uint64_t address)
 {
 	uint64_t value = 0;
 
-	if (snapshot_read(s, address, &value, sizeof(value)) != sizeof(value))
+	if (process_copy_read(s, address, &value, sizeof(value)) != sizeof(value))
 		printf("nothing to be read at %#llx\n", (unsigned long long)address);
 	return value;
 }
 
 /* First all first pages, then all second ones: were this not one moment, the counters would have gone on. */
-static int compare(const struct snapshot *s, uint64_t address)
+static int compare(const struct process_copy *s, uint64_t address)
 {
 	uint64_t first[NR_PAIRS];
 	int wrong = 0;
@@ -82,10 +82,10 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static int ask(struct snapshot *s)
+static int ask(struct process_copy *s)
 {
 	struct altstacks a = { 0 };
-	int rc = snapshot_ask(s, &a);
+	int rc = process_copy_ask(s, &a);
 
 	if (!rc && a.v.nr + a.nr_silent > s->threads.nr)
 		rc = printf("%zu stacks, %zu silent, of %zu threads\n", a.v.nr, a.nr_silent, s->threads.nr);
@@ -100,8 +100,8 @@ static int take(pid_t pid, unsigned times, uint64_t address)
 	size_t nr = 0;
 
 	for (unsigned i = 0; i < times; i++) {
-		struct snapshot s;
-		int rc = snapshot_take(pid, &options, &s, &e);
+		struct process_copy s;
+		int rc = process_copy_take(pid, &options, &s, &e);
 
 		if (!rc && address)
 			rc = compare(&s, address);
@@ -111,7 +111,7 @@ static int take(pid_t pid, unsigned times, uint64_t address)
 		if (!rc && !s.copy && !options.no_copy)
 			printf("stopped: %s\n", s.why.text);
 		nr = s.threads.nr;
-		ns[i] = snapshot_free(&s);
+		ns[i] = process_copy_free(&s);
 		if (rc) {
 			free(ns);
 			return rc < 0 ? refused(rc) : rc;
@@ -126,8 +126,8 @@ static int take(pid_t pid, unsigned times, uint64_t address)
 
 static int hold(pid_t pid)
 {
-	struct snapshot s;
-	int rc = snapshot_take(pid, &options, &s, &e);
+	struct process_copy s;
+	int rc = process_copy_take(pid, &options, &s, &e);
 	char line[80];
 
 	if (rc)
@@ -138,25 +138,25 @@ static int hold(pid_t pid)
 	else
 		printf("stopped: %s\n", s.why.text);
 	while (fgets(line, sizeof(line), stdin))
-		puts(snapshot_intact(&s) ? "intact" : "gone");
-	snapshot_free(&s);
+		puts(process_copy_intact(&s) ? "intact" : "gone");
+	process_copy_free(&s);
 	return 0;
 }
 
 static int read_at(pid_t pid, uint64_t address, size_t bytes)
 {
-	struct snapshot s;
-	int rc = snapshot_take(pid, &options, &s, &e);
+	struct process_copy s;
+	int rc = process_copy_take(pid, &options, &s, &e);
 	uint64_t *to = calloc(1, bytes + sizeof(*to));
 
 	if (rc) {
 		free(to);
 		return refused(rc);
 	}
-	printf("%zu", snapshot_read(&s, address, to, bytes));
+	printf("%zu", process_copy_read(&s, address, to, bytes));
 	printf(" %llu\n", (unsigned long long)*to);
 	free(to);
-	snapshot_free(&s);
+	process_copy_free(&s);
 	return 0;
 }
 
@@ -175,15 +175,15 @@ static int grow_old(void)
 
 static int untouched(pid_t pid, bool old, char **addresses)
 {
-	struct snapshot s;
-	int rc = old && grow_old() ? -ENOSYS : snapshot_take(pid, &options, &s, &e);
+	struct process_copy s;
+	int rc = old && grow_old() ? -ENOSYS : process_copy_take(pid, &options, &s, &e);
 
 	if (rc)
 		return refused(rc);
 	for (; *addresses; addresses++)
-		printf("%llu ", (unsigned long long)snapshot_untouched(&s, strtoull(*addresses, NULL, 0), 2ull << 30));
+		printf("%llu ", (unsigned long long)process_copy_untouched(&s, strtoull(*addresses, NULL, 0), 2ull << 30));
 	puts(s.copy ? "copied" : "held");
-	snapshot_free(&s);
+	process_copy_free(&s);
 	return 0;
 }
 
@@ -217,7 +217,7 @@ static int once(void *arg)
 
 static int reap(void *arg)
 {
-	nr_left += snapshot_reap_leftovers(*(pid_t *)arg);
+	nr_left += process_copy_reap_leftovers(*(pid_t *)arg);
 	return 0;
 }
 
@@ -238,7 +238,7 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "read") && argc > 4)
 		return read_at(pid, strtoull(argv[3], NULL, 0), strtoull(argv[4], NULL, 0));
 	if (!strcmp(what, "left"))
-		return printf("%u\n", snapshot_reap_leftovers(pid)) < 0;
+		return printf("%u\n", process_copy_reap_leftovers(pid)) < 0;
 	if (!strcmp(what, "die"))
 		return die(pid, times);
 	if (!strcmp(what, "points") || !strcmp(what, "askpoints")) {

@@ -142,7 +142,7 @@ static unsigned search(pid_t pid, struct stopped *s, bool complete, bool with_pa
 	struct heap *h = heap_new();
 	struct proc_maps maps = { 0 };
 	struct roots_pagemaps pagemaps;
-	struct snapshot_thread *threads = calloc(s->nr, sizeof(*threads));
+	struct process_copy_thread *threads = calloc(s->nr, sizeof(*threads));
 	struct roots_find f = { .memory = &m,
 				.heap = h,
 				.maps = &maps,

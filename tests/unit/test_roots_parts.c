@@ -357,7 +357,7 @@ static void what_a_thread_moves_counts(void **state)
 				     .path = (char *)"[stack]" } };
 	struct proc_maps maps = { map, NR(map) };
 	uint64_t words[] = { BASE + 0x1200, BASE + 0x9000 };
-	struct snapshot_thread thread = { .tid = 7, .words = words, .nr_words = NR(words) };
+	struct process_copy_thread thread = { .tid = 7, .words = words, .nr_words = NR(words) };
 	struct precopy_move move = { .from = BASE + 0x1100,
 				     .bytes = 0x40,
 				     .to_bytes = 0x60,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/ptrace/snapshot.c, snapshot_read.c, copy.c, apart.c, room.c, divert.c, leash.c, guardable.c:
- * copies of running processes that check themselves. The session is tests/unit/sessions/snapshot.t.
- * Runs: snapshot_driver.
+ * src/ptrace/process_copy.c, process_copy_read.c, copy.c, apart.c, room.c, divert.c, leash.c,
+ * guardable.c: copies of running processes that check themselves. The session is
+ * tests/unit/sessions/snapshot.t. Runs: snapshot_driver.
  */
 #include "tests/unit/cmd_session.h"
 

@@ -2,7 +2,8 @@
 /*
  * Threads of another process stopped, asked, copied and let go: they stand still meanwhile, and go
  * on afterwards as if nothing had been. Of src/ptrace/stop.c, seize.c, altstack.c, remote.c,
- * divert.c, leash.c, gadget.c, snapshot.c, snapshot_read.c, copy.c, apart.c, room.c, task.c.
+ * divert.c, leash.c, gadget.c, process_copy.c, process_copy_read.c, copy.c, apart.c, room.c,
+ * task.c.
  */
 #include "tests/unit/unit.h"
 
@@ -18,7 +19,7 @@
 #include "src/ptrace/altstack.h"
 #include "src/ptrace/gadget.h"
 #include "src/ptrace/remote.h"
-#include "src/ptrace/snapshot.h"
+#include "src/ptrace/process_copy.h"
 #include "src/ptrace/stop.h"
 #include "src/proc/task.h"
 
@@ -336,11 +337,11 @@ static int note_moment(void *arg, struct err *e)
 	return 0;
 }
 
-static void check_moment(const struct snapshot *s, uint64_t count)
+static void check_moment(const struct process_copy *s, uint64_t count)
 {
 	static uint64_t word[16 * 512];
 
-	assert_int_equal(snapshot_read(s, (uint64_t)shared->private, word, sizeof(word)),
+	assert_int_equal(process_copy_read(s, (uint64_t)shared->private, word, sizeof(word)),
 			 sizeof(word));
 	for (unsigned i = 0; i < 16 * 512; i++)
 		if (word[i] != count && word[i] != count + 1)
@@ -354,15 +355,15 @@ static void a_snapshot_is_of_one_moment(void **state)
 	(void)state;
 	for (unsigned no_copy = 0; no_copy < 2; no_copy++) {
 		struct moment m = { 0, 0 };
-		struct snapshot_options o = { .no_copy = no_copy,
+		struct process_copy_options o = { .no_copy = no_copy,
 					      .stopped = note_moment,
 					      .arg = &m };
 		struct altstacks a = { 0 };
 		struct err e = { 0 };
-		struct snapshot s;
+		struct process_copy s;
 		uint64_t later;
 
-		assert_int_equal(snapshot_take(victim, &o, &s, &e), 0);
+		assert_int_equal(process_copy_take(victim, &o, &s, &e), 0);
 		assert_int_equal(m.nr, 1);
 		assert_int_equal(s.pid, victim);
 		assert_int_equal(s.threads.nr, THREADS);
@@ -374,17 +375,17 @@ static void a_snapshot_is_of_one_moment(void **state)
 		check_moment(&s, m.count);
 		if (!s.copy)
 			assert_int_equal(shared->count[0], later);
-		assert_true(snapshot_intact(&s));
-		assert_int_equal(snapshot_read(&s, 8, &later, 8), 0);
-		assert_int_equal(snapshot_ask(&s, &a), 0);
+		assert_true(process_copy_intact(&s));
+		assert_int_equal(process_copy_read(&s, 8, &later, 8), 0);
+		assert_int_equal(process_copy_ask(&s, &a), 0);
 		assert_true(has_stack(&a, 1) && has_stack(&a, 3));
 		assert_int_equal(a.v.nr, NR_STACKS);
 		assert_int_equal(a.nr_silent, 0);
 		vec_fini(&a.v);
 		check_moment(&s, m.count);
-		assert_true(snapshot_free(&s) > 0);
+		assert_true(process_copy_free(&s) > 0);
 		all_go_on();
-		assert_int_equal(snapshot_reap_leftovers(victim), 0);
+		assert_int_equal(process_copy_reap_leftovers(victim), 0);
 	}
 }
 
@@ -397,16 +398,16 @@ static int give_up(void *arg, struct err *e)
 
 static void who_gives_up_has_nothing(void **state)
 {
-	struct snapshot_options o = { .stopped = give_up };
+	struct process_copy_options o = { .stopped = give_up };
 	struct err e = { 0 };
-	struct snapshot s;
+	struct process_copy s;
 
 	(void)state;
-	assert_int_equal(snapshot_take(victim, &o, &s, &e), -ECANCELED);
+	assert_int_equal(process_copy_take(victim, &o, &s, &e), -ECANCELED);
 	assert_string_equal(e.text, "not now");
 	all_go_on();
-	assert_int_equal(snapshot_reap_leftovers(victim), 0);
-	assert_true(snapshot_take(0x7ffffff0, &o, &s, &e) < 0);
+	assert_int_equal(process_copy_reap_leftovers(victim), 0);
+	assert_true(process_copy_take(0x7ffffff0, &o, &s, &e) < 0);
 	assert_string_equal(e.text, "no process has the number 2147483632");
 }
 

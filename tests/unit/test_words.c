@@ -9,7 +9,7 @@
 #define REGS	(sizeof(struct user_regs_struct) / sizeof(uint64_t))
 
 static uint8_t image[1024];
-static struct snapshot_thread t;
+static struct process_copy_thread t;
 
 static void fill(size_t bytes)
 {

@@ -7,7 +7,7 @@
 #include "src/base/nanotime.h"
 #include "src/session/leaks/leaks_hold.h"
 #include "src/session/leaks/leaks_live.h"
-#include "src/ptrace/snapshot.h"
+#include "src/ptrace/process_copy.h"
 #include "src/ptrace/watchdog.h"
 #include "src/session/session.h"
 
@@ -15,7 +15,7 @@
 static int reap(pid_t pid, void *unused)
 {
 	(void)unused;
-	snapshot_reap_leftovers(pid);
+	process_copy_reap_leftovers(pid);
 	return 0;
 }
 

@@ -13,7 +13,7 @@
 #include "src/symbol/variables.h"
 #include "src/view/hold_view.h"
 
-struct snapshot_thread;
+struct process_copy_thread;
 
 /* ---- which blocks (leaks_hold_target.c) ---- */
 
@@ -49,7 +49,7 @@ struct hold_names {
 	const struct roots *roots;
 	const struct heap *heap;
 	struct symbolizer *sym;		/* NULL = no names */
-	const struct snapshot_thread *threads;
+	const struct process_copy_thread *threads;
 	size_t nr_threads;
 	struct dwarf_memory memory;
 	VEC(struct hold_walk) walks;

@@ -7,7 +7,7 @@
 
 #include "src/base/str.h"
 #include "src/session/leaks/leaks_hold_priv.h"
-#include "src/ptrace/snapshot.h"
+#include "src/ptrace/process_copy.h"
 
 #define DTV_AT	8		/* in a thread's record (glibc) */
 
@@ -16,7 +16,7 @@ static const char *const register_name[DWARF_REGISTERS] = {
 	"r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip",
 };
 
-static void registers_of(const struct snapshot_thread *t, struct dwarf_registers *r)
+static void registers_of(const struct process_copy_thread *t, struct dwarf_registers *r)
 {
 	const struct user_regs_struct *u = &t->regs;
 	const uint64_t value[DWARF_REGISTERS] = {
@@ -50,7 +50,7 @@ void hold_names_fini(struct hold_names *n)
 	vec_fini(&n->tls);
 }
 
-static const struct snapshot_thread *thread_of(const struct hold_names *n, uint32_t tid)
+static const struct process_copy_thread *thread_of(const struct hold_names *n, uint32_t tid)
 {
 	for (size_t i = 0; i < n->nr_threads; i++)
 		if ((uint32_t)n->threads[i].tid == tid)
@@ -72,7 +72,7 @@ uint32_t hold_module_at(const struct heap *h, uint64_t address)
 /* NULL where memory runs out, or nothing is known of the thread. */
 static const struct walk *walk_of(struct hold_names *n, uint32_t tid)
 {
-	const struct snapshot_thread *t = thread_of(n, tid);
+	const struct process_copy_thread *t = thread_of(n, tid);
 	struct dwarf_registers first;
 	struct hold_walk w = { .thread = tid };
 
@@ -240,7 +240,7 @@ static void find_in_memory(struct hold_names *n, uint64_t at, const struct memor
 
 static void find_register(struct hold_names *n, const struct memory_word *word, struct hold_root *r)
 {
-	const struct snapshot_thread *t = thread_of(n, word->thread);
+	const struct process_copy_thread *t = thread_of(n, word->thread);
 	const struct walk *w = t ? walk_of(n, word->thread) : NULL;
 	struct dwarf_registers registers;
 

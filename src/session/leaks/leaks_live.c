@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "src/base/hash.h"
-#include "src/ptrace/snapshot.h"
+#include "src/ptrace/process_copy.h"
 #include "src/ptrace/watchdog.h"
 
 /* One search, and what is kept between searches. */
@@ -66,7 +66,7 @@ static int search(struct leaks_live *x, struct roots *s, enum heap_search_how ho
 static int reap(pid_t pid, void *unused)
 {
 	(void)unused;
-	snapshot_reap_leftovers(pid);
+	process_copy_reap_leftovers(pid);
 	return 0;
 }
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading a snapshot's memory: where it is, and what need not be read. */
+/* Reading a process copy's memory: where it is, and what need not be read. */
 #include <string.h>
 
 #include "src/base/str.h"
-#include "src/ptrace/snapshot.h"
-#include "src/ptrace/snapshot_priv.h"
+#include "src/ptrace/process_copy.h"
+#include "src/ptrace/process_copy_priv.h"
 
 #define PAGE		4096ull
 /* of whole pages, as much as pages_find() looks at anywhere in search of one */
 #define LOOK_BYTES	(256ull << 20)
 
 /* How much of [address, address + bytes) is alike: with pages that are brought, or without. */
-static uint64_t brought_part(const struct snapshot_state *state, uint64_t address, uint64_t bytes,
-			     bool *brought)
+static uint64_t brought_part(const struct process_copy_state *state, uint64_t address,
+			     uint64_t bytes, bool *brought)
 {
 	size_t i = vec_while(&state->brought, p, p->end <= address);
 	uint64_t end = i == state->brought.nr ? UINT64_MAX : state->brought.v[i].start;
@@ -24,7 +24,7 @@ static uint64_t brought_part(const struct snapshot_state *state, uint64_t addres
 }
 
 /* How much of it is there at an address, in a row. */
-static size_t pages_in_row(const struct snapshot_state *state, uint64_t address, size_t bytes)
+static size_t pages_in_row(const struct process_copy_state *state, uint64_t address, size_t bytes)
 {
 	struct page_runs there = { 0 };
 	size_t found = 0;
@@ -40,7 +40,7 @@ static size_t pages_in_row(const struct snapshot_state *state, uint64_t address,
 /*
  * Of the process itself, which is stopped. What nobody would bring meanwhile is not waited for.
  */
-static size_t read_held(const struct snapshot_state *state, uint64_t address, void *to,
+static size_t read_held(const struct process_copy_state *state, uint64_t address, void *to,
 			size_t bytes)
 {
 	size_t done = 0;
@@ -60,9 +60,9 @@ static size_t read_held(const struct snapshot_state *state, uint64_t address, vo
 	return done;
 }
 
-size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_t bytes)
+size_t process_copy_read(const struct process_copy *s, uint64_t address, void *to, size_t bytes)
 {
-	const struct snapshot_state *state = s->state;
+	const struct process_copy_state *state = s->state;
 	size_t done = 0;
 
 	if (!s->copy)
@@ -114,9 +114,9 @@ static const struct proc_map *map_own(const struct proc_maps *maps, uint64_t add
 		       : NULL;
 }
 
-uint64_t snapshot_untouched(const struct snapshot *s, uint64_t address, uint64_t bytes)
+uint64_t process_copy_untouched(const struct process_copy *s, uint64_t address, uint64_t bytes)
 {
-	const struct snapshot_state *state = s->state;
+	const struct process_copy_state *state = s->state;
 	const struct proc_map *m = map_own(&s->maps, address);
 	struct page_runs first = { 0 };
 	uint64_t end, found = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A process as it was at one moment: its copy, and what is to be had elsewhere (apart.h). */
-#include "src/ptrace/snapshot.h"
+#include "src/ptrace/process_copy.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "src/ptrace/gadget.h"
 #include "src/proc/pages.h"
 #include "src/proc/smaps.h"
-#include "src/ptrace/snapshot_priv.h"
+#include "src/ptrace/process_copy_priv.h"
 #include "src/ptrace/stop.h"
 #include "src/proc/task.h"
 #include "src/ptrace/tracer.h"
@@ -35,7 +35,7 @@
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-static int read_thread(struct snapshot_thread *t, struct arch_xstate *x)
+static int read_thread(struct process_copy_thread *t, struct arch_xstate *x)
 {
 	struct iovec io = { x->image, ARCH_XSTATE_BYTES };
 	int rc = (int)tracer_ptrace(PTRACE_GETREGSET, t->tid, ARCH_NT_XSTATE, (uintptr_t)&io);
@@ -49,13 +49,14 @@ static int read_thread(struct snapshot_thread *t, struct arch_xstate *x)
 
 static int run_read_threads(void *arg)
 {
-	struct snapshot *s = arg;
+	struct process_copy *s = arg;
 	const struct stopped *stopped = &s->state->stopped;
 	struct arch_xstate *x = aligned_alloc(64, (sizeof(*x) + 63) & ~63ul);
 	int rc = x ? vec_reserve(&s->threads, stopped->nr) : -ENOMEM;
 
 	for (size_t i = 0; !rc && i < stopped->nr; i++) {
-		struct snapshot_thread t = { .tid = stopped->v[i].tid, .regs = stopped->v[i].regs };
+		struct process_copy_thread t = { .tid = stopped->v[i].tid,
+						 .regs = stopped->v[i].regs };
 
 		if (stopped->v[i].ended)
 			continue;
@@ -79,7 +80,7 @@ static int open_mem(pid_t pid)
 /* ---- taking ---------------------------------------------------------------------------------- */
 
 /* Is it worth the attempt to make a copy? Else says in s->why what is against it. */
-static bool want_copy(struct snapshot *s, const struct snapshot_options *o)
+static bool want_copy(struct process_copy *s, const struct process_copy_options *o)
 {
 	if (o->no_copy) {
 		err_set(&s->why, 0, "no copy was asked for");
@@ -103,7 +104,8 @@ static uint64_t own_bytes(pid_t pid)
 }
 
 /* Of a process that cannot be copied: 0, or -E2BIG. */
-static int may_hold(const struct snapshot *s, const struct snapshot_options *o, struct err *e)
+static int may_hold(const struct process_copy *s, const struct process_copy_options *o,
+		    struct err *e)
 {
 	uint64_t bytes = o->no_copy || !o->most_held_bytes ? 0 : own_bytes(s->pid);
 
@@ -121,10 +123,10 @@ static int may_hold(const struct snapshot *s, const struct snapshot_options *o, 
  * Stop all and make the copy; when no thread is fit for it just now, again a bit later. Ends with
  * the threads stopped. 0 or -errno.
  */
-static int stop_and_copy(struct snapshot *s, const struct snapshot_options *o, bool wanted,
+static int stop_and_copy(struct process_copy *s, const struct process_copy_options *o, bool wanted,
 			 struct err *e)
 {
-	struct snapshot_state *state = s->state;
+	struct process_copy_state *state = s->state;
 	const uint64_t timeout_ns = o->timeout_ns ? o->timeout_ns : STOP_NS;
 
 	for (unsigned tries = 0;; tries++) {
@@ -140,7 +142,7 @@ static int stop_and_copy(struct snapshot *s, const struct snapshot_options *o, b
 	}
 }
 
-static int left_out_failed(const struct snapshot *s, int rc, struct err *e)
+static int left_out_failed(const struct process_copy *s, int rc, struct err *e)
 {
 	if (rc == -ENOMEM)
 		return err_set(e, rc, "out of memory");
@@ -148,7 +150,7 @@ static int left_out_failed(const struct snapshot *s, int rc, struct err *e)
 }
 
 /* All threads are stopped. */
-static int read_stopped(struct snapshot *s, const struct snapshot_options *o, struct err *e)
+static int read_stopped(struct process_copy *s, const struct process_copy_options *o, struct err *e)
 {
 	int rc = tracer_do(s->state->stopped.tracer, run_read_threads, s);
 	pid_t live = task_live(s->pid);
@@ -171,9 +173,9 @@ static int read_stopped(struct snapshot *s, const struct snapshot_options *o, st
 }
 
 /* Behind the stop: let the process go on where there is a copy, and find out what the copy has. */
-static int settle(struct snapshot *s, struct err *e)
+static int settle(struct process_copy *s, struct err *e)
 {
-	struct snapshot_state *state = s->state;
+	struct process_copy_state *state = s->state;
 	int rc;
 
 	state->task = task_proc(s->pid);
@@ -201,7 +203,7 @@ static int settle(struct snapshot *s, struct err *e)
 }
 
 /* What is to be known before the stop so that this be short. */
-static int prepare(struct snapshot *s, bool wanted, struct err *e)
+static int prepare(struct process_copy *s, bool wanted, struct err *e)
 {
 	pid_t pid = task_proc(s->pid);
 	int rc = entrusted_before(&s->entrusted, pid);
@@ -211,12 +213,13 @@ static int prepare(struct snapshot *s, bool wanted, struct err *e)
 	return rc ? err_set(e, rc, "out of memory") : 0;
 }
 
-int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *s, struct err *e)
+int process_copy_take(pid_t pid, const struct process_copy_options *o, struct process_copy *s,
+		      struct err *e)
 {
 	bool wanted = false;
 	int rc = stop_possible(pid, e);
 
-	*s = (struct snapshot){ .pid = pid };
+	*s = (struct process_copy){ .pid = pid };
 	if (!rc)
 		rc = confined_check(pid, CONFINED_STOP, e);
 	if (rc)
@@ -243,12 +246,12 @@ int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *
 			copy_hold(&s->state->stopped, &s->state->copy, &s->pause_ns, NULL);
 	}
 	if (rc)
-		snapshot_free(s);
+		process_copy_free(s);
 	return rc;
 }
 
 /* A process that was killed has no memory some time before it counts as ended. */
-bool snapshot_intact(const struct snapshot *s)
+bool process_copy_intact(const struct process_copy *s)
 {
 	uint8_t byte;
 
@@ -257,14 +260,14 @@ bool snapshot_intact(const struct snapshot *s)
 	if (s->copy)
 		return !task_ended(s->copy, s->copy);
 	vec_each(&s->maps, m)
-		if (m->perms & PROC_MAP_READ && snapshot_read(s, m->start, &byte, 1))
+		if (m->perms & PROC_MAP_READ && process_copy_read(s, m->start, &byte, 1))
 			return true;
 	return false;
 }
 
-int snapshot_ask(struct snapshot *s, struct altstacks *a)
+int process_copy_ask(struct process_copy *s, struct altstacks *a)
 {
-	struct snapshot_state *state = s->state;
+	struct process_copy_state *state = s->state;
 	struct gadget gadget;
 	int rc = 0;
 
@@ -280,7 +283,7 @@ int snapshot_ask(struct snapshot *s, struct altstacks *a)
 	return rc == -ESRCH ? 0 : rc;
 }
 
-static void close_all(const struct snapshot_state *state)
+static void close_all(const struct process_copy_state *state)
 {
 	const int fds[] = { state->mem, state->copy_mem, state->pages, state->copy_pages };
 
@@ -289,9 +292,9 @@ static void close_all(const struct snapshot_state *state)
 			close(fds[i]);
 }
 
-uint64_t snapshot_free(struct snapshot *s)
+uint64_t process_copy_free(struct process_copy *s)
 {
-	struct snapshot_state *state = s->state;
+	struct process_copy_state *state = s->state;
 	uint64_t ns = s->pause_ns;
 
 	if (!state)
@@ -309,11 +312,11 @@ uint64_t snapshot_free(struct snapshot *s)
 	vec_fini(&s->threads);
 	proc_maps_fini(&s->maps);
 	entrusted_fini(&s->entrusted);
-	*s = (struct snapshot){ 0 };
+	*s = (struct process_copy){ 0 };
 	return ns;
 }
 
-unsigned snapshot_reap_leftovers(pid_t pid)
+unsigned process_copy_reap_leftovers(pid_t pid)
 {
 	return copy_reap_leftovers(pid);
 }

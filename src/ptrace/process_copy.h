@@ -7,13 +7,13 @@
  * signal 0 (no SIGCHLD, not seen by wait() without __WALL or __WCLONE), shares the table of
  * descriptors (so that what the program closes is closed), is killed by the kernel when we die
  * (PTRACE_O_EXITKILL) and is waited for by the program's own thread, borrowed for that moment,
- * before snapshot_free() returns.
+ * before process_copy_free() returns.
  *
  * Where no copy can be had (no memory, a limit on processes, a system call filter) the threads stay
- * stopped until snapshot_free(), unless that would be too long (most_held_bytes).
+ * stopped until process_copy_free(), unless that would be too long (most_held_bytes).
  */
-#ifndef PTRACE_SNAPSHOT_H
-#define PTRACE_SNAPSHOT_H
+#ifndef PTRACE_PROCESS_COPY_H
+#define PTRACE_PROCESS_COPY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@
 #include "src/proc/entrusted.h"
 #include "src/proc/proc.h"
 
-struct snapshot_thread {
+struct process_copy_thread {
 	pid_t tid;
 	/* as the program has them: of an interrupted system call, before it */
 	struct user_regs_struct regs;
@@ -35,7 +35,7 @@ struct snapshot_thread {
 	size_t nr_words;
 };
 
-struct snapshot_options {
+struct process_copy_options {
 	uint64_t timeout_ns;		/* for all threads to stop; 0 = 5 s */
 	bool no_copy;			/* leave the threads stopped */
 	/*
@@ -50,11 +50,11 @@ struct snapshot_options {
 	void *arg;
 };
 
-struct snapshot {
+struct process_copy {
 	pid_t pid;			/* the process */
 	pid_t copy;			/* 0 = there is none, the threads are stopped */
 	struct err why;			/* why there is no copy */
-	VEC(struct snapshot_thread) threads;
+	VEC(struct process_copy_thread) threads;
 	struct proc_maps maps;		/* as of that moment */
 	struct entrusted entrusted;	/* the same */
 	/*
@@ -63,49 +63,50 @@ struct snapshot {
 	 */
 	uint64_t held_bytes;
 	bool late;			/* some memory is not of that moment but read later */
-	/* all threads were stopped for that long; without a copy 0 until snapshot_free() */
+	/* all threads were stopped for that long; without a copy 0 until process_copy_free() */
 	uint64_t pause_ns;
-	struct snapshot_state *state;
+	struct process_copy_state *state;
 };
 
 /* 0 or -errno with `e` (as stop_allowed(), stop_all()); then the process is as it was. */
-int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *s, struct err *e);
+int process_copy_take(pid_t pid, const struct process_copy_options *o, struct process_copy *s,
+		      struct err *e);
 
 /*
  * Read memory as it was; how many bytes could be read from `address` on. What the copy has not as
  * of that moment was read while all were stopped, or is read as it is now (`late`). From several
  * threads at once.
  */
-size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_t bytes);
+size_t process_copy_read(const struct process_copy *s, uint64_t address, void *to, size_t bytes);
 
 /*
  * How much of the memory at an address, up to `bytes`, is zero because nobody has ever touched it:
  * it need not be read, which would fill page tables. 0: it has been touched, or is not known. From
  * several threads at once.
  */
-uint64_t snapshot_untouched(const struct snapshot *s, uint64_t address, uint64_t bytes);
+uint64_t process_copy_untouched(const struct process_copy *s, uint64_t address, uint64_t bytes);
 
 /*
  * Is the copy still there? The kernel kills it, rather than the program, when memory runs out: what
  * was read since the last time that this was true is not all there was. Without a copy: has the
  * process not been killed? All zero is fine.
  */
-bool snapshot_intact(const struct snapshot *s);
+bool process_copy_intact(const struct process_copy *s);
 
 /*
- * Ask each of the snapshot's threads that still lives for its alternate signal stack, as it is now;
- * added to `a`. Where there is a copy the threads are stopped for that once more, one at a time,
- * which the pause includes. 0, -ENOMEM, -EACCES: the process's filters do not allow it.
+ * Ask each of the process copy's threads that still lives for its alternate signal stack, as it is
+ * now; added to `a`. Where there is a copy the threads are stopped for that once more, one at a
+ * time, which the pause includes. 0, -ENOMEM, -EACCES: the process's filters do not allow it.
  */
-int snapshot_ask(struct snapshot *s, struct altstacks *a);
+int process_copy_ask(struct process_copy *s, struct altstacks *a);
 
 /*
  * Let go of the copy, or of the threads, and release. Returns how long all threads were stopped, in
  * nanoseconds. All zero is fine.
  */
-uint64_t snapshot_free(struct snapshot *s);
+uint64_t process_copy_free(struct process_copy *s);
 
 /* Wait for copies that a killed pmm has left in a process as zombies; their number. */
-unsigned snapshot_reap_leftovers(pid_t pid);
+unsigned process_copy_reap_leftovers(pid_t pid);
 
 #endif
