@@ -36,12 +36,15 @@ static void on_end(void *arg, uint32_t events)
 	m->stir_ns = ledger_tree_now_ns(m->tree);
 	for (struct watched *w = roll_same(&m->roll, of->pid, NULL); w;
 	     w = roll_same(&m->roll, of->pid, w)) {
-		if (w->ended || w->pidfd < 0 || !watched_has_ended(w))
+		if (w->pidfd < 0 || !(w->ended || watched_has_ended(w)))
+			continue;
+		/* it stays readable: one call is enough, also where the end was seen elsewhere */
+		loop_del(m->loop, w->heard.source);
+		w->heard.source = NULL;
+		if (w->ended)
 			continue;
 		watched_end(w, m->stir_ns);
 		w->end_heard = true;
-		loop_del(m->loop, w->heard.source);
-		w->heard.source = NULL;
 		m->stirred = true;
 	}
 }

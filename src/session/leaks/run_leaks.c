@@ -234,7 +234,7 @@ static void tell_unseen(const struct run_leaks *r, const struct heap *root, cons
 	} else {
 		unsearched(r, root,
 			   "it ended by a system call past the C library, which pmm's agent does "
-			   "not see",
+			   "not see, or pmm was stopped and did not answer it in time",
 			   "'pmm leaks PID' searches it while it runs");
 	}
 	str_fini(&s);
