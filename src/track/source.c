@@ -21,8 +21,11 @@ static int capture_ledger_read(const char *what, uint64_t max_bytes, struct heap
 	struct ledger_map *m;
 	int rc;
 
-	if (!o.pid)
-		return err_set(e, -EINVAL, "'%.64s' is not a process number", what);
+	if (!o.pid) {
+		err_set(e, -EINVAL, "'%.64s' is not a process number", what);
+		err_hint(e, "'ps -e' lists all processes with their numbers");
+		return -EINVAL;
+	}
 	rc = ledger_map_open_pid(o.pid, &m, e);
 	if (rc)
 		return rc;

@@ -110,7 +110,8 @@ void stack_add(struct table *t, struct names *n, uint32_t node,
 	}
 	if (w.left_out) {
 		row(&w, ROW_DIM, ROW_TEXT_ONLY);
-		table_setf(t, c->label, "... %s more frames%s", fmt_count(w.left_out).s, more);
+		table_setf(t, c->label, "... %s more %s%s", fmt_count(w.left_out).s,
+			   fmt_agree(w.left_out, "frame", "frames"), more);
 	}
 	table_text(t, &w.via);		/* also where not even its first frame could be added */
 	str_fini(&w.via);

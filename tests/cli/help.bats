@@ -146,13 +146,30 @@ complete() {
 	head -1 "$T/_pmm" | grep -qx '#compdef pmm'
 }
 
+# broken_links FOLDER: links of its pages, and of those in doc/, to files that are not there.
+broken_links() {
+	local page link
+	for page in "$1"/*.md "$1"/doc/*.md; do
+		[ -f "$page" ] || continue
+		grep -oE '\]\([^)#:]+[)#]' "$page" | sed 's/^](//; s/.$//' | while read -r link; do
+			[ -e "${page%/*}/$link" ] || echo "${page##*/}: $link"
+		done
+	done
+}
+
 @test "installation in DESTDIR is complete and works from there" {
 	local file command
 	(cd "$ROOT" && tools/install "$(dirname "$PMM")" "$T/dest" /opt/pmm) >"$T/files"
 	while read -r file; do [ -s "$file" ]; done <"$T/files"
 	diff <(sort "$T/files") <(find "$T/dest" -type f | sort)
 	diff "$ROOT/doc/shim.md" "$T/dest/opt/pmm/share/doc/pmm/shim.md"
-	diff "$ROOT/README.md" "$T/dest/opt/pmm/share/doc/pmm/README.md"
+	for page in README CONTRIBUTING; do
+		diff <(sed 's#](doc/#](#g' "$ROOT/$page.md") "$T/dest/opt/pmm/share/doc/pmm/$page.md"
+	done
+	broken_links "$T/dest/opt/pmm/share/doc/pmm" >"$T/broken"
+	diff /dev/null "$T/broken"
+	broken_links "$ROOT" >"$T/broken"
+	diff /dev/null "$T/broken"
 	diff "$ROOT/LICENSE" "$T/dest/opt/pmm/share/doc/pmm/LICENSE"
 	diff -r "$ROOT/LICENSES" "$T/dest/opt/pmm/share/doc/pmm/LICENSES"
 	diff -r -x meson.build "$ROOT/examples" "$T/dest/opt/pmm/share/doc/pmm/examples"

@@ -112,7 +112,7 @@ static void check_ptrace(struct doctor *d, unsigned long long caps)
 
 	if (caps & CAPS_PTRACE && scope < 3)
 		doctor_add(d, "ptrace", DOCTOR_OK, false, NULL,
-			   "every process may be looked at (CAP_SYS_PTRACE)");
+			   "processes of all users may be looked at, unless the kernel forbids one (CAP_SYS_PTRACE)");
 	else if (scope == 0)
 		doctor_add(d, "ptrace", DOCTOR_OK, false, NULL,
 			   "this user's processes may be looked at");
