@@ -155,7 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct heap_block blocks[NR_BLOCKS];
 	struct heap h = { .blocks = blocks, .allocator.path = libc, .exe = none };
 	uint64_t word[2];
-	struct snapshot_thread t[2] = { { .tid = 1, .words = word, .nr_words = 2 },
+	struct process_copy_thread t[2] = { { .tid = 1, .words = word, .nr_words = 2 },
 					{ .tid = 2, .words = word, .nr_words = 2 } };
 	struct precopy_move move = { .tid = 1 };
 	struct memory m = { .ops = &ops };
