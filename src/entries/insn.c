@@ -9,16 +9,7 @@
 #include "src/entries/insn.h"
 
 #include <Zydis/Zydis.h>
-#include <pthread.h>
 #include <string.h>
-
-static ZydisDecoder decoder;
-static pthread_once_t decoder_once = PTHREAD_ONCE_INIT;
-
-static void decoder_init(void)
-{
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-}
 
 static enum insn_flow flow_of(const ZydisDecodedInstruction *z, bool relative)
 {
@@ -67,9 +58,10 @@ static bool names_sp(const ZydisDecodedInstruction *z)
 bool insn_decode(const uint8_t *bytes, size_t nr, uint64_t address, struct insn *in)
 {
 	ZydisDecodedInstruction z;
+	ZydisDecoder decoder;
 	bool relative;
 
-	pthread_once(&decoder_once, decoder_init);
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, nr, &z)))
 		return false;
 	*in = (struct insn){

@@ -19,7 +19,6 @@
 
 #include <Zydis/Zydis.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -31,9 +30,6 @@
 /* rdi rsi rdx rcx r8 r9 as they are encoded. */
 static const uint8_t arg_number[] = { 7, 6, 2, 1, 8, 9 };
 
-static ZydisDecoder decoder;
-static pthread_once_t decoder_once = PTHREAD_ONCE_INIT;
-
 struct undo {
 	const struct insn *in;
 	ZydisDecodedInstruction z;
@@ -44,11 +40,6 @@ struct undo {
 	uint8_t *out;
 	const char *why;
 };
-
-static void decoder_init(void)
-{
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-}
 
 static int refuse(struct undo *u, const char *why)
 {
@@ -376,9 +367,10 @@ static int undo(struct undo *u)
 int undo_make(const struct insn *in, unsigned keep, uint8_t out[UNDO_MAX_BYTES], const char **why)
 {
 	struct undo u = { .in = in, .out = out };
+	ZydisDecoder decoder;
 	int rc;
 
-	pthread_once(&decoder_once, decoder_init);
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	for (unsigned i = 0; i < sizeof(arg_number); i++)
 		if (keep & UNDO_ARG(i))
 			u.keep |= 1u << arg_number[i];

@@ -91,27 +91,36 @@ int debug_file_by_id(const struct debug_search *s, const uint8_t *id, size_t len
 	return rc;
 }
 
-/* Ask the debuginfod servers, through the client library if it is there. */
-static int fetch(const uint8_t *id, size_t len, struct elf_file *out)
+/* Load the client library if it is there. It stays loaded: it may have threads. */
+static void server_open(struct debug_server *d)
 {
-	static int (*find)(void *, const unsigned char *, int, char **);
-	static void *(*begin)(void);
-	static void *client;
-	static bool tried;
+	void *lib = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL);
+	void *(*begin)(void) = NULL;
+
+	d->tried = true;
+	if (!lib)
+		return;
+	*(void **)&begin = dlsym(lib, "debuginfod_begin");
+	*(void **)&d->find = dlsym(lib, "debuginfod_find_debuginfo");
+	*(void **)&d->end = dlsym(lib, "debuginfod_end");
+	d->client = begin && d->find && d->end ? begin() : NULL;
+}
+
+void debug_server_fini(struct debug_server *d)
+{
+	if (d->client)
+		d->end(d->client);
+	*d = (struct debug_server){ 0 };
+}
+
+static int fetch(struct debug_server *d, const uint8_t *id, size_t len, struct elf_file *out)
+{
 	char *path = NULL;
 	int fd;
 
-	if (!tried) {
-		void *lib = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL);
-
-		tried = true;
-		if (lib) {
-			*(void **)&begin = dlsym(lib, "debuginfod_begin");
-			*(void **)&find = dlsym(lib, "debuginfod_find_debuginfo");
-			client = begin ? begin() : NULL;
-		}
-	}
-	fd = client && find ? find(client, id, (int)len, &path) : -ENOSYS;
+	if (!d->tried)
+		server_open(d);
+	fd = d->client ? d->find(d->client, id, (int)len, &path) : -ENOSYS;
 	if (fd < 0)
 		return -ENOENT;
 	if (elf_file_open_fd(out, fd, path ? path : "debuginfod"))
@@ -224,7 +233,7 @@ int debug_file_find(const struct debug_search *s, const struct elf_file *main, c
 		return 0;
 	if (main && main->fd >= 0 && !find_linked(s, main, out))
 		return 0;
-	return len && s->debuginfod ? fetch(id, len, out) : -ENOENT;
+	return len && s->server ? fetch(s->server, id, len, out) : -ENOENT;
 }
 
 int debug_file_alt(const struct debug_search *s, const struct elf_file *f, struct elf_file *out)
@@ -260,7 +269,7 @@ int debug_file_alt(const struct debug_search *s, const struct elf_file *f, struc
 	str_addn(&path, name, n);
 	rc = open_with_id(s, &path, id, len, out);
 	str_fini(&path);
-	return rc && s->debuginfod ? fetch(id, len, out) : rc;
+	return rc && s->server ? fetch(s->server, id, len, out) : rc;
 }
 
 /*

@@ -16,9 +16,22 @@
 #define DEBUG_LINK_MAX_BYTES	(4ull << 30)
 #define DEBUG_LINKS_MAX_BYTES	(16ull << 30)	/* of all together */
 
+/*
+ * A connection to the servers that DEBUGINFOD_URLS names, made by the client library at the first
+ * need. All zero is fine. How long a server may take is the client library's DEBUGINFOD_TIMEOUT.
+ */
+struct debug_server {
+	bool tried;
+	void *client;		/* NULL: none, or no client library */
+	int (*find)(void *client, const unsigned char *id, int len, char **path);
+	void (*end)(void *client);
+};
+
+void debug_server_fini(struct debug_server *d);
+
 struct debug_search {
 	char *dirs;		/* ':' between */
-	bool debuginfod;
+	struct debug_server *server;	/* asked for what is in no directory; NULL: not */
 	/*
 	 * gets the first error that says nothing of a file (elf_file_unseen()); NULL: nobody asks
 	 */

@@ -5,6 +5,7 @@
  */
 #include "src/store/file_format.h"
 
+#include <lzma.h>
 #include <string.h>
 
 #include "include/pmm/ledger.h"
@@ -273,19 +274,5 @@ uint64_t file_budget(uint64_t file_bytes)
 
 uint32_t file_crc(uint32_t crc, const void *bytes, size_t n)
 {
-	static uint32_t table[256];
-	const uint8_t *p = bytes;
-
-	if (!table[255]) {
-		for (uint32_t i = 0; i < 256; i++) {
-			uint32_t c = i;
-
-			for (int k = 0; k < 8; k++)
-				c = c & 1 ? 0xedb88320u ^ c >> 1 : c >> 1;
-			table[i] = c;
-		}
-	}
-	for (crc = ~crc; n; n--)
-		crc = table[(crc ^ *p++) & 0xff] ^ crc >> 8;
-	return ~crc;
+	return lzma_crc32(bytes, n, crc);
 }

@@ -50,7 +50,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_options *opt)
 	sym->options.held_bytes = &sym->held_bytes;
 	sym->options.search.stop = opt->stop;
 	sym->options.search.link_bytes = &sym->link_bytes;
-	sym->options.search.debuginfod = opt->debuginfod;
+	sym->options.search.server = opt->debuginfod ? &sym->server : NULL;
 	sym->options.search.dirs = strdup(opt->debug_dirs ? opt->debug_dirs : "/usr/lib/debug");
 	sym->options.root = strdup(opt->root ? opt->root : "");
 	if (opt->use_cache)
@@ -86,6 +86,7 @@ void symbolizer_free(struct symbolizer *sym)
 	arena_fini(&sym->arena);
 	intern_fini(&sym->strings);
 	hash_fini(&sym->demangled);
+	debug_server_fini(&sym->server);
 	free(sym->options.search.dirs);
 	free(sym->options.root);
 	free(sym->cache_dir);

@@ -50,6 +50,7 @@ struct symbolizer {
 	uint64_t strings_bytes;
 	uint64_t held_bytes;		/* see struct object_options */
 	uint64_t link_bytes;		/* see struct debug_search */
+	struct debug_server server;	/* likewise */
 	int error;			/* symbolizer_error() */
 	/* number of a linkage name -> number of its readable form */
 	struct hash_map demangled;
