@@ -34,7 +34,6 @@
 
 #include "arch/stop_arch.h"
 #include "src/base/nanotime.h"
-#include "src/base/thread.h"
 #include "src/base/vec.h"
 #include "src/ptrace/confined.h"
 #include "src/proc/proc.h"
@@ -47,6 +46,8 @@
 /* for a thread of the process to be found that can reap it */
 #define REAP_NS		3000000000u
 #define REAP_ONE_NS	500000000u
+/* for a copy that was killed to give back its memory; then a later pmm has it reaped */
+#define END_NS		10000000000u
 #define NAP_NS		2000000
 #define MAX_TRIES	16		/* threads looked at whether they can make the copy */
 #define MAX_LEFT	64		/* copies left behind that are reaped at once */
@@ -149,19 +150,32 @@ static void be_killed_first(pid_t pid)
 	close(fd);
 }
 
-static void reap_as_tracer(pid_t pid, int options)
+/* Until it is a zombie; without a descriptor to wait with, look again and again. */
+static void await_end(pid_t pid)
+{
+	const uint64_t deadline_ns = nanotime() + END_NS;
+	struct pollfd p = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+	siginfo_t info = { 0 };
+
+	while (!waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) &&
+	       !info.si_pid && nanotime() < deadline_ns)
+		poll(&p, 1, p.fd < 0 ? NAP_NS / 1000000 : END_NS / 1000000);
+	if (p.fd >= 0)
+		close(p.fd);
+}
+
+static void reap_as_tracer(pid_t pid)
 {
 	siginfo_t info;
 
-	while (waitid(P_PID, (id_t)pid, &info, WEXITED | __WALL | options) && errno == EINTR)
-		;
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | __WALL);
 }
 
 /*
  * Until copy_end(): should the process end, its descriptors must be closed and the copy's parent,
  * be it the init of a namespace that waits for all in it, must be able to reap it.
  */
-static void *watch(void *arg)
+static int watch(void *arg)
 {
 	struct copy *c = arg;
 	struct pollfd on[3] = {
@@ -175,18 +189,19 @@ static void *watch(void *arg)
 	if (!on[0].revents && (on[1].revents || on[2].revents)) {
 		c->ended = true;
 		kill(c->child.pid, SIGKILL);
-		reap_as_tracer(c->child.pid, 0);
+		await_end(c->child.pid);
+		reap_as_tracer(c->child.pid);
 	}
 	for (int i = 1; i < 3; i++)
 		if (on[i].fd >= 0)
 			close(on[i].fd);
-	return NULL;
+	return 0;
 }
 
 static void watch_begin(struct copy *c)
 {
 	c->end_fd = eventfd(0, EFD_CLOEXEC);
-	c->watched = c->end_fd >= 0 && !thread_start(&c->watcher, 0, watch, c);
+	c->watched = c->end_fd >= 0 && tracer_begin(c->tracer, watch, c);
 }
 
 static void watch_end(struct copy *c)
@@ -194,7 +209,7 @@ static void watch_end(struct copy *c)
 	const uint64_t one = 1;
 
 	if (c->watched && write(c->end_fd, &one, sizeof(one)) == sizeof(one))
-		pthread_join(c->watcher, NULL);
+		tracer_await(c->tracer);
 	if (c->end_fd >= 0)
 		close(c->end_fd);
 	c->watched = false;
@@ -239,7 +254,7 @@ static int reap_inside(pid_t pid, const struct gadget *gadget, const struct remo
 	rc = remote_open(&s, 0, &r, NULL);
 	if (!rc) {
 		for (size_t i = 0; !rc && i < nr; i++) {
-			reap_as_tracer(v[i].pid, WNOHANG);
+			reap_as_tracer(v[i].pid);
 			rc = remote_syscall(r, SYS_wait4,
 					    (uint64_t[6]){ (uint64_t)v[i].ns_pid, 0,
 							   WNOHANG | (unsigned)__WALL },
@@ -265,19 +280,15 @@ static void reap_soon(pid_t pid, const struct gadget *gadget, const struct remot
 
 void copy_end(struct copy *c)
 {
-	siginfo_t info;
-
 	if (!c->child.pid)
 		return;
 	watch_end(c);
 	if (!c->ended) {	/* else the number may be another's */
 		kill(c->child.pid, SIGKILL);
-		while (waitid(P_PID, (id_t)c->child.pid, &info, WEXITED | WNOWAIT | __WALL) &&
-		       errno == EINTR)
-			;
+		await_end(c->child.pid);
 	}
 	reap_soon(c->pid, &c->gadget, &c->child, 1);
-	reap_as_tracer(c->child.pid, WNOHANG);
+	reap_as_tracer(c->child.pid);
 	tracer_free(c->tracer);
 	*c = (struct copy){ .end_fd = -1 };
 }

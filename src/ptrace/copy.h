@@ -10,7 +10,6 @@
 #ifndef PTRACE_COPY_H
 #define PTRACE_COPY_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -24,10 +23,10 @@ struct copy {
 	pid_t pid;			/* of the process */
 	struct remote_child child;	/* its copy; pid 0 = none */
 	struct gadget gadget;		/* see struct stopped */
-	struct tracer *tracer;		/* holds the copy once the process runs */
-	pthread_t watcher;		/* ends the copy with the process */
-	bool watched;
-	int end_fd;			/* tells the watcher to stop; -1 = none */
+	/* holds the copy once the process runs, and ends it with the process */
+	struct tracer *tracer;
+	bool watched;			/* it does */
+	int end_fd;			/* ... until this is written to; -1 = none */
 	atomic_bool ended;		/* it has, other than by copy_end() */
 };
 

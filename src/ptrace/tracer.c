@@ -232,9 +232,22 @@ int tracer_do(struct tracer *t, int (*function)(void *arg), void *arg)
 {
 	if (self == t)
 		return do_here(t, function, arg);
+	tracer_begin(t, function, arg);
+	return tracer_await(t);
+}
+
+bool tracer_begin(struct tracer *t, int (*function)(void *arg), void *arg)
+{
+	if (self == t)
+		return false;
 	t->function = function;
 	t->arg = arg;
 	sem_post(&t->asked);
+	return true;
+}
+
+int tracer_await(struct tracer *t)
+{
 	wait_for(&t->answered);
 	return t->result;
 }

@@ -10,6 +10,7 @@
 #ifndef PTRACE_TRACER_H
 #define PTRACE_TRACER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -47,6 +48,13 @@ struct hurry tracer_take_hurry(struct tracer *t);
  * Run function(arg) on it and wait; returns its result. From the thread itself it is a plain call.
  */
 int tracer_do(struct tracer *t, int (*function)(void *arg), void *arg);
+
+/*
+ * The two halves of tracer_do(): between them the caller does other work, and nothing else is
+ * asked of it. False: not from the thread itself.
+ */
+bool tracer_begin(struct tracer *t, int (*function)(void *arg), void *arg);
+int tracer_await(struct tracer *t);
 
 /* The rest is for functions that run on it. Until when the waits below wait, nanotime(). */
 void tracer_deadline(struct tracer *t, uint64_t ns);
