@@ -9,18 +9,6 @@
 #define NEAR_BYTES	(8ull << 20)
 #define MAX_FRAME	(256ull << 10)	/* of the allocator's stack that is looked at */
 
-size_t roots_read(const struct roots_find *f, uint64_t address, void *to, size_t bytes)
-{
-	size_t n = f->memory->ops->read(f->memory->arg, address, to, bytes);
-
-	return n < bytes ? n : bytes;
-}
-
-bool roots_word(const struct roots_find *f, uint64_t address, uint64_t *word)
-{
-	return roots_read(f, address, word, sizeof(*word)) == sizeof(*word);
-}
-
 /* ---- blocks on their way (struct precopy_move) ----------------------------------------------- */
 
 static int kept_add(struct roots_ranges *kept, uint64_t start, uint64_t bytes)

@@ -20,7 +20,6 @@
 #define PREV_INUSE	1u
 #define IS_MMAPPED	2u
 #define SIZE(word)	((word) & ~7ull)
-#define SMALL_WINDOW	(4u << 10)
 
 struct walk {
 	struct roots_find *f;
@@ -29,26 +28,6 @@ struct walk {
 	struct roots_spans gap;		/* free chunks of the gap being walked through */
 	uint64_t lo, hi;
 };
-
-bool roots_window_word(struct roots_window *w, uint64_t address, uint64_t *word)
-{
-	if (address < w->start || address - w->start + 8 > w->held) {
-		bool near = w->held && address >= w->start &&
-			    address - w->start < w->held + ROOTS_WINDOW_BYTES;
-
-		if (!w->bytes)
-			w->bytes = malloc(ROOTS_WINDOW_BYTES);
-		if (!w->bytes)
-			return roots_word(w->f, address, word);
-		w->start = address & ~7ull;
-		w->held = roots_read(w->f, w->start, w->bytes,
-				     near ? ROOTS_WINDOW_BYTES : SMALL_WINDOW);
-		if (address - w->start + 8 > w->held)
-			return false;
-	}
-	*word = *(const uint64_t *)(const void *)(w->bytes + (address - w->start));
-	return true;
-}
 
 static bool is_top(const struct glibc *g, uint64_t chunk)
 {
