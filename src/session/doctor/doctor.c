@@ -2,8 +2,6 @@
 /* What works on this machine: probe by probe, and the verdict. */
 #include "src/session/doctor/doctor.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,21 +23,6 @@ static const struct column columns[] = {
 	[COLUMN_NEEDED] = JSON_COLUMN("needed", UNIT_BOOL),
 	[COLUMN_REMEDY] = JSON_COLUMN("remedy", UNIT_TEXT),
 };
-
-void doctor_add(struct doctor *d, const char *check, enum doctor_state state, bool needed,
-		const char *remedy, const char *fmt, ...)
-{
-	struct doctor_finding f = { check, state, needed, NULL,
-				    state == DOCTOR_OK ? NULL : remedy };
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vasprintf(&f.found, fmt, ap) < 0)
-		f.found = NULL;
-	va_end(ap);
-	if (f.found && vec_push(&d->findings, f))
-		free(f.found);
-}
 
 /* Can `pmm run` work? */
 static bool is_able(const struct doctor *d)
