@@ -18,23 +18,6 @@
 _Static_assert(sizeof(struct symcache_header) == 104, "the format is fixed");
 _Static_assert(sizeof(struct symcache_frame) == 32, "the format is fixed");
 
-uint64_t symcache_checksum(const void *bytes, size_t size)
-{
-	const uint8_t *p = bytes;
-	uint64_t h = 0x9e3779b97f4a7c15ull ^ size;
-
-	for (; size >= 8; p += 8, size -= 8) {
-		uint64_t w;
-
-		memcpy(&w, p, 8);
-		h = (h ^ w) * 0xff51afd7ed558ccdull;
-		h ^= h >> 32;
-	}
-	for (; size; p++, size--)
-		h = (h ^ *p) * 0x100000001b3ull;
-	return h ^ h >> 29;
-}
-
 /* Do all numbers in the arrays stay in their bounds and order? */
 static bool arrays_are_sound(const struct symcache *c)
 {

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "src/base/hash.h"
-#include "src/base/str.h"
 #include "src/base/vec.h"
 #include "src/symbol/symcachefile.h"
 
@@ -26,17 +25,6 @@ struct symcache_writer {
 	uint64_t strings_bytes;
 	int error;
 };
-
-char *symcache_path(const char *dir, const uint8_t *id, size_t len, const char *suffix)
-{
-	struct str s = STR_INIT;
-
-	str_addf(&s, "%s/", dir);
-	for (size_t i = 0; i < len; i++)
-		str_addf(&s, "%02x", id[i]);
-	str_add(&s, suffix);
-	return str_steal(&s);
-}
 
 static uint32_t add_string(struct symcache_writer *w, const char *text)
 {
