@@ -116,17 +116,6 @@ int proc_exe(pid_t pid, char **path)
 	return *path ? 0 : -ENOMEM;
 }
 
-pid_t proc_parse_pid(const char *text)
-{
-	pid_t pid = 0;
-
-	for (; *text >= '0' && *text <= '9'; text++)
-		if (__builtin_mul_overflow(pid, 10, &pid) ||
-		    __builtin_add_overflow(pid, *text - '0', &pid))
-			return 0;
-	return *text ? 0 : pid;
-}
-
 bool proc_alive(pid_t pid)
 {
 	return pid > 0 && task_live(pid) > 0;
