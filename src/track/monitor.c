@@ -26,42 +26,6 @@
 #define HAND_OVER_MS   5000
 #define LONGEST_NS     1000000000ll
 
-/* Of several with its number those that live still are others. */
-static void on_end(void *arg, uint32_t events)
-{
-	struct watched *of = arg;
-	struct monitor *m = of->heard.monitor;
-
-	(void)events;
-	m->stir_ns = ledger_tree_now_ns(m->tree);
-	for (struct watched *w = roll_same(&m->roll, of->pid, NULL); w;
-	     w = roll_same(&m->roll, of->pid, w)) {
-		if (w->pidfd < 0 || !(w->ended || watched_has_ended(w)))
-			continue;
-		/* it stays readable: one call is enough, also where the end was seen elsewhere */
-		loop_del(m->loop, w->heard.source);
-		w->heard.source = NULL;
-		if (w->ended)
-			continue;
-		watched_end(w, m->stir_ns);
-		w->end_heard = true;
-		m->stirred = true;
-	}
-}
-
-int monitor_await_end(struct monitor *m, struct watched *w)
-{
-	w->heard.monitor = m;
-	w->heard.source = NULL;
-	return loop_add_fd(m->loop, w->pidfd, EPOLLIN, on_end, w, &w->heard.source);
-}
-
-void monitor_drop(struct monitor *m, struct watched *w)
-{
-	loop_del(m->loop, w->heard.source);
-	roll_del(&m->roll, w);
-}
-
 static void on_signal(void *arg, uint32_t events)
 {
 	(void)events;
@@ -327,32 +291,6 @@ static bool is_settled(struct monitor *m, struct watched *w, uint64_t now_ns)
 	return w->status_known || now_ns - w->ended_ns >= STATUS_WAIT_NS;
 }
 
-static bool is_traced(void *arg, pid_t pid)
-{
-	struct monitor *m = arg;
-
-	return roll_find(&m->roll, pid) != NULL;
-}
-
-void monitor_on_signals(struct monitor *m)
-{
-	m->end_asked |= child_signals(m->child, is_traced, m);
-	if (!m->child->ended || m->root_end_ns)
-		return;
-	m->root_end_ns = m->stir_ns = ledger_tree_now_ns(m->tree);
-	m->stirred = true;
-}
-
-void monitor_tell_found(struct monitor *m, struct watched *w, uint64_t now_ns, bool last)
-{
-	struct heap *h;
-
-	if (!m->ops->found || !watched_found(w, now_ns, last, &h))
-		return;
-	m->ops->found(m->arg, h, w->is_root);
-	heap_free(h);
-}
-
 static void tick_process(struct monitor *m, struct watched *w, uint64_t now_ns)
 {
 	w->figures.share = m->roll.all.nr;
@@ -500,8 +438,8 @@ static unsigned unclaimed(struct monitor *m, bool mapped, pid_t *pid)
 {
 	if (!m->follow)
 		return 0;
-	return slot_pid_unclaimed(&m->who, mapped, ledger_tree_now_ns(m->tree) < SOON_NS, is_traced,
-				  m, pid);
+	return slot_pid_unclaimed(&m->who, mapped, ledger_tree_now_ns(m->tree) < SOON_NS,
+				  monitor_has, m, pid);
 }
 
 /*

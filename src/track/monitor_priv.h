@@ -24,6 +24,9 @@ void monitor_lose(void *arg);
  */
 bool monitor_see_off(struct monitor *m, bool all);
 
+/* Is it on the roll? For callbacks. */
+bool monitor_has(void *arg, pid_t pid);
+
 /* The program's end, or signals for us. */
 void monitor_on_signals(struct monitor *m);
 
