@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Unit tests of the monitor with guests that are no good, or very many: ledgers made up by children
- * that are forked here (src/track/ monitor.c, monitor_hear.c, monitor_leave.c, roll.c, watched.c).
- * The program itself is a shell that waits for its input to end.
+ * that are forked here (src/track/ monitor.c, monitor_ends.c, monitor_hear.c, monitor_leave.c,
+ * roll.c, watched.c). The program itself is a shell that waits for its input to end.
  */
 #include "tests/unit/unit.h"
 

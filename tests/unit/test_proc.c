@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /proc as seen through proc.h, tried on this very process and on children made for it.
+ * /proc as seen through proc.h, tried on this very process and on children made for it. Also of
+ * src/proc/proc_pid.c.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Suppressions that are written, read back; the set that is built in, and memcheck's. Also of
- * src/analyze/suppress/suppress_write.c, suppress_names.c, suppress_parse.c, suppress_sets.c.
+ * src/analyze/suppress/suppress_default.c, suppress_write.c, suppress_names.c, suppress_parse.c,
+ * suppress_sets.c.
  */
 #include "tests/unit/suppress_fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Unit test of the symbol cache on disk: what comes back, when it is not used, and that damage is
- * noticed. Also of src/symbol/answers.c, symcachewrite.c.
+ * noticed. Also of src/symbol/answers.c, symcachefile.c, symcachewrite.c.
  */
 #include "src/symbol/symcache.h"
 
