@@ -101,6 +101,21 @@ finds() {
 	finds 'no header includes itself' 'src/base/a.h: includes itself by way of src/base/b.h src/base/c.h'
 }
 
+@test "files that call one another, also by macros; not pointers, statics of one name, and functions that several files define" {
+	header src/base/a.h BASE_A_H 'int a(int (*b)(void));' 'struct x;'
+	header src/base/b.h BASE_B_H 'int b(void);' '#define B(n) (b() + (n))'
+	source src/base/a.c '#include "src/base/a.h"' 'int c(void);' 'int a(int (*b)(void))' '{' '	return b() + c();' '}' 'int twice(void)' '{' '	return 1;' '}'
+	source src/base/b.c '#include "src/base/b.h"' '#define A a(b)' 'static int c(void)' '{' '	return A;' '}' \
+		'int b(void)' '{' '	return c() + twice();' '}'
+	source src/base/c.c '#include "src/base/b.h"' 'int x(struct x *x)' '{' '	return x->a() + x->b(x);' '}' 'int twice(void)' '{' '	return 2;' '}'
+	finds -
+	source src/base/d.c '/* b() */' 'int c(void)' '{' '	return B(1);' '}'
+	finds 'no file calls itself by way of others' \
+		'src/base/a: 3 files in a circle of calls: c() of src/base/d, B() of src/base/b, a() of src/base/a'
+	known 'calls src/base/a 3'
+	finds -
+}
+
 @test "a licence that is missing or another room's" {
 	sed -i 's/GPL-2.0-or-later/MIT/' src/base/text.h
 	echo "text" >doc/page.md

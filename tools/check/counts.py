@@ -21,16 +21,17 @@ def read():
 
 
 def check(rule, what, count):
-    """Compare what was counted (path -> number) with what is known."""
+    """Compare what was counted (path -> number) with what is known. what: its name, or what gives that for a path."""
     known = {path: n for (of, path), n in read().items() if of == rule}
     for path in sorted(known.keys() | count.keys()):
         now, then = count.get(path, 0), known.get(path, 0)
+        name = what(path) if callable(what) else what
         if now > then and not then:
-            yield f"{path}: {now} {what}"
+            yield f"{path}: {now} {name}"
         elif now > then:
-            yield f"{path}: {now} {what}; {then} are known"
+            yield f"{path}: {now} {name}; {then} are known"
         elif now < then:
-            yield (f"{path}: {now} {what}, fewer than the {then} of {KNOWN}: "
+            yield (f"{path}: {now} {name}, fewer than the {then} of {KNOWN}: "
                    "tools/check-layers --shrink")
 
 
