@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ends of processes and of the program, as the monitor's loop hears of them; what is new of each. */
+/* Ends of processes and of the program, as the monitor's loop hears of them; news of each. */
 #include "src/track/monitor_priv.h"
 
 /* Of several with its number those that live still are others. */

@@ -9,8 +9,8 @@
  * src/ptrace/process_copy.c, process_copy_read.c, copy.c, room.c, leash.c, remote.c, divert.c,
  * altstack.c, src/view/watch.c, src/analyze/expiry.c, growth.c, growing.c, trend.c,
  * src/entries/entries.c, entries_choose.c, entries_files.c, entries_names.c, entries_scan.c,
- * entries_branches.c, entries_candidates.c, entries_custom.c, detour.c, insn.c, gap.c. The session is
- * tests/unit/sessions/cmd_attach.t. Runs: pmm, libpmm_inject.so, libpmm.so.
+ * entries_branches.c, entries_candidates.c, entries_custom.c, detour.c, insn.c, gap.c. The session
+ * is tests/unit/sessions/cmd_attach.t. Runs: pmm, libpmm_inject.so, libpmm.so.
  */
 #include "tests/unit/cmd_session.h"
 
