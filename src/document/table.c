@@ -31,6 +31,7 @@ void table_free(struct table *t)
 {
 	if (!t)
 		return;
+	vec_fini(&t->members);
 	vec_fini(&t->rows);
 	vec_fini(&t->cells);
 	vec_fini(&t->notes);

@@ -2,11 +2,11 @@
 /*
  * A result as a table or a tree: what renderers know how to show.
  *
- * A tree is a table whose rows have a depth; a record is a table of one row. Cells hold raw
- * numbers, columns say what those are; how they look is the renderer's affair. Rows come in groups:
- * stored ones are a single group; others are made on demand, group by group, by a `fill` function,
- * so that a million blocks need no million rows. Trouble is sticky: add without checking, ask
- * table_error() once.
+ * A tree is a table whose rows have a depth; a record (doc_record.h) is a table of one row. Cells
+ * hold raw numbers, columns say what those are; how they look is the renderer's affair. Rows come
+ * in groups: stored ones are a single group; others are made on demand, group by group, by a `fill`
+ * function, so that a million blocks need no million rows. Trouble is sticky: add without checking,
+ * ask table_error() once.
  */
 #ifndef DOCUMENT_TABLE_H
 #define DOCUMENT_TABLE_H
@@ -94,6 +94,7 @@ struct table {
 	const char *children_key;
 	const struct column *column;
 	unsigned nr_columns;
+	VEC(struct column) members; /* of a record: `column` points to these */
 	unsigned bars_nr; /* length of UNIT_BARS cells */
 	uint64_t tick_ns; /* the step of the clock that durations are of; 0: finer than is shown */
 	VEC(struct row) rows;

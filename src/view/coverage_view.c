@@ -3,6 +3,7 @@
 #include "src/view/coverage_view.h"
 
 #include "src/base/fmt.h"
+#include "src/document/doc_record.h"
 #include "src/document/facts.h"
 #include "src/view/report_priv.h"
 
@@ -114,46 +115,19 @@ static void add_gaps(struct doc *d, const struct coverage *c, const char *key, b
 	doc_add(d, t);
 }
 
-enum {
-	TREE_PROCESSES,
-	TREE_LOOKED_AT,
-	TREE_IDLE,
-	TREE_NOT_TRACKED,
-	TREE_MISSED,
-	TREE_REPLACED,
-	TREE_BLOCKS,
-	TREE_BYTES,
-	TREE_NR,
-};
-
-static const struct column tree_columns[TREE_NR] = {
-	[TREE_PROCESSES] = { "processes", NULL, UNIT_COUNT },
-	[TREE_LOOKED_AT] = { "looked_at", NULL, UNIT_COUNT },
-	[TREE_IDLE] = { "idle", NULL, UNIT_COUNT },
-	[TREE_NOT_TRACKED] = { "not_tracked", NULL, UNIT_COUNT },
-	[TREE_MISSED] = { "missed", NULL, UNIT_COUNT },
-	[TREE_REPLACED] = { "replaced", NULL, UNIT_COUNT },
-	[TREE_BLOCKS] = { "blocks", NULL, UNIT_COUNT },
-	[TREE_BYTES] = { "bytes", NULL, UNIT_COUNT },
-};
-
 void coverage_record(struct doc *d, struct coverage *c)
 {
-	struct table *t = table_new(TABLE_RECORD, "tree", NULL, tree_columns, TREE_NR);
+	struct table *t = record_new("tree");
 
-	if (t) {
-		t->json_only = true;
-		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		table_set(t, TREE_PROCESSES, c->processes);
-		table_set(t, TREE_LOOKED_AT, c->covered);
-		table_set(t, TREE_IDLE, c->idle);
-		table_set(t, TREE_NOT_TRACKED, coverage_missed(c, true));
-		table_set(t, TREE_MISSED, coverage_missed(c, false));
-		table_set(t, TREE_REPLACED, c->replaced);
-		table_set(t, TREE_BLOCKS, c->blocks);
-		if (c->bytes || !c->blocks)	/* else they were not counted */
-			table_set(t, TREE_BYTES, c->bytes);
-	}
+	record_count(t, "processes", c->processes);
+	record_count(t, "looked_at", c->covered);
+	record_count(t, "idle", c->idle);
+	record_count(t, "not_tracked", coverage_missed(c, true));
+	record_count(t, "missed", coverage_missed(c, false));
+	record_count(t, "replaced", c->replaced);
+	record_count(t, "blocks", c->blocks);
+	if (c->bytes || !c->blocks)	/* else they were not counted */
+		record_count(t, "bytes", c->bytes);
 	doc_add(d, t);
 	add_gaps(d, c, "untracked", true);
 	add_gaps(d, c, "not_looked_at", false);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "src/base/fmt.h"
+#include "src/document/doc_record.h"
 #include "src/document/facts.h"
 #include "src/view/leaks_priv.h"
 #include "src/view/report_priv.h"
@@ -27,33 +28,14 @@ _Static_assert(sizeof(kind_name) / sizeof(kind_name[0]) == HOLD_NR_ROOT_KINDS,
 
 /* ---- head ---- */
 
-enum {
-	ASKED_ASKED,
-	ASKED_BLOCKS,
-	ASKED_BYTES,
-	ASKED_VERDICT,
-	ASKED_NR,
-};
-
-static const struct column asked_columns[ASKED_NR] = {
-	[ASKED_ASKED] = { "asked", NULL, UNIT_TEXT },
-	[ASKED_BLOCKS] = { "blocks", NULL, UNIT_COUNT },
-	[ASKED_BYTES] = { "bytes", NULL, UNIT_COUNT },
-	[ASKED_VERDICT] = { "verdict", NULL, UNIT_TEXT },
-};
-
 static void add_asked(struct doc *d, const struct hold_answer *a)
 {
-	struct table *t = table_new(TABLE_RECORD, "asked", NULL, asked_columns, ASKED_NR);
+	struct table *t = record_new("asked");
 
-	if (t) {
-		t->json_only = true;
-		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		table_set_text(t, ASKED_ASKED, a->asked);
-		table_set(t, ASKED_BLOCKS, a->sum.blocks);
-		table_set(t, ASKED_BYTES, a->sum.bytes);
-		table_set_text(t, ASKED_VERDICT, a->verdict);
-	}
+	record_text(t, "asked", a->asked);
+	record_count(t, "blocks", a->sum.blocks);
+	record_count(t, "bytes", a->sum.bytes);
+	record_text(t, "verdict", a->verdict);
 	doc_add(d, t);
 }
 
@@ -86,29 +68,16 @@ static void add_classes(struct doc *d, const struct hold_answer *a)
 	doc_add(d, t);
 }
 
-static const struct column left_out_columns[] = {
-	{ "roots", NULL, UNIT_COUNT },
-	{ "blocks", NULL, UNIT_COUNT },
-	{ "bytes", NULL, UNIT_COUNT },
-	{ "no_pointer_blocks", NULL, UNIT_COUNT },
-	{ "no_pointer_bytes", NULL, UNIT_COUNT },
-};
-
 /* Roots that are not listed with what they hold; what counts as reached without a pointer. */
 static void add_left_out(struct doc *d, const struct hold_answer *a)
 {
-	struct table *t = table_new(TABLE_RECORD, "left_out", NULL, left_out_columns,
-				    NR_COLUMNS(left_out_columns));
+	struct table *t = record_new("left_out");
 
-	if (t) {
-		t->json_only = true;
-		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		table_set(t, 0, a->nr_rest);
-		table_set(t, 1, a->rest.blocks);
-		table_set(t, 2, a->rest.bytes);
-		table_set(t, 3, a->untold.blocks);
-		table_set(t, 4, a->untold.bytes);
-	}
+	record_count(t, "roots", a->nr_rest);
+	record_count(t, "blocks", a->rest.blocks);
+	record_count(t, "bytes", a->rest.bytes);
+	record_count(t, "no_pointer_blocks", a->untold.blocks);
+	record_count(t, "no_pointer_bytes", a->untold.bytes);
 	doc_add(d, t);
 }
 

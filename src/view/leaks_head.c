@@ -5,6 +5,7 @@
  */
 #include "src/analyze/leaks_tree.h"
 #include "src/base/fmt.h"
+#include "src/document/doc_record.h"
 #include "src/view/coverage_view.h"
 #include "src/document/facts.h"
 #include "src/view/lost.h"
@@ -15,35 +16,6 @@
 
 /* ---- the search ---- */
 
-enum {
-	SEARCH_HOW,
-	SEARCH_COMPLETE,
-	SEARCH_AT_NS,
-	SEARCH_PAUSE_NS,
-	SEARCH_TOOK_NS,
-	SEARCH_READ_BYTES,
-	SEARCH_UNREAD_BYTES,
-	SEARCH_WHY_STOPPED,
-	SEARCH_HELD_BYTES,
-	SEARCH_LATE,
-	SEARCH_SLACK_BLOCKS,
-	SEARCH_NR,
-};
-
-static const struct column search_columns[SEARCH_NR] = {
-	[SEARCH_HOW] = { "how", NULL, UNIT_TEXT },
-	[SEARCH_COMPLETE] = { "complete", NULL, UNIT_BOOL },
-	[SEARCH_AT_NS] = { "at_ns", NULL, UNIT_DURATION },
-	[SEARCH_PAUSE_NS] = { "pause_ns", NULL, UNIT_DURATION },
-	[SEARCH_TOOK_NS] = { "took_ns", NULL, UNIT_DURATION },
-	[SEARCH_READ_BYTES] = { "read_bytes", NULL, UNIT_BYTES },
-	[SEARCH_UNREAD_BYTES] = { "unread_bytes", NULL, UNIT_BYTES },
-	[SEARCH_WHY_STOPPED] = { "why_stopped", NULL, UNIT_TEXT },
-	[SEARCH_HELD_BYTES] = { "held_bytes", NULL, UNIT_BYTES },
-	[SEARCH_LATE] = { "late", NULL, UNIT_BOOL },
-	[SEARCH_SLACK_BLOCKS] = { "slack_blocks", NULL, UNIT_COUNT },
-};
-
 static void add_search(struct leaks_view *v)
 {
 	static const char *const how[HEAP_NR_SEARCHES] = {
@@ -52,24 +24,20 @@ static void add_search(struct leaks_view *v)
 		[HEAP_SEARCH_CORE] = "core",
 	};
 	const struct heap_search *s = &v->heap->search;
-	struct table *t = table_new(TABLE_RECORD, "search", NULL, search_columns, SEARCH_NR);
+	struct table *t = record_new("search");
 
-	if (t) {
-		t->json_only = true;
-		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		table_set_const(t, SEARCH_HOW, s->how < HEAP_NR_SEARCHES ? how[s->how] : "unknown");
-		table_set(t, SEARCH_COMPLETE, s->complete);
-		if (!v->opt.tree)	/* else each process has its own */
-			table_set(t, SEARCH_AT_NS, report_time(v->heap, s->at_ns));
-		table_set(t, SEARCH_PAUSE_NS, s->pause_ns);
-		table_set(t, SEARCH_TOOK_NS, s->took_ns);
-		table_set(t, SEARCH_READ_BYTES, s->read_bytes);
-		table_set(t, SEARCH_UNREAD_BYTES, s->unread_bytes);
-		table_set_text(t, SEARCH_WHY_STOPPED, v->opt.why_stopped);
-		table_set(t, SEARCH_HELD_BYTES, v->opt.held_bytes);
-		table_set(t, SEARCH_LATE, v->opt.late);
-		table_set(t, SEARCH_SLACK_BLOCKS, v->opt.slack_blocks);
-	}
+	record_text(t, "how", s->how < HEAP_NR_SEARCHES ? how[s->how] : "unknown");
+	record_bool(t, "complete", s->complete);
+	if (!v->opt.tree)	/* else each process has its own */
+		record_duration(t, "at_ns", report_time(v->heap, s->at_ns));
+	record_duration(t, "pause_ns", s->pause_ns);
+	record_duration(t, "took_ns", s->took_ns);
+	record_bytes(t, "read_bytes", s->read_bytes);
+	record_bytes(t, "unread_bytes", s->unread_bytes);
+	record_text(t, "why_stopped", v->opt.why_stopped);
+	record_bytes(t, "held_bytes", v->opt.held_bytes);
+	record_bool(t, "late", v->opt.late);
+	record_count(t, "slack_blocks", v->opt.slack_blocks);
 	doc_add(&v->doc, t);
 }
 

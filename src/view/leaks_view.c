@@ -10,6 +10,7 @@
 
 #include "src/analyze/leaks_tree.h"
 #include "src/base/fmt.h"
+#include "src/document/doc_record.h"
 #include "src/view/leaks_priv.h"
 #include "src/view/report_priv.h"
 #include "src/view/stack_view.h"
@@ -385,26 +386,17 @@ static void add_others(struct leaks_view *v)
  */
 static void add_left_out(struct leaks_view *v)
 {
-	static const struct column columns[LEAK_NR_VERDICTS + 2] = {
-		[LEAK_CERTAIN] = JSON_COLUMN("certain", UNIT_COUNT),
-		[LEAK_LIKELY] = JSON_COLUMN("likely", UNIT_COUNT),
-		[LEAK_GROWING] = JSON_COLUMN("growing", UNIT_COUNT),
-		[LEAK_UNLIKELY] = JSON_COLUMN("unlikely", UNIT_COUNT),
-		[LEAK_SUPPRESSED] = JSON_COLUMN("suppressed", UNIT_COUNT),
-		[LEAK_NR_VERDICTS] = JSON_COLUMN("others", UNIT_COUNT),
-		[LEAK_NR_VERDICTS + 1] = JSON_COLUMN("not_new", UNIT_COUNT),
+	static const char *const key[LEAK_NR_VERDICTS] = {
+		[LEAK_CERTAIN] = "certain",	  [LEAK_LIKELY] = "likely",
+		[LEAK_GROWING] = "growing",	  [LEAK_UNLIKELY] = "unlikely",
+		[LEAK_SUPPRESSED] = "suppressed",
 	};
-	struct table *t =
-		table_new(TABLE_RECORD, "left_out", NULL, columns, NR_COLUMNS(columns));
+	struct table *t = record_new("left_out");
 
-	if (t) {
-		t->json_only = true;
-		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		for (unsigned i = 0; i < LEAK_NR_VERDICTS; i++)
-			table_set(t, i, v->nr_all[i] - v->shown[i].nr + v->nr_hidden[i]);
-		table_set(t, LEAK_NR_VERDICTS, v->nr_others - v->others.nr);
-		table_set(t, LEAK_NR_VERDICTS + 1, v->opt.nr_not_new);
-	}
+	for (unsigned i = 0; i < LEAK_NR_VERDICTS; i++)
+		record_count(t, key[i], v->nr_all[i] - v->shown[i].nr + v->nr_hidden[i]);
+	record_count(t, "others", v->nr_others - v->others.nr);
+	record_count(t, "not_new", v->opt.nr_not_new);
 	doc_add(&v->doc, t);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/fmt.h"
+#include "src/document/doc_record.h"
 #include "src/document/facts.h"
 #include "src/view/report_priv.h"
 
@@ -62,85 +63,42 @@ static const char *end_word(const struct heap *h)
 	return h->end <= HEAP_REPLACED ? word[h->end] : "not_asked";
 }
 
-enum {
-	FIGURE_PATH,
-	FIGURE_TAKEN_NS,
-	FIGURE_ARENA_BYTES,
-	FIGURE_USED_BYTES,
-	FIGURE_FREE_BYTES,
-	FIGURE_FREE_CHUNKS,
-	FIGURE_FAST_BYTES,
-	FIGURE_FAST_CHUNKS,
-	FIGURE_MMAPPED_BYTES,
-	FIGURE_MMAPPED_CHUNKS,
-	FIGURE_TOP_BYTES,
-	FIGURE_ARENAS,
-	FIGURE_SOURCE,
-	FIGURE_APPROXIMATE,
-	FIGURE_UNKNOWN,
-	FIGURE_NR,
-};
-
-static const struct column allocator_columns[FIGURE_NR] = {
-	[FIGURE_PATH] = { "path", NULL, UNIT_TEXT },
-	[FIGURE_TAKEN_NS] = { "taken_ns", NULL, UNIT_DURATION },
-	[FIGURE_ARENA_BYTES] = { "arena_bytes", NULL, UNIT_BYTES },
-	[FIGURE_USED_BYTES] = { "used_bytes", NULL, UNIT_BYTES },
-	[FIGURE_FREE_BYTES] = { "free_bytes", NULL, UNIT_BYTES },
-	[FIGURE_FREE_CHUNKS] = { "free_chunks", NULL, UNIT_COUNT },
-	[FIGURE_FAST_BYTES] = { "fast_bytes", NULL, UNIT_BYTES },
-	[FIGURE_FAST_CHUNKS] = { "fast_chunks", NULL, UNIT_COUNT },
-	[FIGURE_MMAPPED_BYTES] = { "mmapped_bytes", NULL, UNIT_BYTES },
-	[FIGURE_MMAPPED_CHUNKS] = { "mmapped_chunks", NULL, UNIT_COUNT },
-	[FIGURE_TOP_BYTES] = { "top_bytes", NULL, UNIT_BYTES },
-	[FIGURE_ARENAS] = { "arenas", NULL, UNIT_COUNT },
-	[FIGURE_SOURCE] = { "source", NULL, UNIT_TEXT },
-	[FIGURE_APPROXIMATE] = { "approximate", NULL, UNIT_BOOL },
-	[FIGURE_UNKNOWN] = { "unknown", NULL, UNIT_TEXT },
-};
-
-static void set_figures(struct table *t, const struct heap *h)
+static void record_figures(struct table *t, const struct heap *h)
 {
 	const struct heap_allocator *a = &h->allocator;
+	bool counted = heap_figures_counted(a);
 
-	table_set(t, FIGURE_TAKEN_NS, report_time(h, a->taken_ns));
-	table_set(t, FIGURE_ARENA_BYTES, a->arena_bytes);
-	if (heap_figures_counted(a)) {
-		table_set(t, FIGURE_USED_BYTES, a->used_bytes);
-		table_set(t, FIGURE_FREE_BYTES, a->free_bytes);
-		table_set(t, FIGURE_FREE_CHUNKS, a->free_chunks);
-		table_set(t, FIGURE_FAST_BYTES, a->fast_bytes);
-		table_set(t, FIGURE_FAST_CHUNKS, a->fast_chunks);
+	record_duration(t, "taken_ns", report_time(h, a->taken_ns));
+	record_bytes(t, "arena_bytes", a->arena_bytes);
+	if (counted) {
+		record_bytes(t, "used_bytes", a->used_bytes);
+		record_bytes(t, "free_bytes", a->free_bytes);
+		record_count(t, "free_chunks", a->free_chunks);
+		record_bytes(t, "fast_bytes", a->fast_bytes);
+		record_count(t, "fast_chunks", a->fast_chunks);
 	}
-	table_set(t, FIGURE_MMAPPED_BYTES, a->mmapped_bytes);
-	table_set(t, FIGURE_MMAPPED_CHUNKS, a->mmapped_chunks);
-	table_set(t, FIGURE_TOP_BYTES, a->top_bytes);
+	record_bytes(t, "mmapped_bytes", a->mmapped_bytes);
+	record_count(t, "mmapped_chunks", a->mmapped_chunks);
+	record_bytes(t, "top_bytes", a->top_bytes);
 	if (a->nr_arenas)
-		table_set(t, FIGURE_ARENAS, a->nr_arenas);
-	table_set_const(t, FIGURE_SOURCE, a->outside ? "memory" : "mallinfo2");
-	if (heap_figures_counted(a))
-		table_set(t, FIGURE_APPROXIMATE, a->why == HEAP_FIGURES_CHANGED);
+		record_count(t, "arenas", a->nr_arenas);
+	record_text(t, "source", a->outside ? "memory" : "mallinfo2");
+	if (counted)
+		record_bool(t, "approximate", a->why == HEAP_FIGURES_CHANGED);
 }
 
-void report_allocator_record(struct report *r, struct table *t)
+void report_allocator_record(struct report *r)
 {
 	const struct heap_allocator *a = &r->heap->allocator;
+	struct table *t = record_new("allocator");
 
-	if (!t)
-		return;
 	if (a->path && a->path[0])
-		table_set_const(t, FIGURE_PATH, a->path);
+		record_text(t, "path", a->path);
 	if (a->valid)
-		set_figures(t, r->heap);
+		record_figures(t, r->heap);
 	if (why_word[a->why] || !a->valid)
-		table_set_const(t, FIGURE_UNKNOWN,
-				why_word[a->why] ? why_word[a->why] : end_word(r->heap));
-}
-
-struct table *report_allocator_table(void)
-{
-	return table_new(TABLE_RECORD, "allocator", NULL, allocator_columns,
-			 FIGURE_NR);
+		record_text(t, "unknown", why_word[a->why] ? why_word[a->why] : end_word(r->heap));
+	doc_add(&r->doc, t);
 }
 
 /* ---- for people ---- */

@@ -5,17 +5,21 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "include/pmm/ledger.h"
 #include "src/analyze/estimate.h"
 #include "src/base/fmt.h"
 #include "src/base/str.h"
+#include "src/document/doc_record.h"
 #include "src/document/facts.h"
 #include "src/view/heap_facts.h"
 #include "src/view/lost.h"
 #include "src/view/report_priv.h"
 #include "src/view/resident.h"
+
+#define SIGNAL_NAME_BYTES 24
 
 static const char *const end_name[] = {
 	[HEAP_RUNNING] = "running", [HEAP_EXITED] = "exited",	  [HEAP_KILLED] = "killed",
@@ -28,148 +32,33 @@ static const char *const began_name[] = {
 };
 _Static_assert(NR_COLUMNS(began_name) == HEAP_NR_BEGAN, "a name for each");
 
-enum {
-	PROCESS_PID,
-	PROCESS_PPID,
-	PROCESS_COMM,
-	PROCESS_EXE,
-	PROCESS_CMDLINE,
-	PROCESS_HOST,
-	PROCESS_START_REALTIME_NS,
-	PROCESS_TAKEN_REALTIME_NS,
-	PROCESS_RUN_NS,
-	PROCESS_END,
-	PROCESS_EXIT_STATUS,
-	PROCESS_SIGNAL,
-	PROCESS_BEGAN,
-	PROCESS_SIGNAL_NAME,
-	PROCESS_NR,
-};
-
-static const struct column process_columns[PROCESS_NR] = {
-	[PROCESS_PID] = { "pid", NULL, UNIT_NUMBER },
-	[PROCESS_PPID] = { "ppid", NULL, UNIT_NUMBER },
-	[PROCESS_COMM] = { "comm", NULL, UNIT_TEXT },
-	[PROCESS_EXE] = { "exe", NULL, UNIT_TEXT },
-	[PROCESS_CMDLINE] = { "cmdline", NULL, UNIT_TEXT },
-	[PROCESS_HOST] = { "host", NULL, UNIT_TEXT },
-	[PROCESS_START_REALTIME_NS] = { "start_realtime_ns", NULL, UNIT_TIME },
-	[PROCESS_TAKEN_REALTIME_NS] = { "taken_realtime_ns", NULL, UNIT_TIME },
-	[PROCESS_RUN_NS] = { "run_ns", NULL, UNIT_DURATION },
-	[PROCESS_END] = { "end", NULL, UNIT_TEXT },
-	[PROCESS_EXIT_STATUS] = { "exit_status", NULL, UNIT_NUMBER },
-	[PROCESS_SIGNAL] = { "signal", NULL, UNIT_NUMBER },
-	[PROCESS_BEGAN] = { "began", NULL, UNIT_TEXT },
-	[PROCESS_SIGNAL_NAME] = { "signal_name", NULL, UNIT_TEXT },
-};
-
-/* "SIGSEGV"; a real-time signal has its number only. */
-static void set_signal_name(struct table *t, unsigned column, const struct heap *h)
-{
-	const char *name = h->end == HEAP_KILLED ? sigabbrev_np(h->end_status) : NULL;
-
-	if (name)
-		table_setf(t, column, "SIG%s", name);
-}
-
 void report_process(struct doc *d, const struct heap *h)
 {
-	struct table *t = table_new(TABLE_RECORD, "process", NULL, process_columns, PROCESS_NR);
+	struct table *t = record_new("process");
+	const char *signal = h->end == HEAP_KILLED ? sigabbrev_np(h->end_status) : NULL;
+	char name[SIGNAL_NAME_BYTES];
 
-	if (t) {
-		t->json_only = true;
-		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		table_set(t, PROCESS_PID, h->pid);
-		table_set(t, PROCESS_PPID, h->ppid);
-		table_set_const(t, PROCESS_COMM, h->comm);
-		table_set_const(t, PROCESS_EXE, h->exe);
-		table_set_const(t, PROCESS_CMDLINE, h->cmdline);
-		table_set_const(t, PROCESS_HOST, h->host);
-		table_set(t, PROCESS_START_REALTIME_NS, h->start_realtime_ns + h->attach_ns);
-		table_set(t, PROCESS_TAKEN_REALTIME_NS, h->start_realtime_ns + h->taken_ns);
-		table_set(t, PROCESS_RUN_NS, report_run_ns(h));
-		table_set_const(t, PROCESS_END,
-				h->end < HEAP_NR_ENDS ? end_name[h->end] : "unknown");
-		if ((h->end == HEAP_EXITED || h->end == HEAP_GONE) && h->end_status >= 0)
-			table_set(t, PROCESS_EXIT_STATUS, (uint64_t)h->end_status);
-		if (h->end == HEAP_KILLED)
-			table_set(t, PROCESS_SIGNAL, (uint64_t)h->end_status);
-		table_set_const(t, PROCESS_BEGAN, began_name[h->began]);
-		set_signal_name(t, PROCESS_SIGNAL_NAME, h);
+	record_number(t, "pid", h->pid);
+	record_number(t, "ppid", h->ppid);
+	record_text(t, "comm", h->comm);
+	record_text(t, "exe", h->exe);
+	record_text(t, "cmdline", h->cmdline);
+	record_text(t, "host", h->host);
+	record_add(t, "start_realtime_ns", UNIT_TIME, h->start_realtime_ns + h->attach_ns);
+	record_add(t, "taken_realtime_ns", UNIT_TIME, h->start_realtime_ns + h->taken_ns);
+	record_duration(t, "run_ns", report_run_ns(h));
+	record_text(t, "end", h->end < HEAP_NR_ENDS ? end_name[h->end] : "unknown");
+	if ((h->end == HEAP_EXITED || h->end == HEAP_GONE) && h->end_status >= 0)
+		record_number(t, "exit_status", (uint64_t)h->end_status);
+	if (h->end == HEAP_KILLED)
+		record_number(t, "signal", (uint64_t)h->end_status);
+	record_text(t, "began", began_name[h->began]);
+	if (signal) {	/* a real-time signal has its number only */
+		snprintf(name, sizeof(name), "SIG%s", signal);
+		record_text(t, "signal_name", name);
 	}
 	doc_add(d, t);
 }
-
-enum {
-	TOTAL_MODE,
-	TOTAL_SAMPLE_BYTES,
-	TOTAL_MIN_SIZE_BYTES,
-	TOTAL_WARN_SIZE_BYTES,
-	TOTAL_LIVE_BYTES,
-	TOTAL_LIVE_BLOCKS,
-	TOTAL_LIVE_ERROR_BYTES,
-	TOTAL_PEAK_BYTES,
-	TOTAL_PEAK_NS,
-	TOTAL_PEAK_ACCOUNTED_BYTES,
-	TOTAL_PEAK_ACCOUNTED_BLOCKS,
-	TOTAL_ALLOCS,
-	TOTAL_FREES,
-	TOTAL_ALLOCATED_BYTES,
-	TOTAL_FREED_BYTES,
-	TOTAL_ALLOCS_PER_SECOND,
-	TOTAL_TEMPORARY,
-	TOTAL_TEMPORARY_PERCENT,
-	TOTAL_FAILED,
-	TOTAL_ZERO_SIZE,
-	TOTAL_HUGE,
-	TOTAL_UNTRACKED_FREES,
-	TOTAL_MISSED_FREES,
-	TOTAL_SKIPPED_ALLOCS,
-	TOTAL_SKIPPED_BYTES,
-	TOTAL_SITES,
-	TOTAL_HEAP_ERRORS,
-	TOTAL_RESIDENT_BYTES,
-	TOTAL_RESIDENT_NS,
-	TOTAL_RESIDENT_PEAK_BYTES,
-	TOTAL_RESIDENT_PEAK_NS,
-	TOTAL_RESIDENT_PEAK_LIVE_BYTES,
-	TOTAL_NR,
-};
-
-static const struct column totals_columns[TOTAL_NR] = {
-	[TOTAL_MODE] = { "mode", NULL, UNIT_TEXT },
-	[TOTAL_SAMPLE_BYTES] = { "sample_bytes", NULL, UNIT_BYTES },
-	[TOTAL_MIN_SIZE_BYTES] = { "min_size_bytes", NULL, UNIT_BYTES },
-	[TOTAL_WARN_SIZE_BYTES] = { "warn_size_bytes", NULL, UNIT_BYTES },
-	[TOTAL_LIVE_BYTES] = { "live_bytes", NULL, UNIT_BYTES },
-	[TOTAL_LIVE_BLOCKS] = { "live_blocks", NULL, UNIT_COUNT },
-	[TOTAL_LIVE_ERROR_BYTES] = { "live_error_bytes", NULL, UNIT_BYTES },
-	[TOTAL_PEAK_BYTES] = { "peak_bytes", NULL, UNIT_BYTES },
-	[TOTAL_PEAK_NS] = { "peak_ns", NULL, UNIT_DURATION },
-	[TOTAL_PEAK_ACCOUNTED_BYTES] = { "peak_accounted_bytes", NULL, UNIT_BYTES },
-	[TOTAL_PEAK_ACCOUNTED_BLOCKS] = { "peak_accounted_blocks", NULL, UNIT_COUNT },
-	[TOTAL_ALLOCS] = { "allocs", NULL, UNIT_COUNT },
-	[TOTAL_FREES] = { "frees", NULL, UNIT_COUNT },
-	[TOTAL_ALLOCATED_BYTES] = { "allocated_bytes", NULL, UNIT_BYTES },
-	[TOTAL_FREED_BYTES] = { "freed_bytes", NULL, UNIT_BYTES },
-	[TOTAL_ALLOCS_PER_SECOND] = { "allocs_per_second", NULL, UNIT_FLOAT },
-	[TOTAL_TEMPORARY] = { "temporary", NULL, UNIT_COUNT },
-	[TOTAL_TEMPORARY_PERCENT] = { "temporary_percent", NULL, UNIT_PERCENT },
-	[TOTAL_FAILED] = { "failed", NULL, UNIT_COUNT },
-	[TOTAL_ZERO_SIZE] = { "zero_size", NULL, UNIT_COUNT },
-	[TOTAL_HUGE] = { "huge", NULL, UNIT_COUNT },
-	[TOTAL_UNTRACKED_FREES] = { "untracked_frees", NULL, UNIT_COUNT },
-	[TOTAL_MISSED_FREES] = { "missed_frees", NULL, UNIT_COUNT },
-	[TOTAL_SKIPPED_ALLOCS] = { "skipped_allocs", NULL, UNIT_COUNT },
-	[TOTAL_SKIPPED_BYTES] = { "skipped_bytes", NULL, UNIT_BYTES },
-	[TOTAL_SITES] = { "sites", NULL, UNIT_COUNT },
-	[TOTAL_HEAP_ERRORS] = { "heap_errors", NULL, UNIT_COUNT },
-	[TOTAL_RESIDENT_BYTES] = { "resident_bytes", NULL, UNIT_BYTES },
-	[TOTAL_RESIDENT_NS] = { "resident_ns", NULL, UNIT_DURATION },
-	[TOTAL_RESIDENT_PEAK_BYTES] = { "resident_peak_bytes", NULL, UNIT_BYTES },
-	[TOTAL_RESIDENT_PEAK_NS] = { "resident_peak_ns", NULL, UNIT_DURATION },
-	[TOTAL_RESIDENT_PEAK_LIVE_BYTES] = { "resident_peak_live_bytes", NULL, UNIT_BYTES },
-};
 
 /* Sites that asked for memory; others are known because heap errors name them. */
 static uint64_t asking_sites(const struct heap *h)
@@ -184,59 +73,50 @@ static uint64_t asking_sites(const struct heap *h)
 	return nr;
 }
 
-static void set_totals(struct table *t, const struct heap *h)
+static void add_totals(struct report *r)
 {
+	const struct heap *h = r->heap;
+	struct table *t = record_new("totals");
 	struct heap_resident resident;
 	struct peak peak;
 
 	peak_sum(h, &peak);
-	table_set_const(t, TOTAL_MODE, h->mode == HEAP_SAMPLED ? "sampled" : "exact");
-	table_set(t, TOTAL_SAMPLE_BYTES, h->sample_bytes);
-	table_set(t, TOTAL_MIN_SIZE_BYTES, h->min_size_bytes);
-	table_set(t, TOTAL_WARN_SIZE_BYTES, h->warn_size_bytes);
-	table_set(t, TOTAL_LIVE_BYTES, h->live_bytes);
-	table_set(t, TOTAL_LIVE_BLOCKS, h->live_blocks);
-	table_set(t, TOTAL_LIVE_ERROR_BYTES, estimate_round(estimate_live_error(h)));
-	table_set(t, TOTAL_PEAK_BYTES, h->peak_bytes);
-	table_set(t, TOTAL_PEAK_NS, report_time(h, h->peak_ns));
-	table_set(t, TOTAL_PEAK_ACCOUNTED_BYTES, peak.sites_bytes);
-	table_set(t, TOTAL_PEAK_ACCOUNTED_BLOCKS, peak.sites_blocks);
-	table_set(t, TOTAL_ALLOCS, h->allocs);
-	table_set(t, TOTAL_FREES, h->frees);
-	table_set(t, TOTAL_ALLOCATED_BYTES, h->bytes_in);
-	table_set(t, TOTAL_FREED_BYTES, h->bytes_out);
-	table_set_float(t, TOTAL_ALLOCS_PER_SECOND, report_rate(h));
-	table_set(t, TOTAL_TEMPORARY, h->temporary);
-	table_set_float(t, TOTAL_TEMPORARY_PERCENT, report_percent(h->temporary, h->allocs));
-	table_set(t, TOTAL_FAILED, h->failed);
-	table_set(t, TOTAL_ZERO_SIZE, h->zero_size);
-	table_set(t, TOTAL_HUGE, h->huge);
-	table_set(t, TOTAL_UNTRACKED_FREES, h->untracked_frees);
-	table_set(t, TOTAL_MISSED_FREES, h->missed_frees);
-	table_set(t, TOTAL_SKIPPED_ALLOCS, h->skipped_allocs);
-	table_set(t, TOTAL_SKIPPED_BYTES, h->skipped_bytes);
-	table_set(t, TOTAL_SITES, asking_sites(h));
-	table_set(t, TOTAL_HEAP_ERRORS, h->nr_findings);
-	if (!heap_resident(h, &resident))
-		return;
-	table_set(t, TOTAL_RESIDENT_BYTES, resident.bytes);
-	table_set(t, TOTAL_RESIDENT_NS, report_time(h, resident.at_ns));
-	table_set(t, TOTAL_RESIDENT_PEAK_BYTES, resident.peak_bytes);
-	if (resident.peak_ns == UINT64_MAX)
-		return;
-	table_set(t, TOTAL_RESIDENT_PEAK_NS, report_time(h, resident.peak_ns));
-	table_set(t, TOTAL_RESIDENT_PEAK_LIVE_BYTES, resident.peak_live_bytes);
-}
-
-static void add_totals(struct report *r)
-{
-	struct table *t =
-		table_new(TABLE_RECORD, "totals", NULL, totals_columns, TOTAL_NR);
-
-	if (t) {
-		t->json_only = true;
-		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		set_totals(t, r->heap);
+	record_text(t, "mode", h->mode == HEAP_SAMPLED ? "sampled" : "exact");
+	record_bytes(t, "sample_bytes", h->sample_bytes);
+	record_bytes(t, "min_size_bytes", h->min_size_bytes);
+	record_bytes(t, "warn_size_bytes", h->warn_size_bytes);
+	record_bytes(t, "live_bytes", h->live_bytes);
+	record_count(t, "live_blocks", h->live_blocks);
+	record_bytes(t, "live_error_bytes", estimate_round(estimate_live_error(h)));
+	record_bytes(t, "peak_bytes", h->peak_bytes);
+	record_duration(t, "peak_ns", report_time(h, h->peak_ns));
+	record_bytes(t, "peak_accounted_bytes", peak.sites_bytes);
+	record_count(t, "peak_accounted_blocks", peak.sites_blocks);
+	record_count(t, "allocs", h->allocs);
+	record_count(t, "frees", h->frees);
+	record_bytes(t, "allocated_bytes", h->bytes_in);
+	record_bytes(t, "freed_bytes", h->bytes_out);
+	record_float(t, "allocs_per_second", UNIT_FLOAT, report_rate(h));
+	record_count(t, "temporary", h->temporary);
+	record_float(t, "temporary_percent", UNIT_PERCENT,
+		     report_percent(h->temporary, h->allocs));
+	record_count(t, "failed", h->failed);
+	record_count(t, "zero_size", h->zero_size);
+	record_count(t, "huge", h->huge);
+	record_count(t, "untracked_frees", h->untracked_frees);
+	record_count(t, "missed_frees", h->missed_frees);
+	record_count(t, "skipped_allocs", h->skipped_allocs);
+	record_bytes(t, "skipped_bytes", h->skipped_bytes);
+	record_count(t, "sites", asking_sites(h));
+	record_count(t, "heap_errors", h->nr_findings);
+	if (heap_resident(h, &resident)) {
+		record_bytes(t, "resident_bytes", resident.bytes);
+		record_duration(t, "resident_ns", report_time(h, resident.at_ns));
+		record_bytes(t, "resident_peak_bytes", resident.peak_bytes);
+		if (resident.peak_ns != UINT64_MAX) {
+			record_duration(t, "resident_peak_ns", report_time(h, resident.peak_ns));
+			record_bytes(t, "resident_peak_live_bytes", resident.peak_live_bytes);
+		}
 	}
 	doc_add(&r->doc, t);
 }

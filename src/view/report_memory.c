@@ -8,6 +8,7 @@
 #include "src/analyze/lifetimes.h"
 #include "src/analyze/sizes.h"
 #include "src/base/fmt.h"
+#include "src/document/doc_record.h"
 #include "src/document/facts.h"
 #include "src/view/report_priv.h"
 
@@ -140,61 +141,33 @@ void report_lifetimes(struct report *r)
 
 /* ---- the allocator, mappings, the ledger ---- */
 
-static const struct column ledger_columns[] = {
-	{ "ledger_bytes", NULL, UNIT_BYTES },
-	{ "limit_bytes", NULL, UNIT_BYTES },
-	{ "slots_used", NULL, UNIT_COUNT },
-	{ "slots", NULL, UNIT_COUNT },
-};
-
-static const struct column mapping_columns[] = {
-	{ "mmap_calls", NULL, UNIT_COUNT },	    { "mmap_bytes", NULL, UNIT_BYTES },
-	{ "mmap_failed", NULL, UNIT_COUNT },	    { "munmap_calls", NULL, UNIT_COUNT },
-	{ "munmap_bytes", NULL, UNIT_BYTES },	    { "mremap_calls", NULL, UNIT_COUNT },
-	{ "mremap_grown_bytes", NULL, UNIT_BYTES }, { "mremap_shrunk_bytes", NULL, UNIT_BYTES },
-	{ "brk_calls", NULL, UNIT_COUNT },	    { "brk_growth_bytes", NULL, UNIT_BYTES },
-	{ "brk_peak_bytes", NULL, UNIT_BYTES },
-};
-
-static struct table *record(struct table *t)
-{
-	if (t) {
-		t->json_only = true;
-		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-	}
-	return t;
-}
-
-static void set_all(struct table *t, unsigned column, const uint64_t *value, unsigned nr)
-{
-	for (unsigned i = 0; t && i < nr; i++)
-		table_set(t, column + i, value[i]);
-}
-
 static void add_records(struct report *r)
 {
 	const struct heap *h = r->heap;
 	const struct heap_mapping *m = &h->mapping;
-	struct table *t = record(report_allocator_table());
+	struct table *t;
 
-	report_allocator_record(r, t);
+	report_allocator_record(r);
+	t = record_new("mapping");
+	if (!heap_srclocs_only(h)) {
+		record_count(t, "mmap_calls", m->mmap_calls);
+		record_bytes(t, "mmap_bytes", m->mmap_bytes);
+		record_count(t, "mmap_failed", m->mmap_failed);
+		record_count(t, "munmap_calls", m->munmap_calls);
+		record_bytes(t, "munmap_bytes", m->munmap_bytes);
+		record_count(t, "mremap_calls", m->mremap_calls);
+		record_bytes(t, "mremap_grown_bytes", m->mremap_grown_bytes);
+		record_bytes(t, "mremap_shrunk_bytes", m->mremap_shrunk_bytes);
+		record_count(t, "brk_calls", m->brk_calls);
+		record_bytes(t, "brk_growth_bytes", m->brk_growth_bytes);
+		record_bytes(t, "brk_peak_bytes", m->brk_peak_bytes);
+	}
 	doc_add(&r->doc, t);
-	t = record(table_new(TABLE_RECORD, "mapping", NULL, mapping_columns,
-			     NR_COLUMNS(mapping_columns)));
-	if (!heap_srclocs_only(h))
-		set_all(t, 0,
-			(const uint64_t[]){ m->mmap_calls, m->mmap_bytes, m->mmap_failed,
-					    m->munmap_calls, m->munmap_bytes, m->mremap_calls,
-					    m->mremap_grown_bytes, m->mremap_shrunk_bytes,
-					    m->brk_calls, m->brk_growth_bytes, m->brk_peak_bytes },
-			11);
-	doc_add(&r->doc, t);
-	t = record(table_new(TABLE_RECORD, "ledger", NULL, ledger_columns,
-			     NR_COLUMNS(ledger_columns)));
-	set_all(t, 0,
-		(const uint64_t[]){ h->ledger_bytes, h->ledger_limit_bytes, h->ledger_slots_used,
-				    h->ledger_slots },
-		4);
+	t = record_new("ledger");
+	record_bytes(t, "ledger_bytes", h->ledger_bytes);
+	record_bytes(t, "limit_bytes", h->ledger_limit_bytes);
+	record_count(t, "slots_used", h->ledger_slots_used);
+	record_count(t, "slots", h->ledger_slots);
 	doc_add(&r->doc, t);
 }
 

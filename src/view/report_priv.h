@@ -101,12 +101,8 @@ extern const struct report_titles report_titles[RANK_NR];
 		JSON_COLUMN("module_offset", UNIT_ADDRESS), JSON_COLUMN("pc", UNIT_ADDRESS)
 void report_set_frame(struct table *t, unsigned first, const struct frame_name *f);
 
-/*
- * report_allocator.c: the table of JSON's record, without its row; that row; for people. NULL is
- * fine.
- */
-struct table *report_allocator_table(void);
-void report_allocator_record(struct report *r, struct table *t);
+/* report_allocator.c: the record for programs; for people. */
+void report_allocator_record(struct report *r);
 void report_allocator_rows(struct table *t, const struct heap *h);
 
 #endif

@@ -6,6 +6,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/document/doc.h"
+#include "src/document/doc_record.h"
 
 static char *printed(const struct doc *d, const struct style *style)
 {
@@ -108,21 +109,15 @@ static void columns_of_zeros_are_not_shown(void **state)
 
 static void records_are_objects(void **state)
 {
-	static const struct column c[] = { { "pid", NULL, UNIT_NUMBER },
-					   { "x", NULL, UNIT_TEXT },
-					   { "share_percent", NULL, UNIT_PERCENT },
-					   { "ok", NULL, UNIT_BOOL },
-					   { "at", NULL, UNIT_ADDRESS } };
 	struct doc d = { .schema = "s/1" };
-	struct table *t = table_new(TABLE_RECORD, "process", NULL, c, NR(c));
+	struct table *t = record_new("process");
 
 	(void)state;
-	t->json_only = true;
-	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-	table_set(t, 0, 7);
-	table_set_float(t, 2, 12.5);
-	table_set(t, 3, 1);
-	table_set(t, 4, 0x7f00);
+	record_number(t, "pid", 7);
+	record_text(t, "x", NULL);
+	record_float(t, "share_percent", UNIT_PERCENT, 12.5);
+	record_bool(t, "ok", true);
+	record_add(t, "at", UNIT_ADDRESS, 0x7f00);
 	doc_add(&d, t);
 	expect(&d, "",
 	       "{\"schema\":\"s/"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/document/doc.h"
+#include "src/document/doc_record.h"
 
 static const char *const state_name[] = {
 	[DOCTOR_OK] = "ok",
@@ -61,22 +62,13 @@ static struct table *table_of(const struct doctor *d)
 	return t;
 }
 
-static const struct column verdict_columns[] = {
-	JSON_COLUMN("run_works", UNIT_BOOL),
-	JSON_COLUMN("version", UNIT_TEXT),
-};
-
 /* For scripts: the verdict by itself. */
 static struct table *verdict_of(const struct doctor *d)
 {
-	struct table *t = table_new(TABLE_RECORD, "verdict", NULL, verdict_columns, 2);
+	struct table *t = record_new("verdict");
 
-	if (!t)
-		return NULL;
-	t->json_only = true;
-	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-	table_set(t, 0, is_able(d));
-	table_set_const(t, 1, PMM_VERSION);
+	record_bool(t, "run_works", is_able(d));
+	record_text(t, "version", PMM_VERSION);
 	return t;
 }
 

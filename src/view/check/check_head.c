@@ -5,6 +5,7 @@
  */
 #include "include/pmm/check.h"
 #include "src/base/fmt.h"
+#include "src/document/doc_record.h"
 #include "src/view/check/check_coverage.h"
 #include "src/view/check/check_priv.h"
 #include "src/document/facts.h"
@@ -24,36 +25,10 @@ static const char *const mechanism_name[] = {
 };
 _Static_assert(NR_COLUMNS(mechanism_name) == HEAP_NR_MECHANISMS, "a name for each");
 
-static const struct column check_columns[] = {
-	{ "level", NULL, UNIT_TEXT },
-	{ "mechanism", NULL, UNIT_TEXT },
-	{ "findings", NULL, UNIT_COUNT },
-	{ "findings_lost", NULL, UNIT_COUNT },
-	{ "left_open", NULL, UNIT_COUNT },
-	{ "guarded_blocks", NULL, UNIT_COUNT },
-	{ "guarded_most_blocks", NULL, UNIT_COUNT },
-	{ "canaried_blocks", NULL, UNIT_COUNT },
-	{ "unchecked_blocks", NULL, UNIT_COUNT },
-	{ "unguarded_for_limit", NULL, UNIT_COUNT },
-	{ "unguarded_for_budget", NULL, UNIT_COUNT },
-	{ "unguarded_for_size", NULL, UNIT_COUNT },
-	{ "unguarded_refused", NULL, UNIT_COUNT },
-	{ "failed_on_purpose", NULL, UNIT_COUNT },
-	{ "sweeps", NULL, UNIT_COUNT },
-	{ "other_processes", NULL, UNIT_COUNT },
-	{ "blocks", NULL, UNIT_COUNT },
-	{ "unchecked_before_start", NULL, UNIT_COUNT },
-	{ "unkept_for_size", NULL, UNIT_COUNT },
-	{ "unkept_in_use", NULL, UNIT_COUNT },
-	{ "coverage", NULL, UNIT_TEXT },
-	{ "ended_by", NULL, UNIT_TEXT },
-	{ "sender_pid", NULL, UNIT_NUMBER },
-};
-
 static const struct column line_columns[] = { { NULL, NULL, UNIT_TEXT,
 						COLUMN_TEXT_ONLY | COLUMN_LABEL } };
 
-static void set_death(struct table *t, unsigned column, const struct heap *h)
+static void record_death(struct table *t, const struct heap *h)
 {
 	unsigned signal = check_death_signal(h);
 	char name[CHECK_SIGNAL_BYTES];
@@ -61,55 +36,47 @@ static void set_death(struct table *t, unsigned column, const struct heap *h)
 	if (!signal)
 		return;
 	check_signal_name(name, signal);
-	table_set_text(t, column, name);
+	record_text(t, "ended_by", name);
 	if (h->death.known && h->death.sender)
-		table_set(t, column + 1, h->death.sender);
+		record_number(t, "sender_pid", h->death.sender);
 }
 
-static void add_record(struct check_view *v)
+void check_record(struct check_view *v)
 {
 	const struct heap_check *c = &v->heap->check;
-	struct table *t = table_new(TABLE_RECORD, "check", NULL, check_columns,
-				    NR_COLUMNS(check_columns));
-	struct str s = STR_INIT;
+	struct table *t = record_new("check");
+	struct str coverage = STR_INIT;
 
-	if (t) {
-		unsigned i = 0;
-
-		t->json_only = true;
-		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		table_set_const(t, i++,
-				c->level < PMM_NR_CHECK_LEVELS ? level_name[c->level] : "unknown");
-		table_set_const(t, i++,
-				c->mechanism < NR_COLUMNS(mechanism_name)
-					? mechanism_name[c->mechanism]
-					: "unknown");
-		table_set(t, i++, v->heap->nr_findings);
-		table_set(t, i++, c->findings_lost);
-		table_set(t, i++, c->left_open);
-		table_set(t, i++, c->guarded);
-		table_set(t, i++, c->guarded_most);
-		table_set(t, i++, c->canaried);
-		table_set(t, i++, c->passed);
-		table_set(t, i++, c->unguarded_limit);
-		table_set(t, i++, c->unguarded_budget);
-		table_set(t, i++, c->unguarded_large);
-		table_set(t, i++, c->unguarded_refused);
-		table_set(t, i++, c->failed_on_purpose);
-		table_set(t, i++, c->scans);
-		table_set(t, i++, v->opt.others);
-		table_set(t, i++, check_blocks(c));
-		table_set(t, i++, c->passed_early);
-		table_set(t, i++, c->unkept_large);
-		table_set(t, i++, c->unkept_busy);
-		if (c->level) {
-			check_coverage(&s, c);
-			check_left_out(&s, c);
-		}
-		table_set_text(t, i++, table_text(t, &s));
-		set_death(t, i, v->heap);
+	if (c->level) {
+		check_coverage(&coverage, c);
+		check_left_out(&coverage, c);
 	}
-	str_fini(&s);
+	record_text(t, "level", c->level < PMM_NR_CHECK_LEVELS ? level_name[c->level] : "unknown");
+	record_text(t, "mechanism",
+		    c->mechanism < NR_COLUMNS(mechanism_name) ? mechanism_name[c->mechanism]
+							      : "unknown");
+	record_count(t, "findings", v->heap->nr_findings);
+	record_count(t, "findings_lost", c->findings_lost);
+	record_count(t, "left_open", c->left_open);
+	record_count(t, "guarded_blocks", c->guarded);
+	record_count(t, "guarded_most_blocks", c->guarded_most);
+	record_count(t, "canaried_blocks", c->canaried);
+	record_count(t, "unchecked_blocks", c->passed);
+	record_count(t, "unguarded_for_limit", c->unguarded_limit);
+	record_count(t, "unguarded_for_budget", c->unguarded_budget);
+	record_count(t, "unguarded_for_size", c->unguarded_large);
+	record_count(t, "unguarded_refused", c->unguarded_refused);
+	record_count(t, "failed_on_purpose", c->failed_on_purpose);
+	record_count(t, "sweeps", c->scans);
+	record_count(t, "other_processes", v->opt.others);
+	record_count(t, "blocks", check_blocks(c));
+	record_count(t, "unchecked_before_start", c->passed_early);
+	record_count(t, "unkept_for_size", c->unkept_large);
+	record_count(t, "unkept_in_use", c->unkept_busy);
+	if (t)
+		record_text(t, "coverage", table_text(t, &coverage));
+	record_death(t, v->heap);
+	str_fini(&coverage);
 	doc_add(&v->doc, t);
 }
 
@@ -235,15 +202,10 @@ static void add_line(struct check_view *v)
 	doc_add(&v->doc, t);
 }
 
-void check_record(struct check_view *v)
-{
-	add_record(v);
-}
-
 void check_head(struct check_view *v)
 {
 	report_process(&v->doc, v->heap);
-	add_record(v);
+	check_record(v);
 	if (v->opt.runs)
 		check_runs_record(v);
 	if (v->opt.brief && !v->heap->nr_findings && v->heap->check.level) {

@@ -10,6 +10,7 @@
 #include "include/pmm/ledger.h"
 #include "src/analyze/sizes.h"
 #include "src/base/fmt.h"
+#include "src/document/doc_record.h"
 #include "src/view/check/check_priv.h"
 #include "src/view/report_priv.h"
 #include "src/view/stack_view.h"
@@ -290,15 +291,9 @@ static void fill(struct table *t, uint64_t i)
 /* JSON: how many findings are not listed. */
 static void add_left_out(struct check_view *v, uint64_t nr)
 {
-	static const struct column columns[] = { JSON_COLUMN("findings", UNIT_COUNT) };
-	struct table *t =
-		table_new(TABLE_RECORD, "left_out", NULL, columns, NR_COLUMNS(columns));
+	struct table *t = record_new("left_out");
 
-	if (t) {
-		t->json_only = true;
-		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		table_set(t, 0, nr);
-	}
+	record_count(t, "findings", nr);
 	doc_add(&v->doc, t);
 }
 
