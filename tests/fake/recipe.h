@@ -4,8 +4,8 @@
  *
  * The first trouble is kept in `rc` and `why`; after it every accessor gives its default.
  */
-#ifndef STORE_RECIPE_H
-#define STORE_RECIPE_H
+#ifndef TESTS_FAKE_RECIPE_H
+#define TESTS_FAKE_RECIPE_H
 
 #include <stdbool.h>
 #include <stdint.h>

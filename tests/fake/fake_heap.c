@@ -2,7 +2,7 @@
 /*
  * A heap made up by hand, see fake_heap.h. Lookups are linear: recipes are short.
  */
-#include "src/store/fake_heap.h"
+#include "tests/fake/fake_heap.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "include/pmm/check.h"
-#include "src/store/fake_heap.h"
+#include "tests/fake/fake_heap.h"
 
 void fake_check(struct fake_heap *f, struct recipe_line *l)
 {

@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "src/store/fake_heap.h"
+#include "tests/fake/fake_heap.h"
 
 /* Which of these bare words a line has; -1 with trouble noted if none. */
 static int flag_of(struct recipe_line *l, const char *const *names, int nr)

@@ -2,7 +2,7 @@
 /*
  * What words in a recipe stand for, see fake_heap.h.
  */
-#include "src/store/fake_heap.h"
+#include "tests/fake/fake_heap.h"
 
 #include "include/pmm/ledger.h"
 

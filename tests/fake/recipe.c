@@ -2,7 +2,7 @@
 /*
  * A line of a fake recipe, see recipe.h.
  */
-#include "src/store/recipe.h"
+#include "tests/fake/recipe.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -71,8 +71,8 @@
 
 #include "include/pmm/ledger.h"
 #include "src/base/fmt.h"
-#include "src/store/fake_heap.h"
-#include "src/store/recipe.h"
+#include "tests/fake/fake_heap.h"
+#include "tests/fake/recipe.h"
 
 #define MAX_RECIPE	(16u << 20)
 #define COUNT_OF(array)	(sizeof(array) / sizeof(*(array)))

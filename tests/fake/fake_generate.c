@@ -6,7 +6,7 @@
  * Shaped like real ones where it matters for size and speed: stacks share their outer frames,
  * neighbours in memory often come from the same site and time, few functions make up most frames.
  */
-#include "src/store/fake_heap.h"
+#include "tests/fake/fake_heap.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,12 +5,12 @@
  *
  * The order of calls decides every number and address, so equal calls give equal heaps.
  */
-#ifndef STORE_FAKE_HEAP_H
-#define STORE_FAKE_HEAP_H
+#ifndef TESTS_FAKE_FAKE_HEAP_H
+#define TESTS_FAKE_FAKE_HEAP_H
 
 #include "src/base/err.h"
 #include "src/base/vec.h"
-#include "src/store/recipe.h"
+#include "tests/fake/recipe.h"
 #include "src/model/heap.h"
 
 /* A function that was named, and where it was put. */
