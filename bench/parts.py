@@ -208,7 +208,8 @@ class Report:
 
     def make(self):
         made, real = f"{self.bench.directory}/made.pmm", f"{self.bench.directory}/real.pmm"
-        subprocess.run([self.bench.program("bench_capture"), made, str(self.blocks), str(self.sites)], check=True)
+        recipe = f"generate sites={self.sites} blocks={self.blocks} depth=20 modules=40 points=500"
+        subprocess.run([f"{self.bench.build}/tests/fake/mkcapture", "/dev/stdin", made], input=recipe, text=True, check=True)
         subprocess.run([self.pmm, "run", "-q", "-o", real, "--", self.bench.program("bench_micro"), "live",
                         str(self.blocks), str(self.sites)], check=True)
         return {"made up": made, "real": real}

@@ -232,7 +232,7 @@ static int read_options(struct err *e)
 /* Is all that was given for what is to be done? */
 static int check_options(bool command, const char *operand, struct err *e)
 {
-	bool process = !command && capture_for(operand) == &capture_ledger;
+	bool process = !command && source_is_process(operand);
 
 	return check_uses(!command ? process ? FOR_PROCESS : FOR_CAPTURE
 			  : uninit ? FOR_VALGRIND
@@ -291,7 +291,7 @@ static int run_command(char **argv, FILE *out, struct err *e)
 static int report_capture(const char *path, const struct session_sink *to, struct err *e)
 {
 	struct heap *h = NULL;
-	int rc = capture_for(path)->read(path, told.memory_bytes, &h, e);
+	int rc = source_read(path, told.memory_bytes, &h, e);
 
 	if (!rc)
 		rc = check_report(h, &told, to, e);
@@ -333,7 +333,7 @@ static int look_at_process(const char *text, struct emit *to, struct err *e)
 /* 1 = errors were told of, 0 = there are none, or -errno with `e`. */
 static int look_at(int argc, char **argv, FILE *out, struct err *e)
 {
-	bool process = capture_for(argv[0]) == &capture_ledger;
+	bool process = source_is_process(argv[0]);
 	struct emit to;
 	int rc;
 

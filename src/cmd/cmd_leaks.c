@@ -201,7 +201,7 @@ static int report_capture(const char *path, const struct session_sink *to, struc
 		e->exit_code = CMD_USAGE;
 		return -EINVAL;
 	}
-	rc = capture_for(path)->read(path, job.report.memory_bytes, &h, e);
+	rc = source_read(path, job.report.memory_bytes, &h, e);
 	if (!rc)
 		rc = leaks_report(h, NULL, &job.report, to, e);
 	else if (rc == -EINVAL && e)
@@ -349,11 +349,11 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 	if (output)
 		return cmd_refuse(e, "'--output' is for a COMMAND",
 				  "'pmm snapshot PID' writes a capture of a running process");
-	if (holds && (core || capture_for(argv[0]) == &capture_ledger))
+	if (holds && (core || source_is_process(argv[0])))
 		return hold_process(argv[0], out, e);
 	if (core)
 		return leaks_core(core, argv[0], &job, &to.sink, e);
-	if (capture_for(argv[0]) != &capture_ledger)
+	if (!source_is_process(argv[0]))
 		return report_capture(argv[0], &to.sink, e);
 	return search_process(argv[0], &to, e);
 }

@@ -148,7 +148,7 @@ static int report_run(int argc, char **argv)
 	opt.shape = top_down ? REPORT_TOP_DOWN : bottom_up ? REPORT_BOTTOM_UP : REPORT_LIST;
 	rc = check_options(&e);
 	if (!rc)
-		rc = capture_for(what)->read(what, memory_bytes, &h, &e);
+		rc = source_read(what, memory_bytes, &h, &e);
 	if (!rc)
 		rc = report_heap(h, &e);
 	heap_free(h);

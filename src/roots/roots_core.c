@@ -195,7 +195,7 @@ static int core_read_all(struct roots *s, const char *core_path, const char *cap
 			 uint64_t max_bytes, struct err *e)
 {
 	const struct roots_options o = { 0 };
-	int rc = capture_file.read(capture_path, max_bytes, &s->heap, e);
+	int rc = capture_read(capture_path, max_bytes, &s->heap, e);
 
 	if (!rc)
 		rc = core_open(core_path, &s->state->core, e);

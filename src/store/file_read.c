@@ -319,7 +319,7 @@ static int open_failed(struct err *e, int rc, const char *path)
 	return rc;
 }
 
-static int read_file(const char *path, uint64_t max_bytes, struct heap **out, struct err *e)
+int capture_read(const char *path, uint64_t max_bytes, struct heap **out, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
 	struct stat st;
@@ -345,5 +345,3 @@ static int read_file(const char *path, uint64_t max_bytes, struct heap **out, st
 	fclose(f);
 	return rc;
 }
-
-const struct capture_ops capture_file = {.name = "file", .read = read_file};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which source serves a FILE|PID argument, and the source that reads running processes.
+ * The heap that a FILE|PID argument names.
  */
 #include "src/track/source.h"
 
@@ -13,9 +13,10 @@
 #include "src/ledger/ledger_heap.h"
 #include "src/proc/proc.h"
 #include "src/roots/glibc/figures.h"
+#include "src/store/capture.h"
 
-static int capture_ledger_read(const char *what, uint64_t max_bytes, struct heap **out,
-			       struct err *e)
+/* A tracked process: its ledger, and the allocator's own figures out of its memory. */
+static int process_read(const char *what, uint64_t max_bytes, struct heap **out, struct err *e)
 {
 	struct ledger_options o = { .running = true, .pid = proc_parse_pid(what) };
 	struct ledger_map *m;
@@ -40,16 +41,13 @@ static int capture_ledger_read(const char *what, uint64_t max_bytes, struct heap
 	return rc;
 }
 
-const struct capture_ops capture_ledger = {
-	.name = "ledger",
-	.read = capture_ledger_read,
-};
-
-const struct capture_ops *capture_for(const char *what)
+bool source_is_process(const char *what)
 {
-	if (!strncmp(what, "fake:", 5))
-		return &capture_fake;
-	if (*what && what[strspn(what, "0123456789")] == '\0' && access(what, F_OK))
-		return &capture_ledger;
-	return &capture_file;
+	return *what && what[strspn(what, "0123456789")] == '\0' && access(what, F_OK);
+}
+
+int source_read(const char *what, uint64_t max_bytes, struct heap **out, struct err *e)
+{
+	return source_is_process(what) ? process_read(what, max_bytes, out, e) :
+					 capture_read(what, max_bytes, out, e);
 }

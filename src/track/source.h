@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which source serves a FILE|PID argument, and the source that reads running processes.
+ * The heap that a command line's FILE|PID argument names: that of a tracked process or of a
+ * capture, so that everything above works on both.
  */
 #ifndef TRACK_SOURCE_H
 #define TRACK_SOURCE_H
 
-#include "src/store/capture.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* A tracked process: its ledger, and the allocator's own figures out of its memory. */
-extern const struct capture_ops capture_ledger;
+#include "src/base/err.h"
+#include "src/model/heap.h"
+
+/* Is the argument a process? All digits and no such file. */
+bool source_is_process(const char *what);
 
 /*
- * The source for a command line's FILE|PID argument: all digits and no such file: ledger;
- * "fake:...": fake; else file.
+ * Read the argument's heap into *out, owned by the caller (heap_free()). 0 or -errno with `e` set;
+ * `max_bytes` and the errors are those of capture_read() (src/store/capture.h).
  */
-const struct capture_ops *capture_for(const char *what);
+int source_read(const char *what, uint64_t max_bytes, struct heap **out, struct err *e);
 
 #endif

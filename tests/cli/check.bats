@@ -6,7 +6,9 @@ bats_require_minimum_version 1.5.0
 load lib
 
 GOLDEN=$BATS_TEST_DIRNAME/golden
-CHECK=fake:$GOLDEN/check.recipe
+CHECK=$BATS_FILE_TMPDIR/check.pmm
+
+setup_file() { golden_captures check; }
 
 # checked STATUS [OPTION...] -- CASE...: check_cases; its output in $T/out, messages in $T/err, $T as working directory.
 checked() {

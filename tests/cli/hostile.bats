@@ -7,6 +7,6 @@ load lib
 @test "hostile names: no control character, no forged line, from any command to a pipe or a terminal" {
 	cd "$T"
 	export LC_ALL=C.UTF-8
-	looked=$(python3 "$CLI/hostile_names.py" "$PMM" "$T")
+	looked=$(python3 "$CLI/hostile_names.py" "$PMM" "$MKCAPTURE" "$T")
 	[ "$looked" -gt 500 ]
 }

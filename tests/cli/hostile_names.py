@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""hostile_names.py PMM DIRECTORY: names that would drive a terminal, wherever pmm meets names.
+"""hostile_names.py PMM MKCAPTURE DIRECTORY: names that would drive a terminal, wherever pmm meets names.
 
 A process's name and arguments, its threads' names, the paths of its program and library, functions, operands, values of options, the
 environment, suppression files. Whatever pmm says, to a pipe or to a terminal: it is UTF-8, has no control character but line ends and no
@@ -17,7 +17,7 @@ import sys
 import time
 
 PMM = os.fsencode(sys.argv[1])
-DIRECTORY = os.fsencode(sys.argv[2])
+MKCAPTURE, DIRECTORY = sys.argv[2], os.fsencode(sys.argv[3])
 SECONDS = 120
 
 # Title, colour, C1 in both forms, no UTF-8, right to left, and a line that looks like pmm's own.
@@ -200,14 +200,16 @@ def captures(program, library):
         sys.exit("the function's name is not found")
     run(b"report", capture, env={b"XDG_CACHE_HOME": b"/nowhere/" + NASTY, b"TERM": NASTY, b"HOME": NASTY})
     recipe = os.path.join(DIRECTORY, b"recipe")
-    nasty_word = re.sub(rb"\s", b"", NASTY)
+    made = os.path.join(DIRECTORY, b"made.pmm")
+    nasty_word = re.sub(rb"\s", b"", NASTY).decode(errors="ignore").encode()	# a capture's strings are UTF-8
     with open(recipe, "wb") as f:
         f.write(b"process comm=" + nasty_word + b" exe=" + nasty_word + b" cmdline=" + nasty_word + b" host=" + nasty_word + b"\n")
-    run(b"report", b"fake:" + recipe)
-    run(b"report", b"--json", b"fake:" + recipe)
+    subprocess.run([MKCAPTURE, recipe, made], check=True)
+    run(b"report", made)
+    run(b"report", b"--json", made, check_json=True)
     with open(recipe, "wb") as f:
         f.write(NASTY)
-    run(b"report", b"fake:" + recipe)
+    run(b"report", recipe)
     with open(nasty + b".cut", "wb") as f, open(capture, "rb") as whole:
         f.write(whole.read()[:500])
     run(b"report", nasty + b".cut")

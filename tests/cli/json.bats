@@ -1,16 +1,19 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# JSON of all commands, over recipes and real processes: it is what the schemas in doc/json/ say, complete, and doc/json.md has every key.
+# JSON of all commands, over made-up captures and real processes: it is what the schemas in doc/json/ say, complete, and doc/json.md has every key.
 
 bats_require_minimum_version 1.5.0
 load leaks
 
-GOLDEN=$BATS_TEST_DIRNAME/golden
-DEMO=fake:$GOLDEN/demo.recipe
-TREE=fake:$GOLDEN/tree.recipe
+DEMO=$BATS_FILE_TMPDIR/demo.pmm
+TREE=$BATS_FILE_TMPDIR/tree.pmm
+LEAKS=$BATS_FILE_TMPDIR/leaks.pmm
+CHECK=$BATS_FILE_TMPDIR/check.pmm
 # what the documents of all tests here have
 SEEN=$BATS_FILE_TMPDIR/seen
 export TZ=UTC
+
+setup_file() { golden_captures demo tree leaks check; }
 
 setup() {
 	need jq
@@ -39,11 +42,8 @@ says() {
 # is WANTED FILTER: of the last document.
 is() { json_is "$1" "$2" <"$T/json"; }
 
-# made LINE...: a recipe of these lines, as an operand.
-made() {
-	printf '%s\n' "$@" >"$T/recipe"
-	echo "fake:$T/recipe"
-}
+# made LINE...: the name of a capture of a recipe of these lines.
+made() { capture_of made "$@" && echo "$T/made.pmm"; }
 
 # recipe LINE...: the report of a heap made of that.
 recipe() { says 0 report --json "$(made "$@")"; }
@@ -128,7 +128,7 @@ recipe() { says 0 report --json "$(made "$@")"; }
 	within /usr/bin/time -f '%U %M' -o "$T/whole" "$PMM" report --no-symbols --json \
 		"$(made 'generate sites=201500 blocks=1000 depth=3')" >"$T/whole.json"
 	# some of the stacks are alike or made nothing; a person is told of how many there are beside the first ten
-	"$PMM" report --no-symbols --sort calls "fake:$T/recipe" >"$T/text"
+	"$PMM" report --no-symbols --sort calls "$T/made.pmm" >"$T/text"
 	nr=$(sed -n 's/^  \([0-9,]*\) more stacks (--top 0 shows all)$/\1/p' "$T/text" | tr -d ,)
 	nr=$((nr + 10))
 	[ "$nr" -ge 200000 ]
@@ -145,7 +145,8 @@ recipe() { says 0 report --json "$(made "$@")"; }
 	recipe 'site main allocs=1 bytes-in=9007199254740993' \
 		$'site main>\e[31m\xc2\x9b\xe2\x80\xaex allocs=1 size=9' $'process cmdline="x\x07y"'
 	grep -q '"allocated_bytes": 9007199254740993,' "$T/json"
-	grep -qF '\u001b[31m\u009b\u202ex' "$T/json"
+	grep -qF '"?[31m?????x"' "$T/json"
+	is '"x?y"' .process.cmdline
 	"$PMM" run -q -o "$T/bad.pmm" -- "$PROG/maps" $'a\xff\e[31m\xc2\x9b\xe2\x80\xaeb' >/dev/null
 	says 0 report --json "$T/bad.pmm"
 	# a name that no capture has cleaned
@@ -204,17 +205,17 @@ recipe() { says 0 report --json "$(made "$@")"; }
 
 @test "json: leaks of recipes, with --top, --show and suppressions" {
 	local all shown
-	says 1 leaks --json "fake:$GOLDEN/leaks.recipe"
+	says 1 leaks --json "$LEAKS"
 	is '[10,{"certain":0,"likely":0,"growing":0,"unlikely":0,"suppressed":0,"others":0,"not_new":0}]' \
 		'[([.certain, .likely, .growing, .unlikely, .suppressed, .others | length] | add), .left_out]'
 	is '["indirect","possible","reachable"]' '[.others[].class] | unique'
-	says 1 leaks --json --top 1 "fake:$GOLDEN/leaks.recipe"
+	says 1 leaks --json --top 1 "$LEAKS"
 	is '[1,1,1,6]' '[(.certain | length), .left_out.certain, (.others | length), .left_out.others]'
-	says 1 leaks --json --show definite "fake:$GOLDEN/leaks.recipe"
+	says 1 leaks --json --show definite "$LEAKS"
 	is '[2,0,0,2,5]' '[(.certain | length), (.others | length), .left_out.others, .left_out.certain, .left_out.unlikely]'
 	says 1 leaks --json "$(made 'site - size=8' 'search copy complete' 'leak - definite bytes=8')"
 	printf '{\nknown\nMemcheck:Leak\nfun:*\nobj:*name*\n...\n}\n' >"$T/supp"
-	within "$PMM" leaks --json --suppressions "$T/supp" "fake:$GOLDEN/leaks.recipe" >"$T/json" || [ $? -eq 1 ]
+	within "$PMM" leaks --json --suppressions "$T/supp" "$LEAKS" >"$T/json" || [ $? -eq 1 ]
 	valid 1 "$T/json"
 }
 
@@ -273,16 +274,16 @@ checked() {
 
 @test "json: heap errors of recipes, of every kind" {
 	local type
-	says 1 check --json --show-bytes "fake:$GOLDEN/check.recipe"
+	says 1 check --json --show-bytes "$CHECK"
 	is '[7,0]' '[(.findings | length), .left_out.findings]'
-	says 1 check --json --top 2 "fake:$GOLDEN/check.recipe"
+	says 1 check --json --top 2 "$CHECK"
 	is '[2,5]' '[(.findings | length), .left_out.findings]'
 	for type in overrun underrun after-free double-free bad-free mismatch realloc-freed overlap size stack-overflow uninitialised wild other crash; do
-		says 1 check --json "fake:$(printf '%s\n' 'check guard' "finding type=$type access=write place=stack address=10 block=8 block-size=8 site=main")"
+		says 1 check --json "$(made 'check guard' "finding type=$type access=write place=stack address=10 block=8 block-size=8 site=main")"
 	done
 	is '"crash"' '.findings[0].type'
 	for type in access function release quarantine sweep valgrind signal; do
-		says 1 check --json "fake:$(printf '%s\n' 'check light' "finding type=overrun by=$type address=10 block=8 block-size=8")"
+		says 1 check --json "$(made 'check light' "finding type=overrun by=$type address=10 block=8 block-size=8")"
 		is "\"$type\"" '.findings[0].by'
 	done
 }

@@ -1,12 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# pmm leaks on captures made up by the fake source: verdicts, figures and forms follow from the recipe by hand.
+# pmm leaks on captures made of recipes: verdicts, figures and forms follow from the recipe by hand.
 
 load lib
 
 GOLDEN=$BATS_TEST_DIRNAME/golden
-LEAKS=fake:$GOLDEN/leaks.recipe
+LEAKS=$BATS_FILE_TMPDIR/leaks.pmm
 export TZ=UTC
+
+setup_file() { golden_captures leaks; }
 
 # leaks STATUS ARG...: its standard output; fails unless it ends with STATUS and without messages.
 leaks() {
@@ -144,22 +146,22 @@ refuses() { refused_with "$1" "$2" "$PMM" leaks "${@:3}"; }
 }
 
 @test "leaks: nothing lost, nothing said" {
-	printf 'site main size=8\nsearch exit complete\nleak main reachable bytes=8\n' >"$T/none.recipe"
-	leaks 0 "fake:$T/none.recipe" >"$T/out"
+	capture_of none 'site main size=8' 'search exit complete' 'leak main reachable bytes=8'
+	leaks 0 "$T/none.pmm" >"$T/out"
 	grep -q 'no leaks were found' "$T/out"
 	grep -q 'definitely lost  0 bytes in 0 blocks' "$T/out"
 	grep -q '8 B in 1 block at 1 site: still reachable' "$T/out"
 }
 
 @test "leaks: a capture without a search says what to do" {
-	printf 'site main size=8\n' >"$T/unsearched.recipe"
-	refuses 3 "the process of this capture was not searched for leaks" "fake:$T/unsearched.recipe"
+	capture_of unsearched 'site main size=8'
+	refuses 3 "the process of this capture was not searched for leaks" "$T/unsearched.pmm"
 	grep -q "pmm run --leaks" "$T/said"
 }
 
 @test "leaks: what is not known of the heap is told" {
-	printf 'site main size=8\nsearch copy unread=4K\nleak main definite bytes=8\n' >"$T/part.recipe"
-	leaks 1 "fake:$T/part.recipe" >"$T/out"
+	capture_of part 'site main size=8' 'search copy unread=4K' 'leak main definite bytes=8'
+	leaks 1 "$T/part.pmm" >"$T/out"
 	grep -q 'not all blocks are known' "$T/out"
 	grep -q '4.00 KiB could not be read' "$T/out"
 }

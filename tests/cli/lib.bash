@@ -6,6 +6,7 @@ ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 PMM=${PMM:-$ROOT/build/pmm}
 PROG=${PMM_VICTIMS:-$(dirname "$PMM")/tests/prog}
 SOURCE=$ROOT/tests/prog
+MKCAPTURE=$(dirname "$PMM")/tests/fake/mkcapture
 CLI=$ROOT/tests/cli
 T=$BATS_TEST_TMPDIR
 . "$CLI/wait.bash"
@@ -39,6 +40,15 @@ only_capture() {
 	mapfile -t all < <(captures)
 	if [ ${#all[@]} -eq 1 ]; then echo "${all[0]}"; fi
 }
+
+# golden_captures NAME...: $BATS_FILE_TMPDIR/NAME.pmm of the recipes of these names, for setup_file.
+golden_captures() {
+	local name
+	for name; do "$MKCAPTURE" "$CLI/golden/$name.recipe" "$BATS_FILE_TMPDIR/$name.pmm" || return 1; done
+}
+
+# capture_of NAME LINE...: $T/NAME.pmm of a recipe (tests/fake/fake.c) of these lines.
+capture_of() { printf '%s\n' "${@:2}" | "$MKCAPTURE" /dev/stdin "$T/$1.pmm"; }
 
 # json CAPTURE: its whole report as JSON, made once; with the live blocks unless BLOCKS is made
 # empty.

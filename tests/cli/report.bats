@@ -1,13 +1,15 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# pmm report on heaps made up by the fake source: every figure expected here follows from the recipe by hand.
+# pmm report on captures made of recipes: every figure expected here follows from the recipe by hand.
 
 load lib
 
 GOLDEN=$BATS_TEST_DIRNAME/golden
-DEMO=fake:$GOLDEN/demo.recipe
-TREE=fake:$GOLDEN/tree.recipe
+DEMO=$BATS_FILE_TMPDIR/demo.pmm
+TREE=$BATS_FILE_TMPDIR/tree.pmm
 export TZ=UTC
+
+setup_file() { golden_captures demo tree; }
 
 # report ARG...: its standard output; fails unless it ends with 0 and without messages.
 report() {
@@ -136,31 +138,31 @@ refuses() { refused_with "$1" "$2" "$PMM" report "${@:3}"; }
 }
 
 @test "report: sampled figures carry their error" {
-	printf 'watch mode=sampled sample=1000\nsite main allocs=4 size=1000 samples-in=4\n' >"$T/sampled"
+	capture_of sampled 'watch mode=sampled sample=1000' 'site main allocs=4 size=1000 samples-in=4'
 	# 1.959964 * sqrt(4 * 920673.60) = 3761.2
-	is '["sampled",1000,3761]' '.totals | [.mode,.sample_bytes,.live_error_bytes]' "fake:$T/sampled"
-	report "fake:$T/sampled" | grep -q 'sampled every 1000 B: .* within 3.67 KiB'
-	report "fake:$T/sampled" | grep -q 'from 4 samples; live within 3.67 KiB'
+	is '["sampled",1000,3761]' '.totals | [.mode,.sample_bytes,.live_error_bytes]' "$T/sampled.pmm"
+	report "$T/sampled.pmm" | grep -q 'sampled every 1000 B: .* within 3.67 KiB'
+	report "$T/sampled.pmm" | grep -q 'from 4 samples; live within 3.67 KiB'
 }
 
 @test "report: what is missing is said" {
-	printf 'process taken=1s\ndrop block-full=5 bytes=100\nwatch off=2 min-size=32\ntotals skipped=3 skipped-bytes=30\nsite main size=64\n' >"$T/lost"
-	is '[["tracking_stopped",1],["blocks_dropped",5],["skipped",3]]' '[.warnings[] | [.code,.count]]' "fake:$T/lost"
-	report "fake:$T/lost" | grep -q '^  !  5 blocks were not recorded: the ledger reached its limit'
+	capture_of lost 'process taken=1s' 'drop block-full=5 bytes=100' 'watch off=2 min-size=32' 'totals skipped=3 skipped-bytes=30' 'site main size=64'
+	is '[["tracking_stopped",1],["blocks_dropped",5],["skipped",3]]' '[.warnings[] | [.code,.count]]' "$T/lost.pmm"
+	report "$T/lost.pmm" | grep -q '^  !  5 blocks were not recorded: the ledger reached its limit'
 }
 
 @test "report: an empty heap has a report" {
-	printf '\n' >"$T/empty"
-	report "fake:$T/empty" | grep -q '^  live     0 B in 0 blocks at the end$'
-	is '[[],[],0]' '[.sites,.lines,.totals.live_bytes]' "fake:$T/empty"
+	capture_of empty ''
+	report "$T/empty.pmm" | grep -q '^  live     0 B in 0 blocks at the end$'
+	is '[[],[],0]' '[.sites,.lines,.totals.live_bytes]' "$T/empty.pmm"
 }
 
 @test "report: nothing from a capture reaches the terminal raw" {
-	printf 'process comm=a cmdline="x\033[2J\033]0;owned\007y"\nthread t\033[31m\nsite main\033[31m size=1\n' >"$T/evil"
-	report --blocks "fake:$T/evil" >"$T/out"
+	capture_of evil $'process comm=a cmdline="x\033[2J\033]0;owned\007y"' $'thread t\033[31m' $'site main\033[31m size=1'
+	report --blocks "$T/evil.pmm" >"$T/out"
 	[ "$(LC_ALL=C grep -cP '[\x00-\x09\x0b-\x1f\x7f]' "$T/out")" -eq 0 ]
-	grep -qF 'x\x1b[2J\x1b]0;owned\x07y' "$T/out"
-	report --json --blocks "fake:$T/evil" | jq -e . >"$T/json"
+	grep -qxF 'x?[2J?]0;owned?y' "$T/out"
+	report --json --blocks "$T/evil.pmm" | jq -e . >"$T/json"
 }
 
 @test "report: wishes that do not go together" {
@@ -193,18 +195,18 @@ refuses() { refused_with "$1" "$2" "$PMM" report "${@:3}"; }
 }
 
 @test "report: all of a long list" {
-	printf 'generate sites=3000 blocks=50000 depth=20\n' >"$T/long"
-	[ "$(report --no-symbols --json --top 0 --blocks "fake:$T/long" | jq '.blocks | length')" -eq 50000 ]
+	capture_of long 'generate sites=3000 blocks=50000 depth=20'
+	[ "$(report --no-symbols --json --top 0 --blocks "$T/long.pmm" | jq '.blocks | length')" -eq 50000 ]
 }
 
 @test "report: a million blocks at 50,000 sites fit in 300 MB" {
-	printf 'generate sites=50000 blocks=1000000 depth=20 modules=8 threads=4 points=500\n' >"$T/large"
-	(ulimit -v 600000; report --no-symbols "fake:$T/large" >"$T/out")
+	capture_of large 'generate sites=50000 blocks=1000000 depth=20 modules=8 threads=4 points=500'
+	(ulimit -v 600000; report --no-symbols "$T/large.pmm" >"$T/out")
 	grep -q 'in 1,000,000 blocks' "$T/out"
-	(ulimit -v 600000; report --no-symbols --json "fake:$T/large" >"$T/json")
+	(ulimit -v 600000; report --no-symbols --json "$T/large.pmm" >"$T/json")
 	grep -q '^    "live_blocks": 1000000,$' "$T/json"
 	[ "$(grep -c '^      "site": ' "$T/json")" -eq 50000 ]
-	is '[1000000,10]' '[.totals.live_blocks, (.sites | length)]' --no-symbols --top 10 "fake:$T/large"
+	is '[1000000,10]' '[.totals.live_blocks, (.sites | length)]' --no-symbols --top 10 "$T/large.pmm"
 }
 
 @test "report: functions with all they call, wrappers stepped over" {
@@ -223,8 +225,8 @@ refuses() { refused_with "$1" "$2" "$PMM" report "${@:3}"; }
 @test "report: as wide as the terminal, as COLUMNS or --width say; whole in files" {
 	local name
 	name=$(printf 'f%.0s' {1..300})
-	printf 'site main>%s allocs=1 size=100\n' "$name" >"$T/wide"
-	stacks() { report "$@" "fake:$T/wide" | grep '%.*fff'; }
+	capture_of wide "site main>$name allocs=1 size=100"
+	stacks() { report "$@" "$T/wide.pmm" | grep '%.*fff'; }
 	[ "$(stacks | grep -c "$name")" -eq 2 ]
 	[ "$(stacks | grep -c …)" -eq 0 ]
 	[ "$(stacks --width 80 | grep -c -E '^.{78,80}$')" -eq 2 ]
@@ -232,6 +234,6 @@ refuses() { refused_with "$1" "$2" "$PMM" report "${@:3}"; }
 	[ "$(COLUMNS=120 stacks --width 400 | grep -c "$name")" -eq 2 ]
 	[ "$(COLUMNS=much stacks | grep -c "$name")" -eq 2 ]
 	need script
-	script -qec "stty cols 90; '$PMM' report fake:$T/wide" /dev/null </dev/null | sed 's/\x1b\[[0-9;]*m//g' | tr -d '\r' | grep '%.*fff' >"$T/tty"
+	script -qec "stty cols 90; '$PMM' report $T/wide.pmm" /dev/null </dev/null | sed 's/\x1b\[[0-9;]*m//g' | tr -d '\r' | grep '%.*fff' >"$T/tty"
 	[ "$(grep -c -E '^.{88,90}$' "$T/tty")" -eq 2 ]
 }

@@ -5,6 +5,8 @@
 
 load attach
 
+setup_file() { golden_captures demo tree leaks check; }
+
 # on_terminal COLUMNS COMMAND: its output there in $T/shown, without colours.
 on_terminal() {
 	local columns=$1
@@ -36,18 +38,17 @@ all_looks() {
 }
 
 @test "words: the lines of reports, leaks and errors fit" {
-	local golden=$CLI/golden
 	all_looks <<-END
-	'$PMM' report fake:$golden/demo.recipe
-	'$PMM' report --sort peak --top 3 fake:$golden/demo.recipe
-	'$PMM' report --functions fake:$golden/demo.recipe
-	'$PMM' report --top-down fake:$golden/tree.recipe
-	'$PMM' report --bottom-up fake:$golden/tree.recipe
-	'$PMM' report --blocks --top 20 fake:$golden/demo.recipe
-	'$PMM' report --age 2s: fake:$golden/demo.recipe
-	'$PMM' leaks fake:$golden/leaks.recipe
-	'$PMM' leaks --show=all fake:$golden/leaks.recipe
-	'$PMM' check fake:$golden/check.recipe
+	'$PMM' report '$BATS_FILE_TMPDIR/demo.pmm'
+	'$PMM' report --sort peak --top 3 '$BATS_FILE_TMPDIR/demo.pmm'
+	'$PMM' report --functions '$BATS_FILE_TMPDIR/demo.pmm'
+	'$PMM' report --top-down '$BATS_FILE_TMPDIR/tree.pmm'
+	'$PMM' report --bottom-up '$BATS_FILE_TMPDIR/tree.pmm'
+	'$PMM' report --blocks --top 20 '$BATS_FILE_TMPDIR/demo.pmm'
+	'$PMM' report --age 2s: '$BATS_FILE_TMPDIR/demo.pmm'
+	'$PMM' leaks '$BATS_FILE_TMPDIR/leaks.pmm'
+	'$PMM' leaks --show=all '$BATS_FILE_TMPDIR/leaks.pmm'
+	'$PMM' check '$BATS_FILE_TMPDIR/check.pmm'
 	'$PMM' check --json nothing
 	END
 }

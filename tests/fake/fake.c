@@ -1,56 +1,62 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The `fake` source: a heap from a short text, the recipe.
+ * Heaps from recipes, see fake.h.
  *
- * "fake:FILE" reads the recipe from a file; text after "fake:" that holds a newline is the recipe
- * itself. A line is a verb and its arguments, KEY=VALUE or bare words; "#" begins a comment, "..."
- * keeps blanks in a value. Sizes take K, M, G; times 10ms, 5s, 2m, a bare number is seconds. What
- * is not given has the default in brackets.
+ * A line of a recipe is a verb and its arguments, KEY=VALUE or bare words; "#" begins a comment,
+ * "..." keeps blanks in a value. Sizes take K, M, G; times 10ms, 5s, 2m, a bare number is seconds.
+ * What is not given has the default in brackets.
  *
- *	process comm=NAME [fake] pid=N [4242] ppid=N [1] exe=PATH [""] cmdline="demo -x" [""]
+ *	process	comm=NAME [fake] pid=N [4242] ppid=N [1] exe=PATH [""] cmdline="demo -x" [""]
  *		host=NAME [""] realtime=SECONDS [1700000000] attach=TIME [0] taken=TIME [10s]
  *		end=running|exited|killed|gone|replaced [exited] status=N [0] forked|attached
  *	watch	mode=exact|sampled [exact] sample=SIZE min-size=SIZE warn-size=SIZE [0]
  *		tick=TIME [10ms] ledger=SIZE limit=SIZE slots-used=N slots=N off=N drift=N [0]
- *	totals	peak=SIZE [sum over sites] peak-at=TIME [taken] untracked-frees=N skipped=N
- *		skipped-bytes=SIZE [0]
+ *	totals	peak=SIZE [sum over sites] peak-at=TIME [taken] untracked-frees=N missed-frees=N
+ *		skipped=N skipped-bytes=SIZE [0]
  *	drop	block-full=N site-full=N ctx-full=N nested=N module-full=N address=N bytes=SIZE
- *	module PATH at=ADDRESS [assigned] size=SIZE [1M] bias=ADDRESS [at] load=TIME unload=TIME [0]
- *		build-id=HEX
- *	thread NAME tid=N [pid, pid + 1, ...] start=TIME [0] ended
- *	site STACK kind=KIND [malloc] thread=NAME [main] allocs=N [1] frees=N [0] size=SIZE [0]
- *         bytes-in=SIZE [allocs * size] bytes-out=SIZE [frees * size] peak-blocks=N [live]
- *         peak-bytes=SIZE [peak-blocks * size] max=SIZE [size] temporary=N failed=N zero=N huge=N
- *         samples-in=N samples-out=N [0] first=TIME [1s] last=TIME [first] life=TIME [1s] blocks=N
- *         [live] address=ADDRESS [assigned] A second line for the same stack adds to it. The
- *         `blocks` live ones are listed, born evenly between first and last. KIND: malloc calloc
- *         realloc reallocarray posix_memalign aligned_alloc memalign valloc pvalloc new new[]
- *         new-aligned new[]-aligned mmap other; mmap makes it a mapping site.
+ *	module	PATH at=ADDRESS [assigned] size=SIZE [1M] bias=ADDRESS [at] load=TIME unload=TIME
+ *		[0] build-id=HEX
+ *	thread	NAME tid=N [pid, pid + 1, ...] start=TIME [0] ended
+ *	site	STACK kind=KIND [malloc] thread=NAME [main] allocs=N [1] frees=N [0] size=SIZE [0]
+ *		bytes-in=SIZE [allocs * size] bytes-out=SIZE [frees * size] peak-blocks=N [live]
+ *		peak-bytes=SIZE [peak-blocks * size] max=SIZE [size] temporary=N failed=N zero=N
+ *		huge=N samples-in=N samples-out=N [0] first=TIME [1s] last=TIME [first]
+ *		life=TIME [1s] blocks=N [live] address=ADDRESS [assigned]
+ *		A second line for the same stack adds to it. The `blocks` live ones are listed,
+ *		born evenly between first and last. KIND: malloc calloc realloc reallocarray
+ *		posix_memalign aligned_alloc memalign valloc pvalloc new new[] new-aligned
+ *		new[]-aligned mmap other; mmap makes it a mapping site.
  *	allocator PATH arena=SIZE used=SIZE free=SIZE free-chunks=N fast-chunks=N fast-bytes=SIZE
  *		mmapped-chunks=N mmapped-bytes=SIZE top=SIZE at=TIME arenas=N [0]
- *source=mallinfo2|memory [mallinfo2]
- *		why=changed|busy|many|other|shape|several|senseless|denied|gone|long|locked [known]
+ *		source=mallinfo2|memory [mallinfo2] why=changed|busy|many|other|shape|several|
+ *		senseless|denied|gone|long|locked [known]
  *	mapping	mmap-failed=N mremaps=N grown=SIZE shrunk=SIZE brks=N brk=SIZE brk-peak=SIZE
  *		(mmap and munmap: from the sites)
- *	point TIME live=SIZE blocks=N allocs=N rss=SIZE
+ *	point	TIME live=SIZE blocks=N allocs=N rss=SIZE
  *	site-point TIME STACK live=SIZE blocks=N
- *	search	copy|stopped|exit|core [complete] at=TIME [taken] pause=TIME took=TIME read=SIZE
- *unread=SIZE [0] leak STACK definite|indirect|possible|reachable blocks=N [1] bytes=SIZE [0]
- *indirect-blocks=N indirect-bytes=SIZE [0] oldest=TIME [1s] newest=TIME [oldest] holder=STACK
- *[none] held=N chained=N [0]
+ *	search	copy|stopped|exit|core complete at=TIME [taken] pause=TIME took=TIME read=SIZE
+ *		unread=SIZE [0]
+ *	leak	STACK definite|indirect|possible|reachable blocks=N [1] bytes=SIZE [0]
+ *		indirect-blocks=N indirect-bytes=SIZE [0] oldest=TIME [1s] newest=TIME [oldest]
+ *		holder=STACK [none] held=N chained=N [0]
  *	check	light|guard|sampled mechanism=none|madvise|mprotect [madvise] flags=N guarded=N
- *guarded-now=N guarded-most=N canaried=N passed=N limit=N budget=N large=N refused=N failed=N
- *quarantined=SIZE lost=N canary scans=N [0] swept=TIME [0] left-open=N early=N unkept-large=N
- *unkept-busy=N [0] finding	type=TYPE by=access|function|release|quarantine|canary scan|valgrind
- *[access] access=read|write|exec place=inside|stack|static| unmapped [unknown] kind=KIND [none]
- *release=FUNCTION [none] guarded count=N [1] first=TIME [1s] last=TIME [first] since=TIME [0]
- *address=ADDRESS size=SIZE block=ADDRESS block-size=SIZE other=ADDRESS [0] site=STACK [none]
- *thread=NAME [none] alloc=STACK alloc-thread=NAME alloc-at=TIME free=STACK free-thread=NAME
- *free-at=TIME [none, 0] parent=PID [0] function=NAME text=TEXT [""] code=HEX bytes=HEX number=N
- *[after the one before] TYPE: overrun underrun after-free double-free bad-free mismatch
- *realloc-freed overlap size stack-overflow uninitialised wild other. FUNCTION: free realloc delete
- *         delete[] delete-sized delete[]-sized delete-aligned delete[]-aligned delete-sized-aligned
- *         delete[]-sized-aligned
+ *		guarded-now=N guarded-most=N canaried=N passed=N limit=N budget=N large=N refused=N
+ *		failed=N quarantined=SIZE lost=N sweeps=N [0] swept=TIME [0] left-open=N early=N
+ *		unkept-large=N unkept-busy=N [0]
+ *	death	signal=N fault=N map-access=N code=N sender=N status=N [0] finding=N [none]
+ *		map-start=ADDRESS map-end=ADDRESS [0] by-choice
+ *	finding	type=TYPE by=access|function|release|quarantine|sweep|valgrind|signal [access]
+ *		access=read|write|exec place=inside|stack|static|unmapped|null|forbidden|
+ *		stack-guard|past-file|no-address [unknown] kind=KIND [none] release=FUNCTION [none]
+ *		guarded count=N [1] first=TIME [1s] last=TIME [first] since=TIME [0]
+ *		address=ADDRESS size=SIZE block=ADDRESS block-size=SIZE other=ADDRESS [0]
+ *		site=STACK [none] thread=NAME [none] alloc=STACK alloc-thread=NAME alloc-at=TIME
+ *		free=STACK free-thread=NAME free-at=TIME [none, 0] parent=PID [0] function=NAME
+ *		text=TEXT [""] code=HEX bytes=HEX number=N [after the one before]
+ *		TYPE: overrun underrun after-free double-free bad-free mismatch realloc-freed
+ *		overlap size stack-overflow uninitialised wild other crash. FUNCTION: free realloc
+ *		delete delete[] delete-sized delete[]-sized delete-aligned delete[]-aligned
+ *		delete-sized-aligned delete[]-sized-aligned
  *	generate sites=N [100] blocks=N [1000] seed=N [1] depth=N [20] modules=N [8] threads=N [4]
  *		points=N [0]
  *
@@ -61,10 +67,9 @@
  *	PATH+0xADDRESS	an address as in the file PATH; without a PATH a bare address in no module
  *	!truncated !no-unwind !full !unknown	the marks of enum pmm_frame_mark
  */
-#include "src/store/capture.h"
+#include "tests/fake/fake.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +77,6 @@
 #include "include/pmm/ledger.h"
 #include "src/base/fmt.h"
 #include "tests/fake/fake_heap.h"
-#include "tests/fake/recipe.h"
 
 #define MAX_RECIPE	(16u << 20)
 #define COUNT_OF(array)	(sizeof(array) / sizeof(*(array)))
@@ -357,30 +361,6 @@ static int recipe_obey(struct fake_heap *f, char *recipe, struct err *e)
 	return 0;
 }
 
-/* The recipe's text, free()d by the caller. */
-static int recipe_load(const char *what, char **text, struct err *e)
-{
-	FILE *f;
-	size_t n;
-	int rc = 0;
-
-	if (strchr(what, '\n')) {
-		*text = strdup(what);
-		return *text ? 0 : err_set(e, -ENOMEM, "out of memory");
-	}
-	f = fopen(what, "re");
-	if (!f)
-		return err_set(e, -errno, "cannot read the recipe '%s': %s", what, strerror(errno));
-	*text = calloc(1, MAX_RECIPE + 1);
-	n = *text ? fread(*text, 1, MAX_RECIPE, f) : 0;
-	if (!*text)
-		rc = err_set(e, -ENOMEM, "out of memory");
-	else if (ferror(f) || n == MAX_RECIPE)
-		rc = err_set(e, -EIO, "cannot read the recipe '%s'", what);
-	fclose(f);
-	return rc;
-}
-
 static int fake_defaults(struct fake_heap *f)
 {
 	struct heap *h = f->h;
@@ -395,28 +375,43 @@ static int fake_defaults(struct fake_heap *f)
 	return h->comm ? 0 : -ENOMEM;
 }
 
-static int fake_read(const char *what, uint64_t max_bytes, struct heap **out, struct err *e)
+int fake_make(const char *recipe, struct heap **out, struct err *e)
 {
+	char *copy = strdup(recipe);
 	struct fake_heap f;
-	char *recipe = NULL;
 	int rc = 0;
 
-	(void)max_bytes;		/* who writes a recipe is no stranger */
-	if (!strncmp(what, "fake:", 5))
-		what += 5;
-	if (fake_heap_init(&f) || fake_defaults(&f))
+	if (fake_heap_init(&f) || fake_defaults(&f) || !copy)
 		rc = err_set(e, -ENOMEM, "out of memory");
 	if (!rc)
-		rc = recipe_load(what, &recipe, e);
-	if (!rc)
-		rc = recipe_obey(&f, recipe, e);
+		rc = recipe_obey(&f, copy, e);
 	if (!rc && !f.h->peak_ns)
 		f.h->peak_ns = f.h->taken_ns;
 	if (!rc)
 		rc = fake_heap_finish(&f, out, e);
-	free(recipe);
+	free(copy);
 	fake_heap_fini(&f);
 	return rc;
 }
 
-const struct capture_ops capture_fake = { .name = "fake", .read = fake_read };
+int fake_load(const char *path, struct heap **out, struct err *e)
+{
+	FILE *f = fopen(path, "re");
+	char *text;
+	size_t n;
+	int rc;
+
+	if (!f)
+		return err_set(e, -errno, "cannot read the recipe '%s': %s", path, strerror(errno));
+	text = calloc(1, MAX_RECIPE + 1);
+	n = text ? fread(text, 1, MAX_RECIPE, f) : 0;
+	if (!text)
+		rc = err_set(e, -ENOMEM, "out of memory");
+	else if (ferror(f) || n == MAX_RECIPE)
+		rc = err_set(e, -EIO, "cannot read the recipe '%s'", path);
+	else
+		rc = fake_make(text, out, e);
+	free(text);
+	fclose(f);
+	return rc;
+}

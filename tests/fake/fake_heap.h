@@ -10,8 +10,8 @@
 
 #include "src/base/err.h"
 #include "src/base/vec.h"
-#include "tests/fake/recipe.h"
 #include "src/model/heap.h"
+#include "tests/fake/recipe.h"
 
 /* A function that was named, and where it was put. */
 struct fake_function {

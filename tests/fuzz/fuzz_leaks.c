@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "src/analyze/suppress/suppress.h"
-#include "src/store/capture.h"
 #include "src/view/leaks_view.h"
+#include "tests/fake/fake.h"
 #include "tests/fuzz/input.h"
 
 static const char recipe[] =
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct names n;
 
 	take(&in, &bits, sizeof(bits));
-	if (capture_fake.read(recipe, 0, &h, NULL))
+	if (fake_make(recipe, &h, NULL))
 		abort();
 	scramble(h, &in);
 	names_init(&n, h, NULL, NULL);

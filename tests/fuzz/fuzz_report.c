@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/store/capture.h"
 #include "src/view/report_view.h"
+#include "tests/fake/fake.h"
 #include "tests/fuzz/input.h"
 
 static const char recipe[] =
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	take(&in, &bits, sizeof(bits));
 	opt = wish(bits);
-	if (!out || capture_fake.read(recipe, 0, &h, NULL))
+	if (!out || fake_make(recipe, &h, NULL))
 		abort();
 	h->mode = bits & 0x8000 ? HEAP_SAMPLED : HEAP_EXACT;
 	scramble(h, &in);

@@ -12,7 +12,7 @@
 
 #include "include/pmm/ledger.h"
 #include "src/analyze/suppress/suppress.h"
-#include "src/store/capture.h"
+#include "tests/fake/fake.h"
 
 static const char recipe[] =
 	"site main>parse>node kind=new size=10\nsite main>/lib/libx.so+0x1234 kind=calloc size=9\n"
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct heap *h = NULL;
 	struct names n;
 
-	if (!s || capture_fake.read(recipe, 0, &h, NULL))
+	if (!s || fake_make(recipe, &h, NULL))
 		abort();
 	names_init(&n, h, resolve, NULL);
 	if (suppress_parse(s, "fuzz", (const char *)data, size, &e)) {

@@ -10,8 +10,8 @@
 
 #include <zstd.h>
 
-#include "src/store/capture.h"
 #include "src/store/file_format.h"
+#include "tests/fake/fake.h"
 
 #define SPOTTED	2	/* recipe that gets lines of the source */
 
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 		struct err e;
 		size_t n;
 
-		if (!f || capture_fake.read(recipes[i], 0, &h, &e)) {
+		if (!f || fake_make(recipes[i], &h, &e)) {
 			fprintf(stderr, "seed %zu: %s\n", i, e.text);
 			return 1;
 		}

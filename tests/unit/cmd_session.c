@@ -251,7 +251,7 @@ static void environment(void)
 	snprintf(text, sizeof(text), "%s/tests/prog", exe);
 	setenv("PROG", text, 1);
 	setenv("SOURCE", SOURCE_DIR, 1);
-	snprintf(text, sizeof(text), "%s:%s", exe,
+	snprintf(text, sizeof(text), "%s:%s/tests/fake:%s", exe, exe,
 		 getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
 	setenv("PATH", text, 1);
 	setenv("HOME", directory, 1);

@@ -4,7 +4,7 @@
  * output and status it must have.
  *
  *	# a comment, as is an empty line
- *	$ pmm report fake:x.recipe | head -1
+ *	$ pmm report x.pmm | head -1
  *	> a command's further lines
  *	  what it prints, standard output and messages, two columns in
  *	  a line with a pattern of fnmatch(3): took * ms (*)
@@ -14,9 +14,10 @@
  * numbers that differ each time.
  *
  * A command is run by sh, in an empty directory that all commands of the session share; [0] is left
- * out. $BUILD is the build tree, $PROG its victims, $SOURCE the source tree; pmm is that of the
- * build tree. SESSION_UPDATE=1 in the environment writes what was printed into the file, to be read
- * before it is committed; SESSION_STOP=1 ends it at the first difference.
+ * out. $BUILD is the build tree, $PROG its victims, $SOURCE the source tree; pmm and
+ * mkcapture are those of the build tree. SESSION_UPDATE=1 in the environment writes what was
+ * printed into the file, to be read before it is committed; SESSION_STOP=1 ends it at the first
+ * difference.
  */
 #ifndef TESTS_UNIT_CMD_SESSION_H
 #define TESTS_UNIT_CMD_SESSION_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Heaps for tests of what stands on the model: made from a recipe of the fake source, named after
- * their modules.
+ * Heaps for tests of what stands on the model: made from a recipe (tests/fake/fake.c), named
+ * after their modules.
  *
  * A frame NAME of a recipe lies in a module NAME; recipe_names() calls the function that, in
  * NAME.c:7. A name "a|b" stands for b inlined into a. Modules with a '/' or ".so" in their name
@@ -12,7 +12,7 @@
 
 #include "src/names/names.h"
 #include "src/base/hash.h"
-#include "src/store/capture.h"
+#include "tests/fake/fake.h"
 #include "tests/unit/unit.h"
 
 static inline struct heap *recipe_heap(const char *recipe)
@@ -21,7 +21,7 @@ static inline struct heap *recipe_heap(const char *recipe)
 	struct err e = { 0 };
 	char why[200] = "";
 
-	if (capture_fake.read(recipe, 0, &h, &e))
+	if (fake_make(recipe, &h, &e))
 		fail_msg("%s", e.text);
 	if (heap_check(h, why, sizeof(why)))
 		fail_msg("%s", why);

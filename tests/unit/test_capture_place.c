@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Captures on the disk: who may read them, what becomes of one when another cannot be written,
- * which source an argument means. Of src/store/file_write.c, file_read.c, source.c.
+ * what an argument means. Of src/store/file_write.c, file_read.c, source.c.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/store/capture.h"
 #include "src/track/source.h"
 #include "tests/unit/capture_image.h"
 
@@ -60,7 +61,7 @@ static void a_file_is_written_for_its_owner_only(void **state)
 	assert_int_equal(stat(p.path, &st), 0);
 	assert_int_equal(st.st_mode, S_IFREG | 0600);
 	assert_int_equal(count_files(p.dir), 1);
-	assert_int_equal(capture_file.read(p.path, 0, &back, &e), 0);
+	assert_int_equal(capture_read(p.path, 0, &back, &e), 0);
 	expect_same_heap(h, back);
 	heap_free(h);
 	heap_free(back);
@@ -126,7 +127,7 @@ static void a_full_disk_leaves_nothing_behind(void **state)
 	}
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 	assert_int_equal(count_files(p.dir), 1);
-	assert_int_equal(capture_file.read(p.path, 0, &back, &e), 0);
+	assert_int_equal(capture_read(p.path, 0, &back, &e), 0);
 	expect_same_heap(small, back);
 	heap_free(small);
 	heap_free(large);
@@ -139,7 +140,7 @@ static void expect_no_read(const char *path, int code, const char *text)
 	struct heap *h = NULL;
 	struct err e = {0};
 
-	assert_int_equal(capture_file.read(path, 0, &h, &e), code);
+	assert_int_equal(capture_read(path, 0, &h, &e), code);
 	assert_null(h);
 	if (text)
 		assert_string_equal(e.text, text);
@@ -169,12 +170,19 @@ static void files_that_cannot_be_read_are_named(void **state)
 
 static void arguments_find_their_source(void **state)
 {
+	struct heap *h = NULL;
+	struct err e = {0};
+
 	(void)state;
-	assert_ptr_equal(capture_for("fake:x"), &capture_fake);
-	assert_ptr_equal(capture_for("a.pmm"), &capture_file);
-	assert_ptr_equal(capture_for("./123"), &capture_file);
-	assert_ptr_equal(capture_for("123"), &capture_ledger);
-	assert_ptr_equal(capture_for(""), &capture_file);
+	assert_false(source_is_process("a.pmm"));
+	assert_false(source_is_process("./123"));
+	assert_true(source_is_process("123"));
+	assert_false(source_is_process(""));
+	assert_int_equal(source_read("fake:x", 0, &h, &e), -ENOENT);
+	assert_string_equal(e.text, "cannot open 'fake:x': No such file or directory");
+	assert_int_equal(source_read("999999999", 0, &h, &e), -ESRCH);
+	assert_string_equal(e.text, "no process 999999999");
+	assert_null(h);
 }
 
 /* Only its own directory must be writable: where pmm was started does not matter. */

@@ -533,10 +533,10 @@ static void errors_stand_apart_and_top_limits_them(void **state)
 /* Contents of memory only when asked for; nothing from outside reaches the terminal raw. */
 static void contents_are_not_shown_unasked(void **state)
 {
-	static const char recipe[] = PROCESS "check light\nsite main>ev\\x1bil size=1\n"
+	static const char recipe[] = PROCESS "check light\nsite main>ev\033il size=1\n"
 					     "finding type=overrun by=release release=free "
 					     "access=write address=1018 block=1000 block-size=24 "
-					     "bytes=deadbeef01020304c0ffee site=main>ev\\x1bil\n";
+					     "bytes=deadbeef01020304c0ffee site=main>ev\033il\n";
 	char *text = make(recipe, (struct check_view_options){ .no_head = true }, false);
 	char *json = make(recipe, (struct check_view_options){ 0 }, true);
 
@@ -545,6 +545,8 @@ static void contents_are_not_shown_unasked(void **state)
 	assert_null(strstr(json, "deadbeef"));
 	assert_null(strchr(text, '\x1b'));
 	assert_null(strchr(json, '\x1b'));
+	assert_non_null(strstr(text, "ev\\x1bil"));
+	assert_non_null(strstr(json, "ev\\u001bil"));
 	free(text);
 	free(json);
 	text = make(recipe, (struct check_view_options){ .no_head = true, .bytes = true }, false);

@@ -4,8 +4,7 @@
  * captures, and what is refused. Also of src/view/report_view.c, report_cells.c, report_head.c,
  * report_lines.c, report_lists.c, report_memory.c, report_sites.c, report_tree.c, render_json.c,
  * render_text.c, table.c, graph.c, series.c, stack_view.c, facts.c, process_row.c,
- * src/analyze/lines.c, rank.c, sizes.c, tree.c, filter.c, names.c, role.c, src/store/fake.c,
- * fake_heap.c, fake_generate.c, recipe.c, source.c. The session is
+ * src/analyze/lines.c, rank.c, sizes.c, tree.c, filter.c, names.c, role.c, source.c. The session is
  * tests/unit/sessions/cmd_report.t. Runs: pmm.
  */
 #include "tests/unit/cmd_session.h"

@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The fake source: a recipe gives exactly the heap it spells out.
- * Also of src/store/recipe.c.
+ * tests/fake: a recipe gives exactly the heap that it spells out, and so does the capture that
+ * mkcapture writes.
  */
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit/unit.h"
-
+#include "include/pmm/check.h"
 #include "include/pmm/ledger.h"
 #include "src/store/capture.h"
-#include "tests/unit/heap_equal.h"
+#include "tests/unit/capture_image.h"
 
+/* The heap of a recipe, out of a capture: what is expected of it a capture can hold. */
 static struct heap *make(const char *recipe)
 {
-	struct heap *h = NULL;
+	char path[] = "/tmp/pmm-test-fake-XXXXXX";
+	struct heap *h = recipe_heap(recipe), *back = NULL;
 	struct err e = {0};
-	int rc = capture_fake.read(recipe, 0, &h, &e);
+	int fd = mkstemp(path);
 
-	if (rc)
-		fail_msg("%d: %s", rc, e.text);
-	return h;
+	assert_true(fd >= 0);
+	close(fd);
+	if (capture_write(h, path, &e) || capture_read(path, 0, &back, &e))
+		fail_msg("%s", e.text);
+	unlink(path);
+	expect_same_heap(h, back);
+	heap_free(h);
+	return back;
 }
 
 static void expect_error(const char *recipe, const char *text)
@@ -27,14 +36,14 @@ static void expect_error(const char *recipe, const char *text)
 	struct heap *h = NULL;
 	struct err e = {0};
 
-	assert_int_equal(capture_fake.read(recipe, 0, &h, &e), -EINVAL);
+	assert_int_equal(fake_make(recipe, &h, &e), -EINVAL);
 	assert_null(h);
 	assert_string_equal(e.text, text);
 }
 
 static void an_empty_recipe_is_an_empty_heap(void **state)
 {
-	struct heap *h = make("fake:\n# nothing\n");
+	struct heap *h = make("\n# nothing\n");
 
 	(void)state;
 	assert_string_equal(h->comm, "fake");
@@ -240,22 +249,73 @@ static void generated_heaps_have_the_size_asked_for(void **state)
 	heap_free(other);
 }
 
-static void recipes_come_from_files_too(void **state)
+/* Runs mkcapture, whose messages go to `said`. Returns its status. */
+static int mkcapture(const char *recipe, const char *out, char said[200])
 {
-	char path[] = "/tmp/pmm-test-fake-XXXXXX", what[64];
-	int fd = mkstemp(path);
+	char exe[PATH_MAX] = "";
+	int status, fd[2];
+	ssize_t n;
+	pid_t pid;
+
+	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 30) > 0);
+	for (int up = 0; up < 2; up++)			/* BUILD/tests/unit/test_fake */
+		*strrchr(exe, '/') = 0;
+	strcat(exe, "/fake/mkcapture");
+	assert_int_equal(pipe(fd), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		dup2(fd[1], 2);
+		close(fd[0]);
+		close(fd[1]);
+		execl(exe, "mkcapture", recipe, out, (char *)NULL);
+		_exit(127);
+	}
+	close(fd[1]);
+	n = read(fd[0], said, 199);
+	said[n > 0 ? n : 0] = 0;
+	close(fd[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fputs(text, f) < 0, 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void the_tool_writes_what_the_recipe_says(void **state)
+{
+	char dir[] = "/tmp/pmm-test-fake-XXXXXX", recipe[64], out[64], said[200];
+	struct heap *h, *back = NULL;
 	struct err e = {0};
-	struct heap *h = NULL;
 
 	(void)state;
-	assert_true(fd >= 0 && write(fd, "site a size=7", 13) == 13);
-	close(fd);
-	snprintf(what, sizeof(what), "fake:%s", path);
-	h = make(what);
-	assert_int_equal(h->live_bytes, 7);
+	assert_non_null(mkdtemp(dir));
+	snprintf(recipe, sizeof(recipe), "%s/recipe", dir);
+	snprintf(out, sizeof(out), "%s/out.pmm", dir);
+	assert_int_equal(mkcapture(recipe, out, said), 3);
+	assert_non_null(strstr(said, "mkcapture: cannot read the recipe '/tmp/"));
+	put(recipe, "site a\nfrob x\n");
+	assert_int_equal(mkcapture(recipe, out, said), 3);
+	assert_string_equal(said, "mkcapture: line 2: unknown verb 'frob'\n");
+	assert_int_equal(access(out, F_OK), -1);
+	put(recipe, rich_recipe);
+	assert_int_equal(mkcapture(recipe, out, said), 0);
+	assert_string_equal(said, "");
+	assert_int_equal(capture_read(out, 0, &back, &e), 0);
+	h = recipe_heap(rich_recipe);
+	expect_same_heap(h, back);
 	heap_free(h);
-	unlink(path);
-	assert_int_equal(capture_fake.read(what, 0, &h, &e), -ENOENT);
+	heap_free(back);
+	unlink(out);
+	unlink(recipe);
+	assert_int_equal(rmdir(dir), 0);
 }
 
 int main(void)
@@ -267,7 +327,7 @@ int main(void)
 		cmocka_unit_test(recipes_with_mistakes_are_refused),
 		cmocka_unit_test(heap_errors_are_as_spelled_out),
 		cmocka_unit_test(generated_heaps_have_the_size_asked_for),
-		cmocka_unit_test(recipes_come_from_files_too),
+		cmocka_unit_test(the_tool_writes_what_the_recipe_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

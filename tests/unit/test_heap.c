@@ -5,7 +5,7 @@
 #include "tests/unit/unit.h"
 
 #include "include/pmm/ledger.h"
-#include "src/store/capture.h"
+#include "tests/fake/fake.h"
 #include "src/model/heap.h"
 
 static const char sound_recipe[] =
@@ -24,7 +24,7 @@ static struct heap *sound(void)
 {
 	struct heap *h = NULL;
 
-	assert_int_equal(capture_fake.read(sound_recipe, 0, &h, NULL), 0);
+	assert_int_equal(fake_make(sound_recipe, &h, NULL), 0);
 	return h;
 }
 

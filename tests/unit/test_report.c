@@ -9,7 +9,7 @@
 #include "src/view/report_view.h"
 
 static const char recipe[] =
-	"process comm=demo cmdline=demo\\x1b taken=10s\n"
+	"process comm=demo cmdline=demo\033 taken=10s\n"
 	"thread main tid=7\nthread worker tid=8\n"
 	"site main>parse|inner>xmalloc>libc.so.6 thread=worker allocs=20 frees=5 size=100 "
 	"temporary=3 life=50ms\n"
@@ -167,18 +167,27 @@ static void depth_says_what_it_left_out(void **state)
 	free(text);
 }
 
-static void nothing_raw_reaches_the_text(void **state)
+/* Captures have no control characters, but ledgers have. */
+static void nothing_raw_is_printed(void **state)
 {
-	char *text;
-	struct heap *h = recipe_heap(recipe);
+	static const char evil[] = "process comm=demo cmdline=\"x\033[2J\033]0;owned\007y\"\n"
+				   "thread t\033[31m\n"
+				   "site main>\033[31m\xc2\x9b\xe2\x80\xaex size=1 thread=t\033[31m\n";
+	static const char first[] = "x\\x1b[2J\\x1b]0;owned\\x07y\n";
+	const struct report_options opt = { .top = 5, .blocks = true };
+	char *text = make(evil, opt, false), *json = make(evil, opt, true);
 
 	(void)state;
-	heap_free(h);
-	text = make("process comm=demo cmdline=\"a\033[31m\"\nsite main\033]0;x\007 size=1\n",
-		    (struct report_options){ .top = 5, .blocks = true }, false);
 	for (const char *p = text; *p; p++)
 		assert_true(*p == '\n' || (unsigned char)*p >= ' ');
+	assert_int_equal(strncmp(text, first, sizeof(first) - 1), 0);
+	assert_true(has(text, "\\x1b[31m\\xc2\\x9b\\xe2\\x80\\xaex"));
+	for (const char *p = json; *p; p++)
+		assert_true(*p == '\n' || (unsigned char)*p >= ' ');
+	assert_true(has(json, "x\\u001b[2J\\u001b]0;owned\\u0007y"));
+	assert_true(has(json, "\"\\u001b[31m\\u009b\\u202ex\""));
 	free(text);
+	free(json);
 }
 
 static void losses_are_said(void **state)
@@ -247,7 +256,7 @@ int main(void)
 		cmocka_unit_test(heap_errors_are_pointed_to),
 		cmocka_unit_test(stacks_show_who_answers_and_what_is_inside),
 		cmocka_unit_test(depth_says_what_it_left_out),
-		cmocka_unit_test(nothing_raw_reaches_the_text),
+		cmocka_unit_test(nothing_raw_is_printed),
 		cmocka_unit_test(losses_are_said),
 		cmocka_unit_test(what_is_not_known_is_not_made_up),
 		cmocka_unit_test(every_wish_on_every_heap),

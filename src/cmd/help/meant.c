@@ -99,7 +99,7 @@ pid_t meant_process(pid_t pid)
 
 char *meant_operand(char *text, char room[MEANT_BYTES])
 {
-	const pid_t n = capture_for(text) == &capture_ledger ? proc_parse_pid(text) : 0;
+	const pid_t n = source_is_process(text) ? proc_parse_pid(text) : 0;
 	const pid_t pid = n ? meant_process(n) : 0;
 
 	if (pid == n)

@@ -263,7 +263,7 @@ static int read_one(struct exhaustive *x, const char *name, struct heap **h, str
 
 	if (asprintf(&path, "%s/%s", x->dir, name) < 0)
 		return err_set(e, -ENOMEM, "out of memory");
-	rc = capture_file.read(path, x->of->run->check->report->memory_bytes, h, e);
+	rc = capture_read(path, x->of->run->check->report->memory_bytes, h, e);
 	free(path);
 	return rc;
 }

@@ -74,7 +74,7 @@ static void check_trial(struct doctor *d)
 	if (code)
 		doctor_add(d, "trial", DOCTOR_NO, true, "see what 'pmm run /bin/sh -c :' says",
 			   "a trial run of /bin/sh failed (exit code %d)", code);
-	else if (capture_file.read(output, 0, &h, &e))
+	else if (capture_read(output, 0, &h, &e))
 		doctor_add(d, "trial", DOCTOR_NO, true, "see what 'pmm run /bin/sh -c :' says",
 			   "a trial run of /bin/sh left no capture: %s", e.text);
 	else if (h->off_reason || !h->allocs)

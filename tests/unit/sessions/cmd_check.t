@@ -5,8 +5,8 @@ $ cat >words <<'END'
 > -e 's/(less than |under )?[0-9.]+ (ms|us|s)\b/TIME/g' -e 's/in the first TIME/after TIME/' -e 's/^ *TIME  /TIME  /' -e 's/0x[0-9a-f]{6,}/ADDRESS/g' -e 's/[0-9.]+ [KM]iB in TIME/SIZE in TIME/' \
 > -e "s#$BUILD#BUILD#g" -e "s#$PWD#HERE#g" -e "s#$SOURCE#SOURCE#g"
 > END
-$ cp $SOURCE/tests/cli/golden/*.recipe .
-$ pmm check fake:check.recipe
+$ for r in demo tree leaks check; do mkcapture $SOURCE/tests/cli/golden/$r.recipe $r.pmm; done
+$ pmm check check.pmm
   demo --serve
     blocks   1,020 of 1,021 blocks had canaries, 1,000 of them guard pages too;
              canaries only: 11 for their cost (--budget), 4 above the limit
@@ -76,7 +76,7 @@ $ pmm check fake:check.recipe
         drop+0x10
         main+0x10
 [1]
-$ pmm check --json --show-bytes fake:check.recipe
+$ pmm check --json --show-bytes check.pmm
   {
     "schema": "pmm-check/1.1",
     "process": {
@@ -264,7 +264,7 @@ $ pmm check --json --show-bytes fake:check.recipe
     }
   }
 [1]
-$ pmm check --show-bytes --top 2 fake:check.recipe
+$ pmm check --show-bytes --top 2 check.pmm
   demo --serve
     blocks   1,020 of 1,021 blocks had canaries, 1,000 of them guard pages too;
              canaries only: 11 for their cost (--budget), 4 above the limit
@@ -302,7 +302,7 @@ $ pmm check --show-bytes --top 2 fake:check.recipe
         main+0x10
     5 more (--top 0 shows all)
 [1]
-$ pmm check --top 1 --no-symbols fake:check.recipe
+$ pmm check --top 1 --no-symbols check.pmm
   demo --serve
     blocks   1,020 of 1,021 blocks had canaries, 1,000 of them guard pages too;
              canaries only: 11 for their cost (--budget), 4 above the limit
@@ -332,24 +332,24 @@ $ pmm check --top 1 --no-symbols fake:check.recipe
         main+0x10
     6 more (--top 0 shows all)
 [1]
-$ pmm check --error-exitcode 7 fake:check.recipe >/dev/null
+$ pmm check --error-exitcode 7 check.pmm >/dev/null
 [7]
-$ pmm check --report out fake:check.recipe; head -2 out
+$ pmm check --report out check.pmm; head -2 out
   demo --serve
     blocks   1,020 of 1,021 blocks had canaries, 1,000 of them guard pages too;
-$ pmm check --report /dev/full fake:check.recipe
+$ pmm check --report /dev/full check.pmm
   pmm: cannot write the report: No space left on device
   pmm: hint: --report FILE writes it elsewhere
 [3]
-$ pmm check fake:check.recipe >/dev/full
+$ pmm check check.pmm >/dev/full
   pmm: cannot write the report: No space left on device
   pmm: hint: --report FILE writes it elsewhere
 [3]
-$ pmm check fake:demo.recipe
+$ pmm check demo.pmm
   pmm: the process of this capture was not checked for heap errors
   pmm: hint: run the program with 'pmm check -- COMMAND'
 [3]
-$ printf 'check light canaried=5\n' >clean; pmm check fake:clean
+$ printf 'check light canaried=5\n' | mkcapture /dev/stdin clean.pmm; pmm check clean.pmm
   fake
     blocks   all 5 blocks had canaries
     process  fake, pid N, ran TIME, exited with status 0
@@ -357,7 +357,7 @@ $ printf 'check light canaried=5\n' >clean; pmm check fake:clean
   
     !  its live blocks were not looked at in the end: it was killed, or how
        it ended was not seen
-$ pmm check --json fake:clean
+$ pmm check --json clean.pmm
   {
     "schema": "pmm-check/1.1",
     "process": {
@@ -415,15 +415,15 @@ $ pmm check --level heavy -- true
   pmm: 'heavy' is not a choice of --level
   pmm: hint: one of: light, guard, sampled
 [2]
-$ pmm check --level=light fake:check.recipe
+$ pmm check --level=light check.pmm
   pmm: '--level' is for a COMMAND
   pmm: hint: it takes effect when a program is started: pmm check --level ... -- COMMAND
 [2]
-$ pmm check --sweep fake:check.recipe
+$ pmm check --sweep check.pmm
   pmm: '--sweep' is for running processes
   pmm: hint: leave it out: a capture has what sweeps found before it was made
 [2]
-$ pmm check --count 3 fake:check.recipe
+$ pmm check --count 3 check.pmm
   pmm: '--count' is for running processes
   pmm: hint: leave it out: a capture has what sweeps found before it was made
 [2]
@@ -439,7 +439,7 @@ $ pmm check --guard-every 0 -- true
   pmm: unknown option '--guard-every'
   pmm: hint: 'pmm check --help' lists the options
 [2]
-$ pmm check -o x.pmm fake:check.recipe
+$ pmm check -o x.pmm check.pmm
   pmm: '--output' is for a COMMAND
   pmm: hint: a capture can be copied
 [2]
@@ -487,19 +487,19 @@ $ pmm check --uninit -o x -- true
   pmm: '--uninit' is Valgrind's work, which knows no '--output'
   pmm: hint: leave out one of them
 [2]
-$ pmm check --count 3 fake:check.recipe
+$ pmm check --count 3 check.pmm
   pmm: '--count' is for running processes
   pmm: hint: leave it out: a capture has what sweeps found before it was made
 [2]
-$ pmm check --sweep fake:check.recipe
+$ pmm check --sweep check.pmm
   pmm: '--sweep' is for running processes
   pmm: hint: leave it out: a capture has what sweeps found before it was made
 [2]
-$ pmm check --uninit fake:check.recipe
+$ pmm check --uninit check.pmm
   pmm: '--uninit' is for a COMMAND
   pmm: hint: it takes effect when a program is started: pmm check --uninit ... -- COMMAND
 [2]
-$ pmm check --no-follow fake:check.recipe
+$ pmm check --no-follow check.pmm
   pmm: '--no-follow' is for a COMMAND
   pmm: hint: it takes effect when a program is started: pmm check --no-follow ... -- COMMAND
 [2]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-$ cp $SOURCE/tests/cli/golden/*.recipe .
-$ pmm leaks fake:leaks.recipe
+$ for r in demo tree leaks check; do mkcapture $SOURCE/tests/cli/golden/$r.recipe $r.pmm; done
+$ pmm leaks leaks.pmm
   demo --serve <all>
     process          demo, pid 4242, ran 60.0 s, still running
     searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
@@ -38,7 +38,7 @@ $ pmm leaks fake:leaks.recipe
     160 B in 6 blocks at 2 sites: possibly lost, and nothing else speaks for leaks (--show=possible lists them)
     15.9 KiB in 1,011 blocks at 3 sites: still reachable, probably no leaks (--show=all lists them)
 [1]
-$ pmm leaks --show all --top 0 fake:leaks.recipe
+$ pmm leaks --show all --top 0 leaks.pmm
   demo --serve <all>
     process          demo, pid 4242, ran 60.0 s, still running
     searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
@@ -108,7 +108,7 @@ $ pmm leaks --show all --top 0 fake:leaks.recipe
                         blocks are left; all 2.00 s old: too young to tell
                         main+0x10
 [1]
-$ pmm leaks --show definite,possible fake:leaks.recipe
+$ pmm leaks --show definite,possible leaks.pmm
   demo --serve <all>
     process          demo, pid 4242, ran 60.0 s, still running
     searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
@@ -146,7 +146,7 @@ $ pmm leaks --show definite,possible fake:leaks.recipe
   
     15.9 KiB in 1,011 blocks at 3 sites: still reachable, probably no leaks (--show=all lists them)
 [1]
-$ pmm leaks --show all --json fake:leaks.recipe
+$ pmm leaks --show all --json leaks.pmm
   {
     "schema": "pmm-leaks/1.1",
     "process": {
@@ -440,7 +440,7 @@ $ pmm leaks --show all --json fake:leaks.recipe
     }
   }
 [1]
-$ pmm leaks --show all --format valgrind-xml fake:leaks.recipe
+$ pmm leaks --show all --format valgrind-xml leaks.pmm
   <?xml version="1.0"?>
   
   <valgrindoutput>
@@ -781,7 +781,7 @@ $ pmm leaks --show all --format valgrind-xml fake:leaks.recipe
   
   </valgrindoutput>
 [1]
-$ pmm leaks --top 1 --no-symbols fake:leaks.recipe
+$ pmm leaks --top 1 --no-symbols leaks.pmm
   demo --serve <all>
     process          demo, pid 4242, ran 60.0 s, still running
     searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
@@ -815,50 +815,50 @@ $ pmm leaks --top 1 --no-symbols fake:leaks.recipe
     160 B in 6 blocks at 2 sites: possibly lost, and nothing else speaks for leaks (--show=possible lists them)
     15.9 KiB in 1,011 blocks at 3 sites: still reachable, probably no leaks (--show=all lists them)
 [1]
-$ pmm leaks --fail-on=definite fake:leaks.recipe >/dev/null
+$ pmm leaks --fail-on=definite leaks.pmm >/dev/null
 [1]
-$ pmm leaks --fail-on=growth fake:leaks.recipe >/dev/null
+$ pmm leaks --fail-on=growth leaks.pmm >/dev/null
 [1]
-$ pmm leaks --fail-on=nothing fake:leaks.recipe
+$ pmm leaks --fail-on=nothing leaks.pmm
   pmm: 'nothing' is no value of '--fail-on'
   pmm: hint: one or more of definite, indirect, possible, reachable, likely, growth, unsearched, none, separated by commas
 [2]
-$ pmm leaks --fail-on= fake:leaks.recipe
+$ pmm leaks --fail-on= leaks.pmm
   pmm: '' is no value of '--fail-on'
   pmm: hint: one or more of definite, indirect, possible, reachable, likely, growth, unsearched, none, separated by commas
 [2]
-$ pmm leaks --error-exitcode 9 fake:leaks.recipe >/dev/null
+$ pmm leaks --error-exitcode 9 leaks.pmm >/dev/null
 [9]
-$ pmm leaks --error-exitcode 9 --max-leaked 1M fake:leaks.recipe >/dev/null
-$ pmm leaks --max-leaked 1 fake:leaks.recipe >/dev/null
+$ pmm leaks --error-exitcode 9 --max-leaked 1M leaks.pmm >/dev/null
+$ pmm leaks --max-leaked 1 leaks.pmm >/dev/null
 [1]
-$ pmm leaks --max-leaked 3252 fake:leaks.recipe >/dev/null
+$ pmm leaks --max-leaked 3252 leaks.pmm >/dev/null
 [1]
-$ pmm leaks --max-leaked 3253 fake:leaks.recipe >/dev/null
-$ pmm leaks --show nonsense fake:leaks.recipe
+$ pmm leaks --max-leaked 3253 leaks.pmm >/dev/null
+$ pmm leaks --show nonsense leaks.pmm
   pmm: 'nonsense' is no value of '--show'
   pmm: hint: one or more of definite, indirect, possible, reachable, likely, growing, suppressed, all, separated by commas
 [2]
-$ pmm leaks --format xml fake:leaks.recipe
+$ pmm leaks --format xml leaks.pmm
   pmm: 'xml' is not a choice of --format
   pmm: hint: one of: text, json, valgrind-xml
 [2]
-$ pmm leaks --json --format valgrind-xml fake:leaks.recipe
+$ pmm leaks --json --format valgrind-xml leaks.pmm
   pmm: '--json' and '--format' contradict each other
   pmm: hint: leave out one of them
 [2]
-$ pmm leaks --report out.txt fake:leaks.recipe; head -3 out.txt
+$ pmm leaks --report out.txt leaks.pmm; head -3 out.txt
   demo --serve <all>
     process          demo, pid 4242, ran 60.0 s, still running
     searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
-$ pmm leaks --report /dev/full fake:leaks.recipe
+$ pmm leaks --report /dev/full leaks.pmm
   pmm: cannot write the verdict: No space left on device
 [3]
-$ pmm leaks --report no/such/dir fake:leaks.recipe
+$ pmm leaks --report no/such/dir leaks.pmm
   pmm: cannot write to 'no/such/dir': No such file or directory
   pmm: hint: name a file in a directory that you may write to with --report
 [3]
-$ printf '{\n  name\n  Memcheck:Leak\n  fun:*\n}\n' >s.supp; pmm leaks --suppressions s.supp fake:leaks.recipe | tail -8
+$ printf '{\n  name\n  Memcheck:Leak\n  fun:*\n}\n' >s.supp; pmm leaks --suppressions s.supp leaks.pmm | tail -8
     searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
     definitely lost  0 bytes in 0 blocks
     indirectly lost  0 bytes in 0 blocks
@@ -867,11 +867,11 @@ $ printf '{\n  name\n  Memcheck:Leak\n  fun:*\n}\n' >s.supp; pmm leaks --suppres
     suppressed       619,701 bytes in 1,747 blocks, 9 sites
   
     no leaks were found
-$ pmm leaks --suppressions none fake:leaks.recipe
+$ pmm leaks --suppressions none leaks.pmm
   pmm: cannot read the suppressions in 'none': No such file or directory
   pmm: hint: name a file in Valgrind's or LeakSanitizer's form; 'pmm leaks --gen-suppressions' writes one
 [3]
-$ pmm leaks --gen-suppressions fake:leaks.recipe
+$ pmm leaks --gen-suppressions leaks.pmm
   {
      libxalloc.so, definite
      Memcheck:Leak
@@ -902,23 +902,23 @@ $ pmm leaks --gen-suppressions fake:leaks.recipe
      obj:main
   }
 [1]
-$ pmm leaks fake:demo.recipe
+$ pmm leaks demo.pmm
   pmm: the process of this capture was not searched for leaks
   pmm: hint: record another with 'pmm run --leaks', search a running process with 'pmm leaks PID', or a core file with 'pmm leaks --core CORE FILE'
 [3]
-$ pmm leaks --fail-on=definite fake:demo.recipe
+$ pmm leaks --fail-on=definite demo.pmm
   pmm: the process of this capture was not searched for leaks
   pmm: hint: record another with 'pmm run --leaks', search a running process with 'pmm leaks PID', or a core file with 'pmm leaks --core CORE FILE'
 [3]
-$ pmm leaks --tag-bits 3 fake:leaks.recipe
+$ pmm leaks --tag-bits 3 leaks.pmm
   pmm: '--tag-bits' is about a search, and a capture only holds the result of one
   pmm: hint: search anew with it: pmm leaks PID, pmm leaks -- COMMAND, or pmm leaks --core CORE FILE
 [2]
-$ pmm leaks --heuristics none fake:leaks.recipe
+$ pmm leaks --heuristics none leaks.pmm
   pmm: '--heuristics' is about a search, and a capture only holds the result of one
   pmm: hint: search anew with it: pmm leaks PID, pmm leaks -- COMMAND, or pmm leaks --core CORE FILE
 [2]
-$ pmm leaks --heuristics nonsense fake:leaks.recipe
+$ pmm leaks --heuristics nonsense leaks.pmm
   pmm: 'nonsense' is no value of '--heuristics'
   pmm: hint: one or more of stdstring, length64, newarray, multipleinheritance, header, pool, all, none, separated by commas
 [2]
@@ -938,15 +938,15 @@ $ pmm leaks 999999999
   pmm: no process 999999999
   pmm: hint: when it has ended, name its capture, pmm.COMMAND.999999999.pmm as a rule
 [3]
-$ pmm leaks --every 1 fake:leaks.recipe
+$ pmm leaks --every 1 leaks.pmm
   pmm: '--every' is about a search, and a capture only holds the result of one
   pmm: hint: search anew with it: pmm leaks PID, pmm leaks -- COMMAND, or pmm leaks --core CORE FILE
 [2]
-$ pmm leaks --count 3 fake:leaks.recipe
+$ pmm leaks --count 3 leaks.pmm
   pmm: '--count' needs '--every'
   pmm: hint: such as --every 10s
 [2]
-$ pmm leaks -o x.pmm fake:leaks.recipe
+$ pmm leaks -o x.pmm leaks.pmm
   pmm: '--output' is for a COMMAND
   pmm: hint: 'pmm snapshot PID' writes a capture of a running process
 [2]
@@ -954,11 +954,11 @@ $ pmm leaks -- no/such/program
   pmm: cannot find the program 'no/such/program'
   pmm: hint: check the spelling and PATH, or give its path
 [3]
-$ pmm leaks fake:leaks.recipe >/dev/full
+$ pmm leaks leaks.pmm >/dev/full
   pmm: cannot write the verdict: No space left on device
 [3]
 # Who holds what grows: nobody, itself, blocks of another site, all or most of it, in a list or not.
-$ cat >holders.recipe <<'END'
+$ mkcapture /dev/stdin holders.pmm <<'END'
 > process comm=holders cmdline=holders pid=7 taken=60s end=running
 > site main>direct allocs=600 size=1000 first=0s last=60s
 > site main>list allocs=600 size=900 first=0s last=60s
@@ -976,7 +976,7 @@ $ cat >holders.recipe <<'END'
 > leak main>quiet reachable blocks=10 bytes=600 oldest=0s newest=1s
 > leak main>hub reachable blocks=1 bytes=48 oldest=0s
 > END
-$ pmm leaks fake:holders.recipe
+$ pmm leaks holders.pmm
   holders
     process          holders, pid 7, ran 60.0 s, still running
     searched         1.00 MiB in 600 ms, in a copy; the program was stopped for 3.10 ms
@@ -1015,7 +1015,7 @@ $ pmm leaks fake:holders.recipe
                        main+0x10
   
     648 B in 11 blocks at 2 sites: still reachable, probably no leaks (--show=all lists them)
-$ pmm leaks --show=all --json fake:holders.recipe | jq -r '.. | .why? // empty'
+$ pmm leaks --show=all --json holders.pmm | jq -r '.. | .why? // empty'
   586 KiB, growing 9.75 KiB/s for 59.1 s, pointed to by variables or stacks directly; a cache that fills does the same: likely a leak after 5m
   527 KiB, growing 8.77 KiB/s for 59.1 s, held by the list or tree grown in list+0x10; a cache that fills does the same: likely a leak after 5m
   469 KiB, growing 7.80 KiB/s for 59.1 s, most held by blocks made in hub+0x10; a cache that fills does the same: likely a leak after 5m

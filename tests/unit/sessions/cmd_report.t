@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What follows from the recipes by hand is in tests/cli/report.bats; here is every character of the forms.
-$ cp $SOURCE/tests/cli/golden/*.recipe .
-$ pmm report fake:demo.recipe
+$ for r in demo tree leaks check; do mkcapture $SOURCE/tests/cli/golden/$r.recipe $r.pmm; done
+$ pmm report demo.pmm
   demo --fast input.txt
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
@@ -99,7 +99,7 @@ $ pmm report fake:demo.recipe
     names
     big
     map
-$ pmm report --sort live fake:demo.recipe
+$ pmm report --sort live demo.pmm
   demo --fast input.txt
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
@@ -190,7 +190,7 @@ $ pmm report --sort live fake:demo.recipe
     /lib/demo/libc.so.6
     names
     map
-$ pmm report --sort allocated --top 2 --no-symbols fake:demo.recipe
+$ pmm report --sort allocated --top 2 --no-symbols demo.pmm
   demo --fast input.txt
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
@@ -278,7 +278,7 @@ $ pmm report --sort allocated --top 2 --no-symbols fake:demo.recipe
     names
     big
     map
-$ pmm report --sort calls --top 1 fake:demo.recipe
+$ pmm report --sort calls --top 1 demo.pmm
   demo --fast input.txt
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
@@ -360,7 +360,7 @@ $ pmm report --sort calls --top 1 fake:demo.recipe
     names
     big
     map
-$ pmm report --sort temporary --top 0 fake:demo.recipe
+$ pmm report --sort temporary --top 0 demo.pmm
   demo --fast input.txt
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
@@ -455,7 +455,7 @@ $ pmm report --sort temporary --top 0 fake:demo.recipe
     names
     big
     map
-$ pmm report --json fake:demo.recipe
+$ pmm report --json demo.pmm
   {
     "schema": "pmm-report/1.1",
     "process": {
@@ -750,7 +750,7 @@ $ pmm report --json fake:demo.recipe
       "map_sites": 0
     }
   }
-$ pmm report --blocks --top 3 --size 9:999 fake:demo.recipe
+$ pmm report --blocks --top 3 --size 9:999 demo.pmm
   demo --fast input.txt
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
@@ -783,7 +783,7 @@ $ pmm report --blocks --top 3 --size 9:999 fake:demo.recipe
     main
     load
     names
-$ pmm report --top-down fake:tree.recipe
+$ pmm report --top-down tree.pmm
   tree
     process  tree, pid 4242, ran 10.0 s from 2023-11-14 22:13:20, exited with status 0
     peak     9.77 KiB after 10.0 s
@@ -828,7 +828,7 @@ $ pmm report --top-down fake:tree.recipe
     grow
     cache
     log
-$ pmm report --bottom-up --top 2 fake:tree.recipe
+$ pmm report --bottom-up --top 2 tree.pmm
   tree
     process  tree, pid 4242, ran 10.0 s from 2023-11-14 22:13:20, exited with status 0
     peak     9.77 KiB after 10.0 s
@@ -876,7 +876,7 @@ $ pmm report --bottom-up --top 2 fake:tree.recipe
     grow
     cache
     log
-$ pmm report --top-down --depth 2 --json fake:tree.recipe
+$ pmm report --top-down --depth 2 --json tree.pmm
   {
     "schema": "pmm-report/1.1",
     "process": {
@@ -1002,7 +1002,7 @@ $ pmm report --top-down --depth 2 --json fake:tree.recipe
       "map_sites": 0
     }
   }
-$ pmm report --module load fake:demo.recipe
+$ pmm report --module load demo.pmm
   demo --fast input.txt
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
@@ -1041,7 +1041,7 @@ $ pmm report --module load fake:demo.recipe
     libxalloc.so
     /lib/demo/libc.so.6
     names
-$ pmm report --thread worker --age 2 fake:demo.recipe
+$ pmm report --thread worker --age 2 demo.pmm
   demo --fast input.txt
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
@@ -1071,7 +1071,7 @@ $ pmm report --thread worker --age 2 fake:demo.recipe
     parse
     libxalloc.so
     /lib/demo/libc.so.6
-$ pmm report --function load fake:demo.recipe
+$ pmm report --function load demo.pmm
   demo --fast input.txt
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
@@ -1101,60 +1101,60 @@ $ pmm report --function load fake:demo.recipe
     big
     map
 # captures are files, and processes; the summary of a check names the command that tells more
-$ pmm report fake:check.recipe | head -12
+$ pmm report check.pmm | head -12
   demo --serve
     process  demo, pid 4242, ran 60.0 s from 2023-11-14 22:13:20, exited with status 0
     peak     3 B after 60.0 s
     live     3 B in 3 blocks at the end
     calls    3 allocations of 3 B (0/s), 0 frees; 0% temporary, mean 1 B
     mode     exact: every call
-    errors   7 heap errors, see 'pmm check fake:check.recipe'
+    errors   7 heap errors, see 'pmm check check.pmm'
   
   Lines by live bytes
     live  share  blocks  stacks  line
      1 B  33.3%       1       1  parse+0x10
      1 B  33.3%       1       1  make+0x10
-$ pmm report --thread nobody fake:demo.recipe
+$ pmm report --thread nobody demo.pmm
   pmm: no thread matches 'nobody'
   pmm: hint: the report without --thread lists the threads
 [3]
-$ pmm report --sort peak --thread main fake:demo.recipe
+$ pmm report --sort peak --thread main demo.pmm
   pmm: '--sort peak' cannot be used with --thread, --size or --age
   pmm: hint: those are known of live blocks only; leave out --sort or use '--sort live'
 [2]
-$ pmm report --sort allocated --size 1K fake:demo.recipe
+$ pmm report --sort allocated --size 1K demo.pmm
   pmm: '--sort allocated' cannot be used with --thread, --size or --age
   pmm: hint: those are known of live blocks only; leave out --sort or use '--sort live'
 [2]
-$ pmm report --top-down --bottom-up fake:demo.recipe
+$ pmm report --top-down --bottom-up demo.pmm
   pmm: '--top-down' and '--bottom-up' cannot be used together
   pmm: hint: ask for one after the other
 [2]
-$ pmm report --blocks --bottom-up fake:demo.recipe
+$ pmm report --blocks --bottom-up demo.pmm
   pmm: '--blocks' cannot be used with --top-down or --bottom-up
   pmm: hint: ask for one after the other
 [2]
-$ pmm report --no-symbols --function main fake:demo.recipe
+$ pmm report --no-symbols --function main demo.pmm
   pmm: '--function' needs symbols
   pmm: hint: leave out --no-symbols
 [2]
-$ pmm report --sort size fake:demo.recipe
+$ pmm report --sort size demo.pmm
   pmm: 'size' is not a choice of --sort
   pmm: hint: one of: live, peak, allocated, calls, temporary
 [2]
-$ pmm report --size 10:5 fake:demo.recipe
+$ pmm report --size 10:5 demo.pmm
   pmm: --size: the range '10:5' is empty
   pmm: hint: 'pmm report --help' lists the options
 [2]
-$ pmm report --top many fake:demo.recipe
+$ pmm report --top many demo.pmm
   pmm: --top: 'many' is not a number
   pmm: hint: decimal digits only
 [2]
-$ pmm report --age x fake:demo.recipe
+$ pmm report --age x demo.pmm
   pmm: --age: 'x' is not a duration
   pmm: hint: a number of seconds, or with ns, us, ms, s, m, h or d: 10ms, 5s, 2m
 [2]
-$ pmm report --depth 2 fake:demo.recipe | head -3
+$ pmm report --depth 2 demo.pmm | head -3
   demo --fast input.txt
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
@@ -1170,23 +1170,25 @@ $ head -c 5000 /dev/zero >noise.pmm; pmm report noise.pmm
   pmm: 'noise.pmm' is not a pmm capture
   pmm: hint: captures are written by 'pmm run' and 'pmm snapshot'; their names end in .pmm
 [3]
-$ pmm report fake:none
-  pmm: cannot read the recipe 'none': No such file or directory
+$ pmm report fake:demo.recipe
+  pmm: cannot open 'fake:demo.recipe': No such file or directory
+  pmm: hint: give the name of a capture or the number of a tracked process
 [3]
-$ echo nonsense >odd; pmm report fake:odd
-  pmm: line 1: unknown verb 'nonsense'
+$ echo nonsense >odd; pmm report odd
+  pmm: 'odd' is not a pmm capture
+  pmm: hint: captures are written by 'pmm run' and 'pmm snapshot'; their names end in .pmm
 [3]
 $ pmm report 999999999
   pmm: no process 999999999
   pmm: hint: when it has ended, name its capture, pmm.COMMAND.999999999.pmm as a rule
 [3]
-$ pmm report fake:demo.recipe >/dev/full
+$ pmm report demo.pmm >/dev/full
   pmm: cannot write the report: No space left on device
 [3]
-$ pmm report --json fake:demo.recipe >/dev/full
+$ pmm report --json demo.pmm >/dev/full
   pmm: cannot write the report: No space left on device
 [3]
-$ printf 'watch mode=sampled sample=1000\nsite main allocs=4 size=1000 samples-in=4\n' >sampled; pmm report fake:sampled
+$ printf 'watch mode=sampled sample=1000\nsite main allocs=4 size=1000 samples-in=4\n' | mkcapture /dev/stdin sampled.pmm; pmm report sampled.pmm
   fake
     process  fake, pid 4242, ran 10.0 s from 2023-11-14 22:13:20, exited with status 0
     peak     3.91 KiB after 10.0 s
@@ -1221,7 +1223,7 @@ $ printf 'watch mode=sampled sample=1000\nsite main allocs=4 size=1000 samples-i
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
     module
     main
-$ printf 'process taken=1s\ndrop block-full=5 bytes=100\nwatch off=2 min-size=32\ntotals skipped=3 skipped-bytes=30\nsite main size=64\n' >lost; pmm report fake:lost
+$ printf 'process taken=1s\ndrop block-full=5 bytes=100\nwatch off=2 min-size=32\ntotals skipped=3 skipped-bytes=30\nsite main size=64\n' | mkcapture /dev/stdin lost.pmm; pmm report lost.pmm
     !  tracking stopped early (no memory for the ledger); what came after is missing
     !  5 blocks were not recorded: the ledger reached its limit (pmm run --ledger-limit)
     !  3 allocations below 32 B were skipped (30 B in all)
@@ -1259,7 +1261,7 @@ $ printf 'process taken=1s\ndrop block-full=5 bytes=100\nwatch off=2 min-size=32
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
     module
     main
-$ printf '\n' >empty; pmm report fake:empty
+$ printf '\n' | mkcapture /dev/stdin empty.pmm; pmm report empty.pmm
   fake
     process  fake, pid 4242, ran 10.0 s from 2023-11-14 22:13:20, exited with status 0
     peak     0 B
@@ -1270,7 +1272,7 @@ $ printf '\n' >empty; pmm report fake:empty
   Memory around it
     allocator  figures not known, because it gave none when the program ended
     ledger     0 B of at most 0 B; 0 of 0 slots used
-$ pmm report --json fake:empty
+$ pmm report --json empty.pmm
   {
     "schema": "pmm-report/1.1",
     "process": {
@@ -1381,13 +1383,13 @@ $ pmm report --json fake:empty
     }
   }
 # how a process ended is known from its own ledger, its status only from its parent
-$ printf 'process taken=1s end=exited status=-1\n' >unknown; pmm report --json fake:unknown | jq -c '.process | [.end, .exit_status]'; pmm report fake:unknown | grep process
+$ printf 'process taken=1s end=exited status=-1\n' | mkcapture /dev/stdin unknown.pmm; pmm report --json unknown.pmm | jq -c '.process | [.end, .exit_status]'; pmm report unknown.pmm | grep process
   ["exited",null]
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, exited
-$ printf 'process taken=1s end=killed status=11\n' >killed; pmm report --json fake:killed | jq -c '.process | [.end, .exit_status, .signal]'; pmm report fake:killed | grep process
+$ printf 'process taken=1s end=killed status=11\n' | mkcapture /dev/stdin killed.pmm; pmm report --json killed.pmm | jq -c '.process | [.end, .exit_status, .signal]'; pmm report killed.pmm | grep process
   ["killed",null,11]
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, killed by signal 11 (SIGSEGV)
-$ for end in running gone replaced; do printf "process taken=1s end=$end status=3\n" >other; pmm report --json fake:other | jq -c '.process | [.end, .exit_status, .signal]'; pmm report fake:other | grep process; done
+$ for end in running gone replaced; do printf "process taken=1s end=$end status=3\n" | mkcapture /dev/stdin other.pmm; pmm report --json other.pmm | jq -c '.process | [.end, .exit_status, .signal]'; pmm report other.pmm | grep process; done
   ["running",null,null]
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, still running
   ["gone",3,null]
@@ -1395,15 +1397,15 @@ $ for end in running gone replaced; do printf "process taken=1s end=$end status=
   ["replaced",null,null]
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, replaced itself through exec
 # made-up heaps that are too long to show: sums of all that is printed
-$ for seed in 1 2 3; do printf "generate sites=40 blocks=600 depth=6 modules=3 threads=3 points=9 seed=$seed\n" >generated; pmm report --no-symbols --json --blocks --top 0 fake:generated | cksum; pmm report --no-symbols --blocks --top 0 fake:generated | cksum; done
+$ for seed in 1 2 3; do printf "generate sites=40 blocks=600 depth=6 modules=3 threads=3 points=9 seed=$seed\n" | mkcapture /dev/stdin generated.pmm; pmm report --no-symbols --json --blocks --top 0 generated.pmm | cksum; pmm report --no-symbols --blocks --top 0 generated.pmm | cksum; done
   2572918682 317462
   3015388227 73758
   1177298469 319194
   3503063911 74258
   3541960363 317528
   2698714256 73651
-$ printf "generate\n" >generated; pmm report --no-symbols --json --blocks --top 0 fake:generated | cksum
+$ printf "generate\n" | mkcapture /dev/stdin generated.pmm; pmm report --no-symbols --json --blocks --top 0 generated.pmm | cksum
   3361745232 750132
-$ pmm leaks --no-symbols --json --top 0 --show all fake:generated | head -3
+$ pmm leaks --no-symbols --json --top 0 --show all generated.pmm | head -3
   pmm: the process of this capture was not searched for leaks
   pmm: hint: record another with 'pmm run --leaks', search a running process with 'pmm leaks PID', or a core file with 'pmm leaks --core CORE FILE'

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes the capture that a recipe (fake.c) spells out:
+ *
+ *	mkcapture RECIPE OUT.pmm
+ */
+#include <stdio.h>
+
+#include "src/store/capture.h"
+#include "tests/fake/fake.h"
+
+int main(int argc, char **argv)
+{
+	struct heap *h = NULL;
+	struct err e = { 0 };
+
+	if (argc != 3) {
+		fputs("usage: mkcapture RECIPE OUT.pmm\n", stderr);
+		return 2;
+	}
+	if (fake_load(argv[1], &h, &e) || capture_write(h, argv[2], &e)) {
+		fprintf(stderr, "mkcapture: %s\n", e.text);
+		return 3;
+	}
+	heap_free(h);
+	return 0;
+}
