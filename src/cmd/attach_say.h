@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What `pmm attach` says: the events of src/session/attach_events.h as lines for a person, or as
+ * What `pmm attach` says: the events of src/session/attach/attach_events.h as lines for a person, or as
  * lines of JSON. All goes to a stream in memory: who watches a process must not be kept waiting by
  * who reads.
  */
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "src/session/attach_events.h"
+#include "src/session/attach/attach_events.h"
 
 struct say {
 	FILE *out;

@@ -7,7 +7,7 @@
 #ifndef CMD_ATTACH_VOICE_H
 #define CMD_ATTACH_VOICE_H
 
-#include "src/cmd/attach_session.h"
+#include "src/session/attach/attach_session.h"
 
 /*
  * What follows goes to the say's stream, up to voice_end(). NULL when nothing can be written any

@@ -11,7 +11,7 @@
 #include "src/base/fmt.h"
 #include "src/track/track_attach.h"
 #include "src/store/output.h"
-#include "src/cmd/attach_session.h"
+#include "src/session/attach/attach_session.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/options/percent.h"
 #include "src/cmd/options/pid.h"

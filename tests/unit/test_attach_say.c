@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/cmd/attach_say.c and src/session/attach_events.c: what `pmm attach' says of growth while it
+ * src/cmd/attach_say.c and src/session/attach/attach_events.c: what `pmm attach' says of growth while it
  * watches, and that lines are whole.
  */
 #include "tests/unit/unit.h"

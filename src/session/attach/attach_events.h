@@ -3,8 +3,8 @@
  * What happens while a process is watched, as events: fields of the schema WATCH_SCHEMA
  * (doc/watching.md), and the lines that a person reads.
  */
-#ifndef SESSION_ATTACH_EVENTS_H
-#define SESSION_ATTACH_EVENTS_H
+#ifndef SESSION_ATTACH_ATTACH_EVENTS_H
+#define SESSION_ATTACH_ATTACH_EVENTS_H
 
 #include "src/analyze/expiry.h"
 #include "src/analyze/growth.h"

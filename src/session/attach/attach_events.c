@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What happens while a process is watched, as events. */
-#include "src/session/attach_events.h"
+#include "src/session/attach/attach_events.h"
 
 #include "src/base/utf8.h"
 #include "src/view/report_priv.h"

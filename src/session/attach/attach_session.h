@@ -3,8 +3,8 @@
  * A process being watched, from attach to detach: when to look, what to keep of each look, the
  * verdict at the end.
  */
-#ifndef CMD_ATTACH_SESSION_H
-#define CMD_ATTACH_SESSION_H
+#ifndef SESSION_ATTACH_ATTACH_SESSION_H
+#define SESSION_ATTACH_ATTACH_SESSION_H
 
 #include "src/analyze/expiry.h"
 #include "src/analyze/growing.h"

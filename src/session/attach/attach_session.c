@@ -3,7 +3,7 @@
  * Watching: totals once a second, the whole heap as often as two percent of a processor allow.
  * Looking up names can take long; the clock of the process is kept going meanwhile.
  */
-#include "src/cmd/attach_session.h"
+#include "src/session/attach/attach_session.h"
 
 #include <errno.h>
 #include <stdio.h>
