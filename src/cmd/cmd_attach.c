@@ -7,17 +7,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "src/base/fmt.h"
-#include "src/track/track_attach.h"
-#include "src/store/output.h"
-#include "src/session/attach/attach_session.h"
+#include "src/cmd/attach_signals.h"
+#include "src/cmd/attach_voice.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/options/percent.h"
 #include "src/cmd/options/pid.h"
 #include "src/cmd/terminal.h"
-#include "src/proc/proc.h"
-#include "src/proc/task.h"
+#include "src/session/attach/attach_session.h"
 
 #define CHECK_SAMPLE		(128ull << 10)
 #define OPEN_TRIES	40
@@ -77,7 +75,7 @@ static const struct opt attach_opts[] = {
 	{ 0 }
 };
 
-/* ---- before and after ---- */
+/* ---- options ---- */
 
 static int parse_custom(struct entries_custom *custom, size_t *nr, struct err *e)
 {
@@ -115,181 +113,72 @@ static int check_options(struct err *e)
 		sampled = true;
 		sample_bytes = CHECK_SAMPLE;
 	}
-	return output ? output_check(output, e) : 0;
+	return 0;
 }
 
-static const char *allocator_name(const struct entries *found)
-{
-	static const char *const name[] = {
-		[ENTRIES_GLIBC] = "glibc",
-		[ENTRIES_MUSL] = "musl",
-		[ENTRIES_JEMALLOC] = "jemalloc",
-		[ENTRIES_TCMALLOC] = "tcmalloc",
-		[ENTRIES_MIMALLOC] = "mimalloc",
-		[ENTRIES_SANITIZER] = "a sanitizer's",
-		[ENTRIES_CUSTOM] = "the program's own",
-		[ENTRIES_OTHER] = "",
-	};
+/* ---- watching ---- */
 
-	_Static_assert(sizeof(name) / sizeof(*name) == ENTRIES_NR_ALLOCATORS, "a name for each");
-	return found->allocator < ENTRIES_NR_ALLOCATORS ? name[found->allocator] : "";
+struct command {
+	struct attach_session_options o;
+	struct entries_custom *custom;
+	struct loop *loop;
+	struct ticker ticker;
+	struct attach_signals signals;	/* taken while something of ours is in the process */
+	struct loop_source *on_signal;
+	struct attach_voice voice;
+	struct attach_session *session;
+};
+
+static bool signal_came(void *arg)
+{
+	return attach_signals_came(&((const struct command *)arg)->signals);
 }
 
-static void tell_attached(pid_t pid, const char *comm, const struct attach_info *info)
+static void on_signal(void *arg, uint32_t events)
 {
-	const struct entries *found = &info->entries;
-	const char *path = found->allocator_path ? found->allocator_path : "";
-	char where[64];
+	struct command *c = arg;
 
-	cmd_note("attached to '%s' (%d): allocator %s%s%s%s, %u functions patched, all threads "
-		 "stopped for %s, one for %s before",
-		 comm, (int)pid, allocator_name(found), *path ? " (" : "", path, *path ? ")" : "",
-		 info->nr_patched, fmt_duration(info->pause_ns).s,
-		 fmt_duration(info->prepare_ns).s);
-	for (size_t i = 0; i < found->nr; i++)
-		if (found->v[i].refused)
-			cmd_note("not patched: %s: %s", found->v[i].name, found->v[i].refused);
-	if (task_sleeps_in(pid, pid, where, sizeof(where)) == 'T')
-		cmd_note("process %d is stopped: nothing is recorded until 'kill -CONT %d'",
-			 (int)pid, (int)pid);
+	(void)events;
+	attach_session_end(c->session, SAY_SIGNAL);
 }
 
-static void tell_detached(pid_t pid, const struct outcome *o)
+/* Nothing is held any more. */
+static void give_back(struct command *c)
 {
-	static const char *const why[] = {
-		[SAY_ENDED] = "the process has ended",
-		[SAY_EXECED] = "the process runs another program now, which is not watched",
-	};
-
-	if (o->end == SAY_ENDED || o->end == SAY_EXECED)
-		cmd_note("%s", why[o->end]);
-	else if (o->nr_guarded_left)
-		cmd_note("detached: process %d goes on to use %s, as it would "
-			 "others; releasing them passes through the agent, "
-			 "which stays for that; 'pmm detach %d' takes it out when they are gone",
-			 (int)pid, fmt_many(o->nr_guarded_left, "guarded block").s, (int)pid);
-	else if (o->removed)
-		cmd_note("detached: process %d is as it was, all threads stopped for %s", (int)pid,
-			 fmt_duration(o->detach_pause_ns).s);
-	else
-		cmd_note("detached: the code of process %d is as it was; a thread is still inside "
-			 "the agent, which does no harm; "
-			 "'pmm detach %d' takes it out later",
-			 (int)pid, (int)pid);
+	c->voice.session = NULL;
+	c->voice.hasty |= attach_signals_came(&c->signals);
+	loop_del(c->loop, c->on_signal);
+	c->on_signal = NULL;
+	attach_signals_give_back(&c->signals);
 }
 
-static void tell_unguarded(pid_t pid, const struct outcome *o)
+static void released(void *arg, bool found)
 {
-	static const char *const why[PMM_NR_CHECK_STOPS] = {
-		[PMM_CHECK_STOP_BLOCKED] = "a thread blocks SIGSEGV",
-		[PMM_CHECK_STOP_HANDLER] =
-			"it put a handler for SIGSEGV in place by a system call of its own",
-		[PMM_CHECK_STOP_IGNORED] = "it ignores SIGSEGV",
-		[PMM_CHECK_STOP_CONFINED] = "it entered seccomp",
-	};
-
-	if (o->check_stopped != PMM_CHECK_RUNS)
-		cmd_note("process %d was not checked to the end: %s, so no blocks were guarded any "
-			 "more",
-			 (int)pid, why[o->check_stopped]);
+	(void)found;
+	give_back(arg);
 }
 
-/* The capture. 0 or -errno with `e`. */
-static int keep(const struct heap *h, struct err *e)
+static int take_signals(struct command *c)
 {
-	struct err why = { 0 };
-	char *name;
-	bool moved = false;
-	int rc;
+	int rc = attach_signals_take(&c->signals);
 
-	if (!output)
-		return 0;
-	if (!h)
-		return err_set(e, -ENODATA, "no capture: what was recorded could not be read");
-	name = malloc(PATH_MAX);
-	if (!name)
-		return err_set(e, -ENOMEM, "out of memory");
-	rc = output_write(h, output, true, name, &moved, &why);
-	if (rc)
-		*e = why;
-	else if (moved)
-		cmd_fail(&why);
-	if (!rc && (!quiet || moved))
-		cmd_note("capture      %s", name);
-	free(name);
-	return rc;
-}
-
-/* The capture, also when something failed before. 0, or the first -errno with `e`. */
-static int kept_too(const struct outcome *o, int rc, struct err *e)
-{
-	struct err second = { 0 };
-	int kept;
-
-	if (!rc)
-		return keep(o->heap, e);
-	kept = o->heap ? keep(o->heap, &second) : 0;
-	if (kept)
-		cmd_fail(err_default(&second, kept));
-	return rc;
-}
-
-/* Closes `a`. The exit code, or -errno with `e`. */
-static int watch(struct session *s, pid_t pid, struct attach *a, const char *comm, struct err *e)
-{
-	struct outcome o;
-	int rc;
-
-	s->pid = pid;
-	s->comm = comm;
-	s->a = a;
-	s->say = (struct say){ .json = as_json,
-			       .style = terminal_style(stdout),
-			       .scope = { .pid = pid,
-					  .start_ns = attach_now_ns(a),
-					  .expire_ns = expire_ns } };
-	s->expiry.expire_ns = expire_ns;
-	s->interval_ns = interval_ns;
-	s->end_ns = timed ? attach_now_ns(a) + duration_ns : UINT64_MAX;
-	s->top = as_json && !given_top ? 0 : top;
-	s->sampled = sampled;
-	s->checks = check;
-	if (!quiet)
-		tell_attached(pid, comm, attach_info(a));
-	session_run(s);
-	rc = session_finish(s, &o, e);
-	if (!rc)
-		tell_unguarded(pid, &o);
-	if (!rc && (!quiet || o.nr_guarded_left))
-		tell_detached(pid, &o);
-	if (!rc && o.late.failed)
-		session_note_late(&o.late);
-	if (s->unnamed)
-		cmd_note("WARNING: functions, files or lines may be missing here: out of memory or "
-			 "of descriptors");
-	rc = kept_too(&o, rc, e);
-	if (!rc)
-		rc = session_said(s, e);
-	if (!rc)
-		rc = session_found(&o) ? CMD_FOUND : CMD_OK;
-	return rc;
+	return rc ? rc : loop_add_fd(c->loop, c->signals.fd, EPOLLIN, on_signal, c, &c->on_signal);
 }
 
 /* Signals end us at once while nothing is held, which looking for functions takes a while of. */
-static int open_once(struct session *s, pid_t pid, const struct attach_options *o,
-		     struct attach **a, struct err *e)
+static int open_once(struct command *c, struct err *e)
 {
-	int rc = attach_open(pid, o, a, e);
+	int rc = attach_session_open(&c->session, &c->o, &c->voice.emit.sink, e);
 
 	if (rc)
 		return rc;
-	rc = attach_signals_take(&s->signals);
+	rc = take_signals(c);
 	if (!rc)
-		rc = attach_start(*a, e);
+		rc = attach_session_start(c->session, e);
 	if (rc) {
-		attach_close(*a);
-		attach_signals_give_back(&s->signals);
-		*a = NULL;
+		attach_session_close(c->session);
+		c->session = NULL;
+		give_back(c);
 	}
 	return rc;
 }
@@ -298,74 +187,114 @@ static int open_once(struct session *s, pid_t pid, const struct attach_options *
  * Just started, replaced by another program, or where a thread happens to be: what is so for a
  * moment is waited for.
  */
-static int open_patiently(struct session *s, pid_t pid, const struct attach_options *o,
-			  struct attach **a, struct err *e)
+static int open_patiently(struct command *c, struct err *e)
 {
-	int rc = open_once(s, pid, o, a, e);
+	int rc = open_once(c, e);
 
 	for (unsigned tries = 0; rc == -EAGAIN && tries < OPEN_TRIES; tries++) {
 		*e = (struct err){ 0 };
 		usleep(OPEN_WAIT_US);
-		rc = open_once(s, pid, o, a, e);
+		rc = open_once(c, e);
 	}
 	return rc;
 }
 
-static int attach_run(int argc, char **argv)
+/* The exit code, or -errno with `e`. */
+static int watch(struct command *c, struct err *e)
 {
-	struct entries_custom *custom = calloc(OPT_LIST_MAX, sizeof(*custom));
-	struct attach_options o = {
+	struct outcome o;
+	int rc;
+
+	c->voice.session = c->session;
+	if (c->voice.mute)
+		attach_session_end(c->session, SAY_MUTE);
+	attach_session_run(c->session);
+	rc = attach_session_finish(c->session, &o, e);
+	if (!rc)
+		rc = attach_voice_said(&c->voice, e);
+	if (!rc)
+		rc = attach_session_found(&o) ? CMD_FOUND : CMD_OK;
+	return rc;
+}
+
+/* All that the session is asked for. 0 or -errno with `e`. */
+static int read_options(struct command *c, const char *operand, struct err *e)
+{
+	struct attach_options *a = &c->o.attach;
+	int rc = cmd_parse_pid(operand, &c->o.pid, e);
+
+	if (!rc)
+		rc = check_options(e);
+	c->o = (struct attach_session_options){
+		.pid = c->o.pid,
+		.expire_ns = expire_ns,
+		.interval_ns = interval_ns,
+		.duration_ns = timed ? duration_ns : 0,
+		.top = as_json && !given_top ? 0 : top,
+		.all_sites = as_json,
+		.quiet = quiet,
+		.output = output,
+		.stop = { signal_came, c },
+	};
+	*a = (struct attach_options){
 		.min_size_bytes = min_size_bytes,
 		.warn_size_bytes = warn_size_bytes,
 		.limit_bytes = limit_bytes,
 		.max_frames = (uint32_t)max_frames,
 		.sample_bytes = sampled ? sample_bytes : 0,
-		.custom = custom,
+		.custom = c->custom,
 	};
-	char comm[PROC_COMM_BYTES] = "";
-	struct session *session = calloc(1, sizeof(*session));
+	if (check)
+		a->check = (struct pmm_check){ .level = PMM_CHECK_SAMPLED,
+					       .max_guarded = CHECK_GUARDED,
+					       .budget_permille = CHECK_BUDGET_PERMILLE,
+					       .fail_after = UINT64_MAX };
+	if (!rc && check && budget)
+		rc = cmd_parse_budget(budget, &a->check.budget_permille, e);
+	return rc ? rc : parse_custom(c->custom, &a->nr_custom, e);
+}
+
+/* The exit code, or -errno with `e`. */
+static int run(struct command *c, struct err *e)
+{
+	int rc = loop_new(&c->loop);
+
+	if (!rc)
+		rc = ticker_init(&c->ticker, c->loop);
+	if (rc)
+		return err_set(e, rc, "cannot wait for a process: %s", strerror(-rc));
+	c->o.loop = c->loop;
+	c->o.attach.ticker = &c->ticker;
+	attach_voice_init(&c->voice, c->loop, as_json);
+	c->voice.emit.released = released;
+	c->voice.emit.released_arg = c;
+	rc = open_patiently(c, e);
+	if (!rc)
+		rc = watch(c, e);
+	attach_session_close(c->session);
+	give_back(c);
+	attach_voice_fini(&c->voice);
+	return rc;
+}
+
+static int attach_run(int argc, char **argv)
+{
+	struct command c = { .custom = calloc(OPT_LIST_MAX, sizeof(*c.custom)),
+			     .signals = ATTACH_SIGNALS_NONE };
 	struct err e = { 0 };
-	struct attach *a = NULL;
-	bool begun = false;
-	pid_t pid;
 	int rc;
 
 	(void)argc;
 	terminal_guard();
-	rc = custom && session ? cmd_parse_pid(argv[0], &pid, &e)
-			       : err_set(&e, -ENOMEM, "out of memory");
-	if (!rc)
-		rc = check_options(&e);
-	if (check) {
-		o.check = (struct pmm_check){ .level = PMM_CHECK_SAMPLED,
-					      .max_guarded = CHECK_GUARDED,
-					      .budget_permille = CHECK_BUDGET_PERMILLE,
-					      .fail_after = UINT64_MAX };
-		if (!rc && budget)
-			rc = cmd_parse_budget(budget, &o.check.budget_permille, &e);
-	}
-	o.sample_bytes = sampled ? sample_bytes : 0;
-	if (!rc)
-		rc = parse_custom(custom, &o.nr_custom, &e);
+	rc = c.custom ? read_options(&c, argv[0], &e) : err_set(&e, -ENOMEM, "out of memory");
 	signal(SIGPIPE, SIG_IGN);	/* who no longer reads ends the watching, not us */
-	if (!rc) {
-		begun = true;
-		rc = session_init(session, &e);
-	}
-	if (!rc) {
-		o.ticker = &session->ticker;
-		rc = open_patiently(session, pid, &o, &a, &e);
-	}
-	if (!rc) {
-		proc_comm(pid, comm);
-		rc = watch(session, pid, a, comm, &e);
-	}
-	if (begun)
-		session_fini(session);
-	for (size_t i = 0; i < o.nr_custom; i++)
-		entries_custom_fini(&custom[i]);
-	free(custom);
-	free(session);
+	if (!rc)
+		rc = run(&c, &e);
+	ticker_fini(&c.ticker);
+	loop_free(c.loop);
+	for (size_t i = 0; i < c.o.attach.nr_custom; i++)
+		entries_custom_fini(&c.custom[i]);
+	free(c.custom);
 	return rc < 0 ? cmd_fail(err_default(&e, rc)) : rc;
 }
 

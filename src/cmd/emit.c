@@ -43,6 +43,13 @@ static int document(void *arg, const struct doc *d, bool follows)
 	return doc_print_text(d, &style, e->out);
 }
 
+static int event(void *arg, const struct event *what)
+{
+	const struct emit *e = arg;
+
+	return e->event ? e->event(e->event_arg, what) : 0;
+}
+
 static int text(void *arg, const char *s, size_t bytes)
 {
 	const struct emit *e = arg;
@@ -73,6 +80,7 @@ static const struct session_ops ops = {
 	.note = note,
 	.error = error,
 	.document = document,
+	.event = event,
 	.text = text,
 	.released = released,
 	.background = background,

@@ -15,6 +15,9 @@ struct emit {
 	FILE *out;		/* borrowed */
 	FILE *like;		/* what `out` will be copied to, for the style; NULL = itself */
 	bool json;
+	/* for session_ops.event; NULL = there are none */
+	int (*event)(void *arg, const struct event *e);
+	void *event_arg;
 	/* for session_ops.released; NULL = nobody waits for that */
 	void (*released)(void *arg, bool found);
 	void *released_arg;

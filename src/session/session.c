@@ -66,6 +66,11 @@ int session_document(const struct session_sink *s, const struct doc *d, bool fol
 	return s->ops->document ? s->ops->document(s->arg, d, follows) : 0;
 }
 
+int session_event(const struct session_sink *s, const struct event *e)
+{
+	return s->ops->event ? s->ops->event(s->arg, e) : 0;
+}
+
 int session_text(const struct session_sink *s, const char *text, size_t bytes)
 {
 	return s->ops->text ? s->ops->text(s->arg, text, bytes) : 0;

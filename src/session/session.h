@@ -19,6 +19,7 @@
 #include "src/base/err.h"
 
 struct doc;
+struct event;
 
 enum session_kind {
 	SESSION_NOTE,		/* a line that belongs to the result, or a remark */
@@ -38,6 +39,12 @@ struct session_ops {
 	 * free between them. 0 or -errno; -EPIPE: nobody reads it any more, which is no error.
 	 */
 	int (*document)(void *arg, const struct doc *d, bool follows);
+	/*
+	 * Something happened while a process is watched, which goes on meanwhile: it must be taken
+	 * without waiting for anybody, but see attach_session_wait(). 0; -ENOMEM: it is not whole;
+	 * another -errno: nobody wants events any more, and the watching ends.
+	 */
+	int (*event)(void *arg, const struct event *e);
 	/* A result in a form of its own: suppressions, XML. As document(). */
 	int (*text)(void *arg, const char *text, size_t bytes);
 	/*
@@ -79,6 +86,7 @@ void session_progress(const struct session_sink *s, const char *fmt, ...)
 
 void session_error(const struct session_sink *s, const struct err *e);
 int session_document(const struct session_sink *s, const struct doc *d, bool follows);
+int session_event(const struct session_sink *s, const struct event *e);
 int session_text(const struct session_sink *s, const char *text, size_t bytes);
 void session_released(const struct session_sink *s, bool found);
 void session_background(const struct session_sink *s);

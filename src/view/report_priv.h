@@ -55,11 +55,7 @@ uint64_t report_age(const struct heap *h, uint64_t now_ns, uint64_t birth_ns);
 uint64_t report_run_ns(const struct heap *h);
 struct fmt report_run(const struct heap *h);
 
-/*
- * For people, a duration by the agent's clock: "30 ms", "under 10 ms"; a moment: "after 30 ms", "in
- * the first 10 ms".
- */
-struct fmt report_duration(const struct heap *h, uint64_t ns);
+/* For people, a moment by the agent's clock: "after 30 ms", "in the first 10 ms". */
 struct fmt report_after(const struct heap *h, uint64_t ns);
 
 /* "13.9 MiB after 580 ms". */

@@ -10,6 +10,7 @@
 #include "src/analyze/lines.h"
 #include "src/names/names.h"
 #include "src/analyze/rank.h"
+#include "src/base/fmt.h"
 #include "src/document/doc.h"
 
 #define REPORT_SCHEMA "pmm-report/1.1"
@@ -54,6 +55,9 @@ struct report {
 	double *site_error_bytes;   /* sampled: by site */
 	struct doc doc;
 };
+
+/* For people, a duration by the agent's clock: "30 ms", "under 10 ms". */
+struct fmt report_duration(const struct heap *h, uint64_t ns);
 
 /* Can these be had together? 0, or -EINVAL with `e` set (exit_code 2). */
 int report_check(const struct report_options *opt, struct err *e);

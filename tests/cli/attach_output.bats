@@ -121,6 +121,15 @@ play() {
 	kill "$PID"
 }
 
+# ended: MONITOR has; sets STATUS.
+ended() {
+	is_gone() { ! kill -0 "$MONITOR"; }
+	await is_gone
+	STATUS=0
+	wait "$MONITOR" || STATUS=$?
+	MONITOR=
+}
+
 @test "a reader that sleeps does not keep it from ending" {
 	start attach_outlive
 	mkfifo "$T/pipe"
@@ -130,12 +139,38 @@ play() {
 	MONITOR=$!
 	attached
 	clean && false
-	kill -TERM "$MONITOR"
-	await -p "$PID" clean
-	kill -KILL "$MONITOR" || true
-	wait "$MONITOR" || true
-	MONITOR=
+	kill -INT "$MONITOR"	# one is enough
+	ended
+	clean
+	[ "$STATUS" -eq 3 ]
+	[ "$(tail -1 "$T/watch.err")" = "pmm: nobody reads the output: what was left of it is lost" ]
+	grep -q "detached: process $PID is as it was" "$T/watch.err"
 	exec 6>&-
+	finish 0
+}
+
+@test "a reader that has gone ends it at once, though nothing is to be said" {
+	start attach_outlive
+	mkfifo "$T/pipe"
+	exec 6<>"$T/pipe"
+	"$PMM" attach --interval 1h "$PID" >"$T/pipe" 2>"$T/watch.err" 3>&- 6>&- 7>&- 8<&- &
+	MONITOR=$!
+	attached
+	exec 6>&-
+	ended
+	clean
+	[ "$STATUS" -eq 3 ]
+	[ "$(tail -1 "$T/watch.err")" = "pmm: nobody reads the output any more" ]
+	finish 0
+}
+
+@test "a file and /dev/null have no reader that could go" {
+	start attach_outlive
+	for out in "$T/said" /dev/null; do
+		within "$PMM" attach -q -d 300ms "$PID" >"$out" 2>"$T/watch.err"
+		[ ! -s "$T/watch.err" ]
+	done
+	grep -q '^no allocations were seen in ' "$T/said"
 	finish 0
 }
 

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/cmd/attach_say.c and src/session/attach/attach_events.c: what `pmm attach' says of growth while it
- * watches, and that lines are whole.
+ * src/session/attach/attach_events.c, src/document/event.c: what `pmm attach' says of growth while
+ * it watches, and that lines are whole.
  */
 #include "tests/unit/unit.h"
 
-#include "src/cmd/attach_say.h"
+#include "src/session/attach/attach_events.h"
 
 #define SECOND	1000000000ull
+
+struct say {
+	FILE *out;
+	bool json;
+	struct style style;
+	struct attach_scope scope;
+};
 
 static char *got;
 static size_t size;
@@ -17,6 +24,16 @@ static struct say begin(void)
 	return (struct say){ .out = open_memstream(&got, &size),
 			     .scope = { .start_ns = 100 * SECOND, .expire_ns = 30 * SECOND },
 			     .style = { .width = 80 } };
+}
+
+static void say_growth(struct say *s, uint64_t now_ns, const struct growth *g,
+		       const struct limit *limit)
+{
+	struct event e = attach_event_growth(&s->scope, now_ns, g, limit);
+
+	assert_int_equal(s->json ? event_print_json(&e, s->out)
+				 : event_print_text(&e, &s->style, s->out), 0);
+	event_fini(&e);
 }
 
 static void said(struct say *s, const char *wanted)

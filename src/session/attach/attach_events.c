@@ -3,7 +3,7 @@
 #include "src/session/attach/attach_events.h"
 
 #include "src/base/utf8.h"
-#include "src/view/report_priv.h"
+#include "src/view/report_view.h"
 
 #define NR(array)	(sizeof(array) / sizeof(*(array)))
 

@@ -1,99 +1,86 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process being watched, from attach to detach: when to look, what to keep of each look, the
- * verdict at the end.
+ * verdict at the end. In steps of its own, on the loop of who runs it:
+ *
+ *	attach_session_open(&s, &options, &sink, &e);	the functions are found; nothing is held
+ *	attach_session_start(s, &e);			the agent is in the process, which runs on
+ *	attach_session_run(s);				until something ends it
+ *	attach_session_finish(s, &outcome, &e);		the agent is out; the verdict
+ *	attach_session_close(s);
+ *
+ * It steps the loop itself while it waits and while it looks up names, so that no callback of the
+ * loop may call the above; attach_session_end() is for those. Its sink gets events (the schema
+ * WATCH_SCHEMA), heap errors as documents, and notes, all while the process is watched;
+ * session_ops.released is called when it is not any more, before the events of the end.
+ *
+ * Signals: none is taken. Whoever has started must finish or close, see src/track/track_attach.h.
  */
 #ifndef SESSION_ATTACH_ATTACH_SESSION_H
 #define SESSION_ATTACH_ATTACH_SESSION_H
 
-#include "src/analyze/expiry.h"
-#include "src/analyze/growing.h"
-#include "src/base/str.h"
+#include "src/base/cancel.h"
+#include "src/base/loop.h"
+#include "src/session/attach/attach_events.h"
 #include "src/track/track_attach.h"
-#include "src/cmd/attach_say.h"
-#include "src/cmd/attach_signals.h"
-#include "src/cmd/emit.h"
-#include "src/session/check/check_report.h"
-#include "src/session/check/run_check.h"
-#include "src/symbol/symbol.h"
 
-/* What ended the watching. */
-enum watch_end { WATCH_GOES_ON, WATCH_SIGNAL, WATCH_ENDED, WATCH_EXECED };
+struct attach_session;
+struct session_sink;
 
-struct session {
-	/* by session_init() */
-	struct loop *loop;
-	struct ticker ticker;		/* for attach_options */
-	struct loop_source *on_attach, *on_signal;
-	/* set by the command */
-	struct attach_signals signals;	/* taken; given back once it is over */
+struct attach_session_options {
 	pid_t pid;
-	const char *comm;
-	struct attach *a;		/* closed and NULL once it is over */
-	struct say say;
-	struct expiry expiry;		/* expire_ns set */
+	struct loop *loop;		/* borrowed, as the ticker of `attach` at it */
+	struct attach_options attach;	/* what it has is borrowed as well */
+	uint64_t expire_ns;		/* blocks that live for that long are reported */
 	uint64_t interval_ns;		/* between looks; 0 = as seems good */
-	uint64_t end_ns;		/* on the tree's clock, UINT64_MAX = never */
-	uint64_t top;			/* sites told at the end; 0 = all */
-	bool sampled;
-	bool checks;			/* heap errors are looked for */
-
-	/* zero at first */
-	struct growing growing;
-	struct heap *heap;		/* of the last look */
-	/* that ended the watching, or came while names were looked up */
-	enum watch_end event;
-	bool signalled;			/* by the loop */
-	bool telling;			/* heap errors, meanwhile no others */
-	bool out_of_memory;
-	bool unnamed;			/* names are missing for want of memory or descriptors */
-	/* why nothing can be said any more: an errno; EPIPE: nobody reads it. 0 = it can */
-	int mute;
-	struct str unsaid;		/* said, not written yet */
-	char *words;			/* being said */
-	size_t nr_words;
-	bool grows;			/* the verdict told last, and when */
-	uint64_t judged_ns;
-	bool said_late;			/* that something could not be hooked */
-	bool names_sites;		/* which a signal ends */
-	struct symbolizer *sym;		/* for the modules that `modules` stands for */
-	/* by say_events(), which heap errors have interrupted: its names are kept there */
-	struct symbolizer *sym_in_use;
-	uint64_t modules;
-	struct check_report_options report;	/* heap errors: how they are told, and which were */
-	struct check_job job;
-	struct run_check check;
-	struct emit errors; /* where those go: stderr */
-	struct watch_site *sites;	/* of the outcome */
+	uint64_t duration_ns;		/* 0 = until something else ends it */
+	uint64_t top;			/* sites reported at the end; 0 = all */
+	bool all_sites;			/* also those that a person need not see */
+	bool quiet;			/* notes on what is incomplete only */
+	const char *output;		/* name of a capture (src/store/output.h); NULL = none */
+	/* asked while names are looked up: is the end to come, before the loop knows of it? */
+	struct stop stop;
 };
 
-/* All else zero. 0 or -errno with `e`; session_fini() follows in any case. */
-int session_init(struct session *s, struct err *e);
+/*
+ * Find the functions to be patched. All is borrowed until attach_session_close(). 0 or -errno with
+ * `e`, then *out is NULL; -EAGAIN: try again later.
+ */
+int attach_session_open(struct attach_session **out, const struct attach_session_options *o,
+			const struct session_sink *to, struct err *e);
 
 /*
- * Step the loop until `until_ns` on the tree's clock or until something ends the watching: `event`.
- * Heap errors are said meanwhile.
+ * Put the agent into the process. On failure it is as it was, and attach_session_close() is all
+ * that is left to do. 0 or -errno with `e`; -EAGAIN as above.
  */
-void session_wait(struct session *s, uint64_t until_ns);
+int attach_session_start(struct attach_session *s, struct err *e);
 
 /* Watch until something ends it. */
-void session_run(struct session *s);
-
-/* To stderr: why calls of libraries that were loaded later are missing. */
-void session_note_late(const struct attach_late *late);
+void attach_session_run(struct attach_session *s);
 
 /*
- * Detach, look a last time and say how it ended. 0 or -errno with `e`: the process may not be as it
- * was.
+ * End it as soon as may be: SAY_SIGNAL, or SAY_MUTE: events reach nobody any more. Also by
+ * callbacks of the loop and by the sink.
  */
-int session_finish(struct session *s, struct outcome *o, struct err *e);
+void attach_session_end(struct attach_session *s, enum say_end why);
 
-/* Was everything said? 0, or -errno with `e`: it could not be written. */
-int session_said(const struct session *s, struct err *e);
+/*
+ * For a sink that cannot take more at present: step the loop for that long, or until something ends
+ * the watching. False: it has ended, or what is to be said can wait for that.
+ */
+bool attach_session_wait(struct attach_session *s, uint64_t ns);
+
+/*
+ * Detach, look a last time, hand over how it ended, and write the capture; *o is valid until
+ * attach_session_close(). 0 or -errno with `e`: the process may not be as it was, or something is
+ * lost.
+ */
+int attach_session_finish(struct attach_session *s, struct outcome *o, struct err *e);
 
 /* Was something found? */
-bool session_found(const struct outcome *o);
+bool attach_session_found(const struct outcome *o);
 
-void session_fini(struct session *s);
+/* Detaches if that has not been done. NULL is fine. */
+void attach_session_close(struct attach_session *s);
 
 #endif
