@@ -244,26 +244,41 @@ static int check_options(bool command, const char *operand, struct err *e)
 
 static int run_uninit(char **argv, FILE *out, struct err *e)
 {
-	const struct check_uninit valgrind = { .report = &told, .no_follow = job.no_follow,
+	const struct check_uninit_options valgrind = { .report = &told, .no_follow = job.no_follow,
 						.signals = &run_signals };
+	struct check_uninit *u;
 	struct session_end end;
 	struct emit to;
 	int rc;
 
 	emit_init(&to, out ? out : stderr, told.whole);
-	rc = check_uninit(&valgrind, argv, &to.sink, &end, e);
-	return rc ? rc : emit_exit_code(&end, given_code ? (int)error_code : -1);
+	rc = check_uninit_open(&u, &valgrind, argv, &to.sink, e);
+	if (rc)
+		return rc;
+	while (check_uninit_step(u, -1))
+		;
+	check_uninit_finish(u, &end);
+	check_uninit_close(u);
+	return emit_exit_code(&end, given_code ? (int)error_code : -1);
 }
 
 static int run_all_ways(const struct run_options *o, char **argv, FILE *out, struct err *e)
 {
-	const struct check_exhaustive x = { .run = o, .ops = &runs_signals };
+	const struct check_exhaustive_options all = { .run = o, .ops = &runs_signals };
+	struct check_exhaustive *x;
 	struct session_end end;
 	struct emit to;
 	int rc;
 
 	emit_init(&to, out ? out : stderr, told.whole);
-	rc = check_exhaustive(&x, argv, &to.sink, &end, e);
+	rc = check_exhaustive_open(&x, &all, argv, &to.sink, e);
+	if (rc)
+		return rc;
+	do
+		rc = check_exhaustive_step(x, -1, e);
+	while (rc > 0);
+	rc = rc ? rc : check_exhaustive_finish(x, &end, e);
+	check_exhaustive_close(x);
 	return rc ? rc : emit_exit_code(&end, given_code ? (int)error_code : -1);
 }
 

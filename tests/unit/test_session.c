@@ -360,17 +360,17 @@ static void several_runs_need_input_again(void **state)
 	static char *nothing[] = { "/bin/true", NULL };
 	static const struct check_exhaustive_ops none = { 0 };
 	const struct run_options o = RUN_OPTIONS_DEFAULT;
-	const struct check_exhaustive x = { .run = &o, .ops = &none };
+	const struct check_exhaustive_options all = { .run = &o, .ops = &none };
+	struct check_exhaustive *x;
 	struct collected c = { .notes = "" };
 	const struct session_sink to = { &collect, &c };
-	struct session_end end = { 0 };
 	struct err e = { .text = "" };
 	int fds[2], input = dup(0), rc;
 
 	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	dup2(fds[0], 0);
-	rc = check_exhaustive(&x, nothing, &to, &end, &e);
+	rc = check_exhaustive_open(&x, &all, nothing, &to, &e);
 	dup2(input, 0);
 	close(input);
 	close(fds[0]);

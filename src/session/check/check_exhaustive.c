@@ -10,19 +10,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "src/analyze/findings_join.h"
+#include "src/base/loop.h"
 #include "src/base/nanotime.h"
-#include "src/ptrace/tracer.h"
 #include "src/session/check/check_report.h"
 #include "src/session/check/run_check.h"
 #include "src/session/run_program.h"
@@ -33,7 +31,7 @@
 #define TIMES_LONGER	10u		/* than the others a run may take that may lack alignment */
 #define LEAST_BOUND_NS	10000000000ull
 #define GRACE_NS	2000000000ull
-#define POLL_MS		100
+#define LOOK_NS		100000000u
 
 enum { RUN_RIGHT, RUN_LEFT, RUN_EXACT, NR_RUNS };
 
@@ -52,13 +50,21 @@ struct one {
 	struct session_end end;
 };
 
-struct exhaustive {
-	const struct check_exhaustive *of;
+struct check_exhaustive {
+	const struct check_exhaustive_options *of;
 	const struct session_sink *to;
 	char **argv;
 	char *dir;			/* of captures; owned, NULL = none */
 	off_t input;			/* where standard input begins; -1 = it is at no place */
 	struct one *one;
+	struct loop *loop;
+	/* the run under way */
+	unsigned current;
+	pid_t runner;			/* its process, 0 = it has ended */
+	int status;			/* ... how */
+	uint64_t start_ns;
+	struct loop_source *patience;	/* until it takes too long */
+	unsigned asked;			/* so often to end */
 	uint64_t took_ns[NR_RUNS];
 	bool cut; /* the last run took too long, and was ended */
 	struct heap *heap[NR_RUNS];	/* of the program */
@@ -72,7 +78,7 @@ struct exhaustive {
  * What cannot be read again must not be read at all: the second run would be another one. Terminals
  * are asked each time.
  */
-static int input_find(struct exhaustive *x, struct err *e)
+static int input_find(struct check_exhaustive *x, struct err *e)
 {
 	x->input = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	if (x->input >= 0 || errno == EBADF || isatty(STDIN_FILENO))
@@ -103,7 +109,7 @@ static void pass_error(void *arg, const struct err *e)
 }
 
 /* In the run's own process. */
-static void run_one(struct exhaustive *x, unsigned i)
+static void run_one(struct check_exhaustive *x, unsigned i)
 {
 	struct session_end *end = &x->one[i].end;
 	static const struct session_ops ops = { .note = pass_note, .error = pass_error };
@@ -144,7 +150,7 @@ static void run_one(struct exhaustive *x, unsigned i)
  * Code that lacks alignment may wait for ever for what never comes (a futex at an odd address is
  * none). 0: no bound.
  */
-static uint64_t bound_ns(const struct exhaustive *x, unsigned i)
+static uint64_t bound_ns(const struct check_exhaustive *x, unsigned i)
 {
 	uint64_t most = 0;
 
@@ -155,34 +161,41 @@ static uint64_t bound_ns(const struct exhaustive *x, unsigned i)
 	return TIMES_LONGER * most + LEAST_BOUND_NS;
 }
 
-/* Wait for a run; one that takes too long is asked to end, then made to. */
-static int await_run(struct exhaustive *x, unsigned i, pid_t pid)
+/* One that takes too long is asked to end, then made to; the program may not be there yet. */
+static void on_patience(void *arg, uint64_t now_ns)
 {
-	uint64_t start = nanotime(), bound = bound_ns(x, i);
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;
+	struct check_exhaustive *x = arg;
+	const struct run_shared *run = &x->one[x->current].run;
 
-	for (unsigned asked = 0; bound && fd >= 0 && waitpid(pid, &status, WNOHANG) == 0;) {
-		struct pollfd p = { .fd = fd, .events = POLLIN };
-
-		poll(&p, 1, POLL_MS);
-		if (nanotime() - start < bound + asked * GRACE_NS ||
-		    x->one[i].run.ended >= 0 || !x->one[i].run.pid)
-			continue;
+	if (run->ended >= 0)
+		return;
+	if (run->pid) {
 		x->cut = true;
-		kill(x->one[i].run.pid, asked++ ? SIGKILL : SIGTERM);
+		kill(run->pid, x->asked++ ? SIGKILL : SIGTERM);
 	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (fd >= 0)
-		close(fd);
-	x->took_ns[i] = nanotime() - start;
-	return status;
+	loop_set_timer(x->loop, x->patience, now_ns + (run->pid ? GRACE_NS : LOOK_NS));
 }
 
-static int run_make(struct exhaustive *x, unsigned i, struct err *e)
+static void on_end(void *arg, pid_t pid, int status)
 {
-	int status;
+	struct check_exhaustive *x = arg;
+
+	(void)pid;
+	x->runner = 0;
+	x->status = status;
+}
+
+static int cannot_wait(int rc, struct err *e)
+{
+	return err_set(e, rc, "cannot wait for a run: %s", strerror(-rc));
+}
+
+static int run_begin(struct check_exhaustive *x, struct err *e)
+{
+	const unsigned i = x->current;
+	uint64_t bound = bound_ns(x, i);
 	pid_t pid;
+	int rc;
 
 	if (x->input >= 0)
 		lseek(STDIN_FILENO, x->input, SEEK_SET);
@@ -196,18 +209,33 @@ static int run_make(struct exhaustive *x, unsigned i, struct err *e)
 	}
 	if (pid < 0)
 		return err_set(e, -errno, "cannot make a process: %s", strerror(errno));
+	rc = loop_add_child(x->loop, pid, on_end, x, NULL);
+	if (rc) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		return cannot_wait(rc, e);
+	}
+	x->runner = pid;
+	x->start_ns = nanotime();
+	x->asked = 0;
+	loop_set_timer(x->loop, x->patience, bound ? x->start_ns + bound : LOOP_NEVER);
 	if (x->of->ops->under_way)
 		x->of->ops->under_way(x->of->arg, pid);
-	status = await_run(x, i, pid);
-	if (x->of->ops->under_way)
-		x->of->ops->under_way(x->of->arg, 0);
-	if (status) /* it did not get to its end */
-		x->one[i].end = (struct session_end){ .code = child_exit_code(status) };
 	return 0;
 }
 
+static void run_end(struct check_exhaustive *x)
+{
+	x->took_ns[x->current] = nanotime() - x->start_ns;
+	if (x->of->ops->under_way)
+		x->of->ops->under_way(x->of->arg, 0);
+	if (x->status) /* it did not get to its end */
+		x->one[x->current].end =
+			(struct session_end){ .code = child_exit_code(x->status) };
+}
+
 /* Was the program ended from outside, by a signal that asks for an end? */
-static bool is_interrupted(const struct exhaustive *x, unsigned i)
+static bool is_interrupted(const struct check_exhaustive *x, unsigned i)
 {
 	int status = x->one[i].run.ended;
 
@@ -217,23 +245,38 @@ static bool is_interrupted(const struct exhaustive *x, unsigned i)
 	return false;
 }
 
-/* 0 or -errno with `e`; when the first run could not be made, others are not. */
-static int run_all(struct exhaustive *x, struct err *e)
+/* When the first run could not be made, others are not. */
+static bool is_last(const struct check_exhaustive *x)
 {
 	const struct check_exhaustive_ops *ops = x->of->ops;
-	int rc = 0;
 
-	if (ops->begin)
-		ops->begin(x->of->arg);
-	for (unsigned i = 0; !rc && i < NR_RUNS; i++) {
-		rc = run_make(x, i, e);
-		if (rc || x->one[RUN_RIGHT].run.ended < 0 || is_interrupted(x, i) ||
-		    (ops->enough && ops->enough(x->of->arg)))
-			break;
+	return x->current + 1 == NR_RUNS || x->one[RUN_RIGHT].run.ended < 0 ||
+	       is_interrupted(x, x->current) || (ops->enough && ops->enough(x->of->arg));
+}
+
+int check_exhaustive_step(struct check_exhaustive *x, int64_t wait_ns, struct err *e)
+{
+	int rc = loop_step(x->loop, wait_ns);
+
+	if (rc < 0)
+		return cannot_wait(rc, e);
+	if (x->runner)
+		return 1;
+	run_end(x);
+	rc = 0;
+	if (!is_last(x)) {
+		x->current++;
+		rc = run_begin(x, e);
+		rc = rc ? rc : 1;
 	}
-	if (ops->end)
-		ops->end(x->of->arg);
+	if (rc <= 0 && x->of->ops->end)
+		x->of->ops->end(x->of->arg);
 	return rc;
+}
+
+int check_exhaustive_fd(const struct check_exhaustive *x)
+{
+	return loop_fd(x->loop);
 }
 
 /* ---- what they left ---- */
@@ -248,7 +291,7 @@ static bool is_certain(const struct heap_finding *f)
 	       (f->by == PMM_BY_ACCESS || f->by == PMM_BY_FUNCTION);
 }
 
-static int join_one(struct exhaustive *x, unsigned i, const struct heap *h, bool program)
+static int join_one(struct check_exhaustive *x, unsigned i, const struct heap *h, bool program)
 {
 	x->run[i].findings += h->nr_findings;
 	return findings_join_add(&x->join, h, i, program, i == RUN_EXACT ? is_certain : NULL,
@@ -256,7 +299,7 @@ static int join_one(struct exhaustive *x, unsigned i, const struct heap *h, bool
 }
 
 /* "NAME.pmm" of the program, "NAME.PID.pmm" of others. */
-static int read_one(struct exhaustive *x, const char *name, struct heap **h, struct err *e)
+static int read_one(struct check_exhaustive *x, const char *name, struct heap **h, struct err *e)
 {
 	char *path;
 	int rc;
@@ -268,7 +311,7 @@ static int read_one(struct exhaustive *x, const char *name, struct heap **h, str
 	return rc;
 }
 
-static int join_others(struct exhaustive *x, unsigned i, struct dirent **names, int nr,
+static int join_others(struct check_exhaustive *x, unsigned i, struct dirent **names, int nr,
 		       struct err *e)
 {
 	size_t length = strlen(ways[i].name);
@@ -290,7 +333,7 @@ static int join_others(struct exhaustive *x, unsigned i, struct dirent **names, 
 	return rc;
 }
 
-static int read_program(struct exhaustive *x, unsigned i, struct err *e)
+static int read_program(struct check_exhaustive *x, unsigned i, struct err *e)
 {
 	char name[16];
 	int rc;
@@ -303,7 +346,7 @@ static int read_program(struct exhaustive *x, unsigned i, struct err *e)
 	return rc;
 }
 
-static int join_all(struct exhaustive *x, struct dirent **names, int nr, struct err *e)
+static int join_all(struct check_exhaustive *x, struct dirent **names, int nr, struct err *e)
 {
 	int rc = 0;
 
@@ -324,7 +367,7 @@ static int join_all(struct exhaustive *x, struct dirent **names, int nr, struct 
 	return rc;
 }
 
-static int read_all(struct exhaustive *x, struct err *e)
+static int read_all(struct check_exhaustive *x, struct err *e)
 {
 	struct dirent **names = NULL;
 	int nr = scandir(x->dir, &names, NULL, alphasort);
@@ -339,7 +382,7 @@ static int read_all(struct exhaustive *x, struct err *e)
 
 /* ---- the report ---- */
 
-static int give_report(struct exhaustive *x, struct err *e)
+static int give_report(struct check_exhaustive *x, struct err *e)
 {
 	struct check_report_options o = *x->of->run->check->report;
 	struct check_runs runs = { .run = x->run, .nr = NR_RUNS, .of = x->join.of.v };
@@ -363,14 +406,14 @@ static bool is_good(const struct session_end *e)
 }
 
 /* The program's own end: of the first run that failed, but not for want of alignment. */
-static struct session_end own_end(const struct exhaustive *x)
+static struct session_end own_end(const struct check_exhaustive *x)
 {
 	const struct session_end *first = &x->one[RUN_RIGHT].end;
 
 	return !is_good(first) || x->one[RUN_LEFT].run.ended < 0 ? *first : x->one[RUN_LEFT].end;
 }
 
-static bool is_find(const struct exhaustive *x, bool errors)
+static bool is_find(const struct check_exhaustive *x, bool errors)
 {
 	const struct run_options *o = x->of->run;
 	bool unchecked = false;
@@ -382,7 +425,7 @@ static bool is_find(const struct exhaustive *x, bool errors)
 
 /* ---- all ---- */
 
-static int place_make(struct exhaustive *x, struct err *e)
+static int place_make(struct check_exhaustive *x, struct err *e)
 {
 	const char *tmp = getenv("TMPDIR");
 
@@ -421,30 +464,72 @@ static void place_remove(char *dir)
 	free(dir);
 }
 
-int check_exhaustive(const struct check_exhaustive *of, char **argv, const struct session_sink *to,
-		     struct session_end *end, struct err *e)
+int check_exhaustive_finish(struct check_exhaustive *x, struct session_end *end, struct err *e)
 {
-	struct exhaustive x = { .of = of, .to = to, .argv = argv, .one = MAP_FAILED };
-	int rc = input_find(&x, e);
+	int rc;
 
-	rc = rc ? rc : place_make(&x, e);
-	rc = rc ? rc : run_all(&x, e);
-	if (!rc)
-		*end = own_end(&x);
-	if (!rc && x.one[RUN_RIGHT].run.ended < 0) {
+	*end = own_end(x);
+	if (x->one[RUN_RIGHT].run.ended < 0) {
 		end->refused = true; /* which has been handed over */
-	} else if (!rc) {
-		rc = read_all(&x, e);
-		rc = rc ? rc : give_report(&x, e);
-		end->found = rc >= 0 && is_find(&x, rc > 0);
-		end->unseen = false;
-		rc = rc < 0 ? rc : 0;
+		return 0;
 	}
-	findings_join_fini(&x.join);
+	rc = read_all(x, e);
+	rc = rc ? rc : give_report(x, e);
+	end->found = rc >= 0 && is_find(x, rc > 0);
+	end->unseen = false;
+	return rc < 0 ? rc : 0;
+}
+
+void check_exhaustive_close(struct check_exhaustive *x)
+{
+	if (!x)
+		return;
+	findings_join_fini(&x->join);
 	for (unsigned i = 0; i < NR_RUNS; i++)
-		heap_free(x.heap[i]);
-	if (x.one != MAP_FAILED)
-		munmap(x.one, NR_RUNS * sizeof(*x.one));
-	place_remove(x.dir);
+		heap_free(x->heap[i]);
+	if (x->one != MAP_FAILED)
+		munmap(x->one, NR_RUNS * sizeof(*x->one));
+	place_remove(x->dir);
+	loop_free(x->loop);
+	free(x);
+}
+
+static int begin(struct check_exhaustive *x, struct err *e)
+{
+	const struct check_exhaustive_ops *ops = x->of->ops;
+	int rc = loop_new(&x->loop);
+
+	if (!rc)
+		rc = loop_add_timer(x->loop, LOOP_NEVER, on_patience, x, &x->patience);
+	if (rc)
+		return cannot_wait(rc, e);
+	if (ops->begin)
+		ops->begin(x->of->arg);
+	rc = run_begin(x, e);
+	if (rc && ops->end)
+		ops->end(x->of->arg);
+	return rc;
+}
+
+int check_exhaustive_open(struct check_exhaustive **out, const struct check_exhaustive_options *o,
+			  char **argv, const struct session_sink *to, struct err *e)
+{
+	struct check_exhaustive *x = calloc(1, sizeof(*x));
+	int rc;
+
+	*out = NULL;
+	if (!x)
+		return err_set(e, -ENOMEM, "out of memory");
+	x->of = o;
+	x->to = to;
+	x->argv = argv;
+	x->one = MAP_FAILED;
+	rc = input_find(x, e);
+	rc = rc ? rc : place_make(x, e);
+	rc = rc ? rc : begin(x, e);
+	if (rc)
+		check_exhaustive_close(x);
+	else
+		*out = x;
 	return rc;
 }

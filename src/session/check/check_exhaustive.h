@@ -7,10 +7,12 @@
 #define SESSION_CHECK_CHECK_EXHAUSTIVE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "src/base/err.h"
 
+struct check_exhaustive;
 struct child;
 struct run_options;
 struct session_end;
@@ -30,15 +32,33 @@ struct check_exhaustive_ops {
 	void (*end)(void *arg); /* after the last run */
 };
 
-struct check_exhaustive {
+struct check_exhaustive_options {
 	/* of a check that keeps no captures */
 	const struct run_options *run;
 	const struct check_exhaustive_ops *ops;
 	void *arg; /* theirs */
 };
 
-/* Run argv, which ends with NULL, and hand over one report. 0, or -errno with `e`. */
-int check_exhaustive(const struct check_exhaustive *x, char **argv, const struct session_sink *to,
-		     struct session_end *end, struct err *e);
+/*
+ * Begin the first run of argv, which ends with NULL. All is borrowed until check_exhaustive_close().
+ * 0, or -errno with `e`.
+ */
+int check_exhaustive_open(struct check_exhaustive **out, const struct check_exhaustive_options *o,
+			  char **argv, const struct session_sink *to, struct err *e);
+
+/* Readable when a step has something to do. */
+int check_exhaustive_fd(const struct check_exhaustive *x);
+
+/*
+ * See how the run under way gets on, and begin the next one when it has ended; wait for that at
+ * most `wait_ns`, < 0: as long as it takes. 1; 0: there is no further run; or -errno with `e`.
+ */
+int check_exhaustive_step(struct check_exhaustive *x, int64_t wait_ns, struct err *e);
+
+/* Hand over one report of all runs. After the last step. 0, or -errno with `e`. */
+int check_exhaustive_finish(struct check_exhaustive *x, struct session_end *end, struct err *e);
+
+/* Not while a run is under way: after open, steps down to 0 or -errno. NULL is fine. */
+void check_exhaustive_close(struct check_exhaustive *x);
 
 #endif

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "src/base/fmt.h"
+#include "src/base/loop.h"
 #include "src/base/nanotime.h"
 #include "src/base/str.h"
 #include "src/base/vec.h"
@@ -25,7 +25,7 @@
 #include "src/proc/elf_check.h"
 #include "src/proc/task.h"
 
-#define LOOK_MS		100
+#define LOOK_NS		100000000u
 #define MAX_PROCESSES	4096
 #define MAX_GENERATIONS	1000
 
@@ -38,10 +38,12 @@ struct writer {
 	bool broken;
 };
 
-struct uninit {
-	const struct check_uninit *job;
+struct check_uninit {
+	const struct check_uninit_options *job;
 	const struct session_sink *to;
 	struct child child;
+	struct loop *loop;
+	struct loop_source *next_look;
 	pid_t pid;			/* of the program, also when it has ended */
 	char *dir;
 	VEC(struct writer) writers;
@@ -68,7 +70,7 @@ static unsigned resolve(void *text, const struct heap *h, uint32_t node, struct 
 	return i;
 }
 
-static void tell(struct uninit *s, struct writer *w, bool whole)
+static void tell(struct check_uninit *s, struct writer *w, bool whole)
 {
 	struct check_report_options o = *s->job->report;
 	struct heap *h = valgrind_heap(w->text);
@@ -88,7 +90,7 @@ static void tell(struct uninit *s, struct writer *w, bool whole)
 }
 
 /* Errors that are new; with JSON there is one document for each process at the end. */
-static void tell_new(struct uninit *s, struct writer *w)
+static void tell_new(struct check_uninit *s, struct writer *w)
 {
 	uint64_t nr = valgrind_heap(w->text)->nr_findings;
 
@@ -102,7 +104,7 @@ static void tell_new(struct uninit *s, struct writer *w)
 
 /* ---- reading ---- */
 
-static void read_more(struct uninit *s, struct writer *w)
+static void read_more(struct check_uninit *s, struct writer *w)
 {
 	struct err e = { .text = "" };
 	char buffer[4096];
@@ -118,7 +120,7 @@ static void read_more(struct uninit *s, struct writer *w)
 	tell_new(s, w);
 }
 
-static void add_writer(struct uninit *s, int dir, const char *name)
+static void add_writer(struct check_uninit *s, int dir, const char *name)
 {
 	struct writer w = { .name = strdup(name),
 			    .fd = openat(dir, name, O_RDONLY | O_CLOEXEC),
@@ -133,7 +135,7 @@ static void add_writer(struct uninit *s, int dir, const char *name)
 }
 
 /* Processes that began to write since the last look. */
-static void find_writers(struct uninit *s)
+static void find_writers(struct check_uninit *s)
 {
 	DIR *dir = opendir(s->dir);
 	struct dirent *entry;
@@ -150,7 +152,7 @@ static void find_writers(struct uninit *s)
 		closedir(dir);
 }
 
-static void read_all(struct uninit *s)
+static void read_all(struct check_uninit *s)
 {
 	find_writers(s);
 	vec_each(&s->writers, w)
@@ -199,7 +201,7 @@ static int find_command(const char *name, struct err *e)
 	}
 }
 
-static int launch(struct uninit *s, char **argv, struct err *e)
+static int launch(struct check_uninit *s, char **argv, struct err *e)
 {
 	char path[PATH_MAX], *xml = NULL;
 	VEC(char *) all = { 0 };
@@ -245,7 +247,7 @@ static int launch(struct uninit *s, char **argv, struct err *e)
  */
 static bool from_inside(void *arg, pid_t pid)
 {
-	struct uninit *s = arg;
+	struct check_uninit *s = arg;
 	uint64_t parent;
 
 	find_writers(s);
@@ -262,19 +264,38 @@ static bool from_inside(void *arg, pid_t pid)
 	return false;
 }
 
-static void run(struct uninit *s)
+static void look(struct check_uninit *s)
 {
-	while (!s->child.ended) {
-		struct pollfd fd = { .fd = s->child.signal_fd, .events = POLLIN };
-
-		poll(&fd, 1, LOOK_MS);
-		child_signals(&s->child, from_inside, s);
-		read_all(s);
-	}
+	child_signals(&s->child, from_inside, s);
 	read_all(s);
+	loop_set_timer(s->loop, s->next_look, loop_now_ns() + LOOK_NS);
 }
 
-static int make_directory(struct uninit *s, struct err *e)
+static void on_signals(void *arg, uint32_t events)
+{
+	(void)events;
+	look(arg);
+}
+
+static void on_timer(void *arg, uint64_t now_ns)
+{
+	(void)now_ns;
+	look(arg);
+}
+
+/* Of a caller whose signals are its own affair the program's end is seen at the next look. */
+static int make_loop(struct check_uninit *s, struct err *e)
+{
+	int rc = loop_new(&s->loop);
+
+	if (!rc)
+		rc = loop_add_timer(s->loop, loop_now_ns(), on_timer, s, &s->next_look);
+	if (!rc && s->child.signal_fd >= 0)
+		rc = loop_add_fd(s->loop, s->child.signal_fd, EPOLLIN, on_signals, s, NULL);
+	return rc ? err_set(e, rc, "cannot wait for a program: %s", strerror(-rc)) : 0;
+}
+
+static int make_directory(struct check_uninit *s, struct err *e)
 {
 	const char *parent = getenv("TMPDIR");
 	struct str path = STR_INIT;
@@ -290,26 +311,7 @@ static int make_directory(struct uninit *s, struct err *e)
 	return -EIO;
 }
 
-static void release(struct uninit *s)
-{
-	int dir = s->dir ? open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-
-	vec_each(&s->writers, w) {
-		if (dir >= 0)
-			unlinkat(dir, w->name, 0);
-		close(w->fd);
-		valgrind_free(w->text);
-		free(w->name);
-	}
-	vec_fini(&s->writers);
-	if (dir >= 0)
-		close(dir);
-	if (s->dir)
-		rmdir(s->dir);
-	free(s->dir);
-}
-
-static void tell_sum(struct uninit *s)
+static void tell_sum(struct check_uninit *s)
 {
 	struct fmt processes = fmt_many(s->writers.nr, "process");
 	struct str text = STR_INIT;
@@ -325,7 +327,7 @@ static void tell_sum(struct uninit *s)
 }
 
 /* How a process ended; of those that the program started only whether. */
-static void set_end(const struct uninit *s, struct writer *w)
+static void set_end(const struct check_uninit *s, struct writer *w)
 {
 	struct heap *h = valgrind_heap(w->text);
 	int status = s->child.status;
@@ -339,8 +341,20 @@ static void set_end(const struct uninit *s, struct writer *w)
 	}
 }
 
-static void conclude(struct uninit *s, struct session_end *end)
+int check_uninit_fd(const struct check_uninit *s)
 {
+	return loop_fd(s->loop);
+}
+
+bool check_uninit_step(struct check_uninit *s, int64_t wait_ns)
+{
+	loop_step(s->loop, wait_ns);
+	return !s->child.ended;
+}
+
+void check_uninit_finish(struct check_uninit *s, struct session_end *end)
+{
+	read_all(s);
 	vec_each(&s->writers, w) {
 		set_end(s, w);
 		if (s->job->report->whole)
@@ -356,30 +370,56 @@ static void conclude(struct uninit *s, struct session_end *end)
 	};
 }
 
-int check_uninit(const struct check_uninit *job, char **argv, const struct session_sink *to,
-		 struct session_end *end, struct err *e)
+void check_uninit_close(struct check_uninit *s)
 {
-	struct uninit *s = calloc(1, sizeof(*s));
-	int rc = s ? find_command(argv[0], e) : err_set(e, -ENOMEM, "out of memory");
+	int dir;
 
 	if (!s)
+		return;
+	dir = s->dir ? open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	vec_each(&s->writers, w) {
+		if (dir >= 0)
+			unlinkat(dir, w->name, 0);
+		close(w->fd);
+		valgrind_free(w->text);
+		free(w->name);
+	}
+	vec_fini(&s->writers);
+	if (dir >= 0)
+		close(dir);
+	if (s->dir)
+		rmdir(s->dir);
+	free(s->dir);
+	loop_free(s->loop);
+	free(s);
+}
+
+int check_uninit_open(struct check_uninit **out, const struct check_uninit_options *o, char **argv,
+		      const struct session_sink *to, struct err *e)
+{
+	struct check_uninit *s = calloc(1, sizeof(*s));
+	int rc = s ? find_command(argv[0], e) : err_set(e, -ENOMEM, "out of memory");
+
+	*out = NULL;
+	if (!s)
 		return rc;
-	s->job = job;
+	s->job = o;
 	s->to = to;
 	s->start_ns = nanotime();
 	s->start_realtime_ns = nanotime_of(CLOCK_REALTIME);
 	if (!rc)
 		rc = make_directory(s, e);
 	if (!rc)
-		rc = child_prepare(&s->child, job->signals, e);
+		rc = child_prepare(&s->child, o->signals, e);
+	if (!rc)
+		rc = make_loop(s, e);
 	if (!rc)
 		rc = launch(s, argv, e);
-	if (!rc) {
-		s->pid = s->child.pid;
-		run(s);
-		conclude(s, end);
+	if (rc) {
+		check_uninit_close(s);
+		return rc;
 	}
-	release(s);
-	free(s);
-	return rc;
+	s->pid = s->child.pid;
+	*out = s;
+	return 0;
 }
