@@ -13,10 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/base/loop.h"
 #include "src/document/doc.h"
 #include "src/session/check/check_exhaustive.h"
 #include "src/session/check/check_live.h"
 #include "src/session/check/check_report.h"
+#include "src/session/check/check_uninit.h"
 #include "src/session/check/run_check.h"
 #include "src/session/leaks/leaks_live.h"
 #include "src/session/leaks/leaks_report.h"
@@ -380,6 +382,62 @@ static void several_runs_need_input_again(void **state)
 	assert_string_equal(c.notes, "");
 }
 
+struct stepped {
+	struct check_uninit *u;
+	struct loop *loop;
+	struct loop_source *source;
+	bool ended;
+};
+
+static void on_ready(void *arg, uint32_t events)
+{
+	struct stepped *s = arg;
+
+	(void)events;
+	s->ended = !check_uninit_step(s->u, 0);
+	if (s->ended)
+		loop_del(s->loop, s->source);
+}
+
+/* One thread holds two programs under Valgrind, and waits at one place. */
+static void checks_are_stepped(void **state)
+{
+	static char *argv[2][4] = { { "/bin/sh", "-c", "exit 3", NULL },
+				    { "/bin/sh", "-c", "exit 4", NULL } };
+	const struct check_report_options report = { .no_symbols = true };
+	const struct check_uninit_options o = { .report = &report };
+	struct collected c = { .notes = "" };
+	const struct session_sink to = { &collect, &c };
+	struct stepped s[2] = { 0 };
+	struct session_end end;
+	struct err e = { .text = "" };
+	struct loop *loop;
+
+	(void)state;
+	if (system("valgrind --version >/dev/null 2>&1"))
+		skip();
+	assert_int_equal(loop_new(&loop), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(check_uninit_open(&s[i].u, &o, argv[i], &to, &e), 0);
+		s[i].loop = loop;
+		assert_int_equal(loop_add_fd(loop, check_uninit_fd(s[i].u), EPOLLIN, on_ready,
+					     &s[i], &s[i].source),
+				 0);
+	}
+	while (!s[0].ended || !s[1].ended)
+		assert_true(loop_step(loop, 60000000000) > 0);
+	for (int i = 0; i < 2; i++) {
+		check_uninit_finish(s[i].u, &end);
+		check_uninit_close(s[i].u);
+		assert_int_equal(end.code, 3 + i);
+		assert_false(end.found || end.failed || end.unseen);
+	}
+	loop_free(loop);
+	assert_string_equal(c.texts, "pmm: Valgrind found no errors in 1 process\n\n"
+				     "pmm: Valgrind found no errors in 1 process\n\n");
+	assert_string_equal(c.errors, "");
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, aside_begin, aside_end)
@@ -393,6 +451,7 @@ int main(void)
 		TEST(untracked_processes_are_refused),
 		TEST(programs_are_refused),
 		TEST(several_runs_need_input_again),
+		TEST(checks_are_stepped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
