@@ -7,6 +7,10 @@
  * threads die and reaps them: PTRACE_SEIZE waits for an exec of the target that is under way
  * (cred_guard_mutex), which waits for its other threads to be reaped, which as their tracer only we
  * can do (ptrace(2), BUGS).
+ *
+ * So this is the one place below the commands that gives a signal of the process an action: nothing
+ * but a handler ends the wait in PTRACE_SEIZE, and only in this very thread may PTRACE_DETACH be
+ * called meanwhile. The signal is one that nobody handles; all other threads never get it.
  */
 #include "src/ptrace/tracer.h"
 
@@ -125,18 +129,34 @@ static void let_tick(int how)
 	pthread_sigmask(how, &tick, NULL);
 }
 
-/* The timer; when there is none to be had, waits have no end. */
-static bool start_ticking(timer_t *timer)
+/* Have the handler called. False: the signal is in use by another part of the program. */
+static bool take_signal(void)
+{
+	const struct sigaction tick = { .sa_handler = on_tick };	/* no SA_RESTART */
+	struct sigaction now;
+
+	if (sigaction(TICK_SIGNAL, NULL, &now))
+		return false;
+	if (now.sa_handler == on_tick)
+		return true;
+	return (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) &&
+	       !sigaction(TICK_SIGNAL, &tick, NULL);
+}
+
+/* The timer; when there is none to be had, waits have no end. 0 or -errno. */
+static int start_ticking(timer_t *timer)
 {
 	const struct itimerspec every = { .it_value.tv_nsec = TICK_NS,
 					  .it_interval.tv_nsec = TICK_NS };
-	struct sigaction action = { .sa_handler = on_tick };	/* no SA_RESTART */
 	struct sigevent to_me = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TICK_SIGNAL };
 
 	to_me.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
-	if (sigaction(TICK_SIGNAL, &action, NULL) || timer_create(CLOCK_MONOTONIC, &to_me, timer))
-		return false;
-	return !timer_settime(*timer, 0, &every, NULL);
+	if (!take_signal())
+		return -EEXIST;
+	if (timer_create(CLOCK_MONOTONIC, &to_me, timer))
+		return -EAGAIN;
+	timer_settime(*timer, 0, &every, NULL);
+	return 0;
 }
 
 static void wait_for(sem_t *sem)
@@ -152,10 +172,10 @@ static void *serve(void *arg)
 	bool ticking;
 
 	self = t;
-	ticking = start_ticking(&timer);
-	if (!t->whole)
+	t->result = start_ticking(&timer);
+	ticking = !t->result;
+	if (ticking && !t->whole)
 		let_tick(SIG_UNBLOCK);
-	t->result = ticking ? 0 : -EAGAIN;
 	sem_post(&t->answered);
 	for (;;) {
 		wait_for(&t->asked);
@@ -189,6 +209,9 @@ static int start(const struct tracer *with, struct tracer **out, struct err *e)
 	if (t->result) {
 		rc = t->result;
 		tracer_free(t);
+		if (rc == -EEXIST)
+			return err_set(e, rc, "something else in pmm handles signal %d",
+				       TICK_SIGNAL);
 		return err_set(e, rc, "no timer to trace with: %s", strerror(-rc));
 	}
 	*out = t;

@@ -25,7 +25,10 @@ struct tracer;
 /* entry or exit of a system call: SIGTRAP, PTRACE_O_TRACESYSGOOD */
 #define TRACER_SYSCALL		(5 | 0x80)
 
-/* Start one. 0 or -errno with `e`. */
+/*
+ * Start one. It uses a real-time signal of the process (SIGRTMAX - 3), which it gives a handler the
+ * first time. 0, -EEXIST with `e`: that signal has another one; or -errno with `e`.
+ */
 int tracer_new(struct tracer **out, struct err *e);
 
 /* End it: whatever it still traces goes on. NULL is none; tracer_here() is left to tracer_run(). */

@@ -5,6 +5,7 @@
  */
 #include "tests/unit/unit.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -137,12 +138,40 @@ static void who_is_not_there_has_no_figures(void **state)
 	assert_int_equal(value, getppid());
 }
 
+static void handle(int number)
+{
+	(void)number;
+}
+
+/* The one signal of the process that it uses: not when it is another's. */
+static void a_signal_in_use_is_left_alone(void **state)
+{
+	const int number = SIGRTMAX - 3;
+	const struct sigaction mine = { .sa_handler = handle }, none = { .sa_handler = SIG_IGN };
+	struct sigaction before, now;
+	struct err e = { .text = "" };
+	struct tracer *t = NULL;
+
+	(void)state;
+	sigaction(number, &mine, &before);
+	assert_int_equal(tracer_new(&t, &e), -EEXIST);
+	assert_null(t);
+	assert_string_equal(e.text, "something else in pmm handles signal 61");
+	sigaction(number, &none, &now);
+	assert_ptr_equal(now.sa_handler, handle);
+	assert_int_equal(tracer_new(&t, &e), 0);
+	tracer_free(t);
+	sigaction(number, &before, &now);
+	assert_ptr_not_equal(now.sa_handler, SIG_IGN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_of_pmm_is_left_to_who_waits_for_it),
 		cmocka_unit_test(another_process_is_not_kept_from_its_parent),
 		cmocka_unit_test(who_is_not_there_has_no_figures),
+		cmocka_unit_test(a_signal_in_use_is_left_alone),
 	};
 
 	return cmocka_run_group_tests_name("tracer", tests, NULL, NULL);

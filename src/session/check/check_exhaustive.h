@@ -40,8 +40,8 @@ struct check_exhaustive_options {
 };
 
 /*
- * Begin the first run of argv, which ends with NULL. All is borrowed until check_exhaustive_close().
- * 0, or -errno with `e`.
+ * Begin the first run of argv, which ends with NULL. All is borrowed until
+ * check_exhaustive_close(). 0, or -errno with `e`.
  */
 int check_exhaustive_open(struct check_exhaustive **out, const struct check_exhaustive_options *o,
 			  char **argv, const struct session_sink *to, struct err *e);

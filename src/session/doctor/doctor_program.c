@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "src/base/loop.h"
 #include "src/store/capture.h"
 #include "src/ledger/preload.h"
 #include "src/session/doctor/doctor.h"
 #include "src/symbol/symbol.h"
 
-#define TRIAL_WAIT_MS 5000
+#define TRIAL_NS 5000000000u
 
 /* The smallest dynamic program that is sure to be there and to allocate: the shell. */
 static char *const trial_command[] = {
@@ -23,19 +23,34 @@ static char *const trial_command[] = {
 };
 #define TRIAL_OUTPUT 4
 
+struct trial {
+	bool ended;
+	int status;
+};
+
+static void on_end(void *arg, pid_t pid, int status)
+{
+	(void)pid;
+	*(struct trial *)arg = (struct trial){ true, status };
+}
+
 /* Wait for the trial at most so long; kill it then. Its exit code, or -1. */
 static int wait_for(pid_t pid)
 {
-	int status;
+	uint64_t now_ns = loop_now_ns(), end_ns = now_ns + TRIAL_NS;
+	struct trial t = { .ended = false };
+	struct loop *loop = NULL;
+	int rc = loop_new(&loop);
 
-	for (int ms = 0; ms < TRIAL_WAIT_MS; ms += 5) {
-		if (waitpid(pid, &status, WNOHANG) == pid)
-			return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+	rc = rc ? rc : loop_add_child(loop, pid, on_end, &t, NULL);
+	for (; rc >= 0 && !t.ended && now_ns < end_ns; now_ns = loop_now_ns())
+		rc = loop_step(loop, (int64_t)(end_ns - now_ns));
+	loop_free(loop);
+	if (!t.ended) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
 	}
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	return -1;
+	return t.ended && WIFEXITED(t.status) ? WEXITSTATUS(t.status) : -1;
 }
 
 static int run_trial(char *output)
