@@ -46,13 +46,6 @@ static inline uint64_t *word_find(enum pmm_table_id id, uint64_t address)
 	return (uint64_t *)arena_at(ref) + (address >> shift & (GRANULES - 1));
 }
 
-/* Have there ever been blocks in the 64 MiB around it? */
-static inline bool block_region(uint64_t address)
-{
-	return address >> PMM_ADDRESS_BITS == 0 && LOAD(*agent.alive) &&
-	       LOAD(((const pmm_ref *)(agent.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[address >> 26]);
-}
-
 /* Can blocks be at this address? Not beyond the tables nor between words. */
 static inline bool address_ok(uint64_t address)
 {

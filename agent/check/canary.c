@@ -63,11 +63,6 @@ bool canary_just_taken(const void *p, size_t *size, size_t *align)
 	return true;
 }
 
-void canary_note(void *p, uint64_t facts)
-{
-	quick_note(p, facts);
-}
-
 void canary_rename(void *p, uint32_t kind)
 {
 	size_t size, align;
@@ -139,12 +134,6 @@ bool canary_damage_around(const void *p, size_t size, size_t align, uint64_t *at
 	return gap_damage(p, align, at) || tail_damage(p, size, at);
 }
 
-bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at)
-{
-	return gap_damage(p, align, at) || head_damage(head_of(p), size, align, 0, at) ||
-	       tail_damage(p, size, at);
-}
-
 bool canary_damage_headless(const void *p, size_t size, size_t align, uint64_t facts, uint64_t *at)
 {
 	if (!align)
@@ -166,11 +155,6 @@ bool canary_spilled(const void *p, size_t size, size_t align)
 bool canary_take(void *p)
 {
 	return quick_take(p);
-}
-
-void canary_poison(void *p, size_t size)
-{
-	quick_poison(p, size);
 }
 
 bool canary_poisoned(const void *p, size_t size, size_t align, uint64_t *at)

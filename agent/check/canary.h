@@ -61,9 +61,6 @@ enum canary_says canary_look_facts(const void *p, size_t *size, size_t *align, u
  */
 bool canary_just_taken(const void *p, size_t *size, size_t *align);
 
-/* Note the facts of a block just made; of one that has some, turn these bits of them over. */
-void canary_note(void *p, uint64_t facts);
-
 /* Another kind into the facts of what may be a live block; nothing where it is none. */
 void canary_rename(void *p, uint32_t kind);
 
@@ -74,17 +71,14 @@ static inline void *canary_real(const void *p, size_t align)
 }
 
 /*
- * First byte of head, gap or tail that is not as it was; false: all is well. `size` and `align` are
- * known from elsewhere than the head, in which no facts are noted.
+ * First byte of gap or tail that is not as it was, in a block whose head canary_look() has just
+ * read; false: all is well.
  */
-bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at);
-
-/* The same without the head, for a block whose head canary_look() has just read. */
 bool canary_damage_around(const void *p, size_t size, size_t align, uint64_t *at);
 
 /*
- * The same where the tables alone know of the block, or what is left of its head: all but the gap
- * before the head. align 0: the head alone says it. facts 0: not known.
+ * First byte of head or tail that is not as it was, where the tables alone know of the block, or
+ * what is left of its head. align 0: the head alone says it. facts 0: not known.
  */
 bool canary_damage_headless(const void *p, size_t size, size_t align, uint64_t facts, uint64_t *at);
 
@@ -103,12 +97,6 @@ void canary_mend(void *p, size_t size, size_t align);
  * free) get false.
  */
 bool canary_take(void *p);
-
-/*
- * Fill a block that was taken with poison, and what is behind it: its canary was looked at for the
- * last time.
- */
-void canary_poison(void *p, size_t size);
 
 /* Is all of it still poison, and what is before it as it was? First byte that is not in *at. */
 bool canary_poisoned(const void *p, size_t size, size_t align, uint64_t *at);

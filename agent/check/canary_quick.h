@@ -85,7 +85,7 @@ QUICK enum canary_says quick_look(const void *p, size_t *size, size_t *align, ui
 	return unlikely(what & PMM_HEAD_FREED) ? CANARY_FREED : CANARY_LIVE;
 }
 
-/* canary_note() */
+/* Note the facts of a block just made; of one that has some, turn these bits of them over. */
 QUICK void quick_note(void *p, uint64_t facts)
 {
 	struct pmm_head *h = head_of(p);
@@ -192,7 +192,10 @@ QUICK size_t poison_words(const void *p, size_t size)
 	       8;
 }
 
-/* canary_poison() */
+/*
+ * Fill a block that was taken with poison, and what is behind it: its canary was looked at for the
+ * last time.
+ */
 QUICK void quick_poison(void *p, size_t size)
 {
 	words_fill(p, poison_words(p, size), CANARY_POISON_WORD);

@@ -245,17 +245,6 @@ void quarantine_drain(struct quarantine_ring *r, quarantine_leave leave, void *a
 	} while (unlikely(more && quarantine_overfull(r)) && quarantine_lock(r));
 }
 
-bool quarantine_add(const struct quarantined *q, quarantine_leave leave, void *arg)
-{
-	struct quarantine_ring *r = quarantine_keeps(q->size) ? quarantine_take() : NULL;
-
-	if (!r)
-		return false;
-	*quarantine_entry(r, r->end) = *q;
-	quarantine_put(r, quarantined_bytes(q->size, quarantine_align(q)), leave, arg);
-	return true;
-}
-
 /* Exact where there is one thread. */
 void quarantine_report(void)
 {

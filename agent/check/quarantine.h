@@ -146,8 +146,9 @@ void quarantine_drain(struct quarantine_ring *r, quarantine_leave leave, void *a
 void quarantine_report(void);
 
 /*
- * The ring that we have has one more entry, just filled in, a block that takes so many bytes. It is
- * nobody's afterwards.
+ * The ring that we have has one more entry, just filled in, a block, poisoned already, that takes
+ * so many bytes. It is nobody's afterwards. What has to leave for the block is handed to `leave`
+ * one by one, which gives it to the real allocator.
  */
 static inline void quarantine_put(struct quarantine_ring *r, uint64_t bytes, quarantine_leave leave,
 				  void *arg)
@@ -165,12 +166,6 @@ static inline void quarantine_put(struct quarantine_ring *r, uint64_t bytes, qua
 	else
 		quarantine_unlock(r);
 }
-
-/*
- * Keep a block, poisoned already. What has to leave for it is handed to `leave` one by one, which
- * gives it to the real allocator. False: not kept, it is the caller's to release.
- */
-bool quarantine_add(const struct quarantined *q, quarantine_leave leave, void *arg);
 
 /* Note a block that was released and is not kept, for quarantine_gone(). */
 void quarantine_note(const struct quarantined *q);

@@ -66,10 +66,3 @@ uint64_t estimate_round(double x)
 		return 0;
 	return x < 9.2e18 ? (uint64_t)(x + 0.5) : INT64_MAX;
 }
-
-double estimate_relative(uint64_t samples)
-{
-	double e = samples ? Z95 / sqrt((double)samples) : 1;
-
-	return e < 1 ? e : 1;
-}

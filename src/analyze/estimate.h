@@ -29,7 +29,4 @@ void estimate_site_errors(const struct heap *h, double *error_bytes);
  */
 uint64_t estimate_round(double x);
 
-/* Relative error (1.0 = 100 %) of a figure that rests on so many small samples; 1 when on none. */
-double estimate_relative(uint64_t samples);
-
 #endif

@@ -43,14 +43,6 @@ struct fmt fmt_bytes(uint64_t bytes)
 	return f;
 }
 
-struct fmt fmt_bytes_signed(int64_t bytes)
-{
-	struct fmt f, u = fmt_bytes(bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes);
-
-	snprintf(f.s, sizeof(f.s), "%s%.30s", bytes < 0 ? "-" : "", u.s);
-	return f;
-}
-
 struct fmt fmt_count(uint64_t n)
 {
 	struct fmt f;

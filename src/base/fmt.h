@@ -26,8 +26,6 @@ struct fmt_range {
 
 /* "0 B", "1023 B", "1.5 KiB", "20.1 MiB", "3.00 GiB": exact below 1024, else three digits. */
 struct fmt fmt_bytes(uint64_t bytes);
-/* The same with a sign: "-1.5 KiB". */
-struct fmt fmt_bytes_signed(int64_t bytes);
 
 /* "999", "12,345,678": exact, in groups of three. */
 struct fmt fmt_count(uint64_t n);

@@ -16,9 +16,3 @@ uint64_t nanotime(void)
 {
 	return nanotime_of(CLOCK_MONOTONIC);
 }
-
-struct timespec nanotime_timespec(uint64_t ns)
-{
-	return (struct timespec){ .tv_sec = (time_t)(ns / SECOND_NS),
-				  .tv_nsec = (long)(ns % SECOND_NS) };
-}

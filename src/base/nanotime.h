@@ -14,7 +14,4 @@ uint64_t nanotime(void);
 /* Another clock: CLOCK_REALTIME, a coarse one, one of CPU time. */
 uint64_t nanotime_of(clockid_t clock);
 
-/* The form that system calls take. */
-struct timespec nanotime_timespec(uint64_t ns);
-
 #endif

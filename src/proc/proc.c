@@ -97,25 +97,6 @@ int proc_thread_comm(pid_t pid, pid_t tid, char comm[PROC_COMM_BYTES])
 	return read_comm(path, comm);
 }
 
-ssize_t proc_cmdline(pid_t pid, char **args)
-{
-	return read_proc(task_proc(pid), "cmdline", args);
-}
-
-int proc_exe(pid_t pid, char **path)
-{
-	char link[64], target[PATH_MAX];
-	ssize_t n;
-
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)task_proc(pid));
-	n = readlink(link, target, sizeof(target) - 1);
-	if (n < 0)
-		return gone(errno);
-	target[n] = '\0';
-	*path = strdup(target);
-	return *path ? 0 : -ENOMEM;
-}
-
 bool proc_alive(pid_t pid)
 {
 	return pid > 0 && task_live(pid) > 0;

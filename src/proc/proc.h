@@ -55,15 +55,6 @@ bool proc_alive(pid_t pid);
 int proc_comm(pid_t pid, char comm[PROC_COMM_BYTES]);
 int proc_thread_comm(pid_t pid, pid_t tid, char comm[PROC_COMM_BYTES]);
 
-/*
- * Arguments, each followed by a NUL, in *args (caller frees, may be empty); length in bytes or
- * -errno.
- */
-ssize_t proc_cmdline(pid_t pid, char **args);
-
-/* Path of the executable in *path (caller frees). 0, -ESRCH, -EACCES, -ENOMEM. */
-int proc_exe(pid_t pid, char **path);
-
 /* Start time in clock ticks since boot: with the pid it names a process for good. 0 or -ESRCH. */
 int proc_start_time(pid_t pid, uint64_t *ticks);
 

@@ -111,17 +111,6 @@ int symbolizer_add(struct symbolizer *sym, const struct symbol_module *mod);
 int symbol_lookup(struct symbolizer *sym, uint32_t module, uint64_t address,
 		  struct symbol_frame *frames, int max);
 
-struct symbol_address {
-	uint32_t module;
-	uint64_t address;
-};
-
-/*
- * Look up many addresses in the cheapest order, a file at a time, closing each; answers are kept
- * for symbol_lookup(). The way to go for a whole capture. 0 or -ENOMEM (nothing is lost but time).
- */
-int symbol_prefetch(struct symbolizer *sym, const struct symbol_address *list, size_t nr);
-
 /* What is known of a module's file; opens it. An index out of range gives SYMBOL_FILE_GONE. */
 struct symbol_module_info symbolizer_module(struct symbolizer *sym, uint32_t module);
 
@@ -139,9 +128,6 @@ int symbolizer_error(const struct symbolizer *sym);
  * that cannot be written loses only time.
  */
 int symbolizer_save(struct symbolizer *sym);
-
-/* Close files and free what lookups have built; answers stay. Later lookups open files again. */
-void symbolizer_trim(struct symbolizer *sym);
 
 /*
  * Demangle C++ or Rust into buf (NUL-terminated, cut to size): its length, or 0 if `name` is not

@@ -410,9 +410,3 @@ int symbolizer_save(struct symbolizer *sym)
 	}
 	return first;
 }
-
-void symbolizer_trim(struct symbolizer *sym)
-{
-	vec_each(&sym->objects, o)
-		object_close(&(*o)->object, &sym->options);
-}

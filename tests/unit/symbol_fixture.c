@@ -10,6 +10,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/proc/elffile.h"
+#include "src/symbol/symbolizer.h"
 
 const char fixture_c[] =
 	"static inline __attribute__((always_inline)) int inner(int n)\n"
@@ -202,6 +203,12 @@ struct symbolizer *fixture_symbolizer(const struct symbolizer_options *opt, cons
 		m.build_id_len = fixture_build_id(id_of, id);
 	assert_int_equal(symbolizer_add(sym, &m), 0);
 	return sym;
+}
+
+void fixture_close_files(struct symbolizer *sym)
+{
+	vec_each(&sym->objects, o)
+		object_close(&(*o)->object, &sym->options);
 }
 
 void fixture_expect(const struct symbol_frame *f, const char *function, const char *file,

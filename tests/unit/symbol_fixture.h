@@ -51,6 +51,9 @@ size_t fixture_build_id(const char *name, uint8_t id[64]);
 struct symbolizer *fixture_symbolizer(const struct symbolizer_options *opt, const char *name,
 				      const char *id_of, uint64_t bias);
 
+/* Close its files; answers stay. Later lookups open files again. */
+void fixture_close_files(struct symbolizer *sym);
+
 /* Compare a frame to the letter; file NULL: none wanted, else the last part of its path. */
 void fixture_expect(const struct symbol_frame *f, const char *function, const char *file,
 		    uint32_t line, bool inlined);

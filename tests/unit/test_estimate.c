@@ -104,15 +104,6 @@ static void an_empty_sample_bounds_what_is_live(void **state)
 	close_to(exp(-estimate_live_error(&h) / 5000), 0.05, 1e-6);
 }
 
-static void relative_errors_shrink_with_samples(void **state)
-{
-	(void)state;
-	assert_true(estimate_relative(0) == 1);
-	assert_true(estimate_relative(1) == 1);
-	close_to(estimate_relative(100), 0.1959964, 1e-9);
-	close_to(estimate_relative(10000), 0.01959964, 1e-9);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,7 +112,6 @@ int main(void)
 		cmocka_unit_test(four_blocks_by_hand),
 		cmocka_unit_test(intervals_hold_the_truth_as_often_as_they_say),
 		cmocka_unit_test(an_empty_sample_bounds_what_is_live),
-		cmocka_unit_test(relative_errors_shrink_with_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,6 @@ static void layout(void **state)
 	(void)state;
 	json_object(j, NULL);
 	json_u64(j, "big", UINT64_MAX);
-	json_i64(j, "small", INT64_MIN);
 	json_bool(j, "yes", true);
 	json_null(j, "none");
 	json_str(j, "no text", NULL);
@@ -68,8 +67,7 @@ static void layout(void **state)
 	end(&d, 0,
 	    "{\n"
 	    "  \"big\": 18446744073709551615,\n"
-	    "  \"small\": -9223372036854775808,\n"
-	    "  \"yes\": true,\n"
+		    "  \"yes\": true,\n"
 	    "  \"none\": null,\n"
 	    "  \"no text\": null,\n"
 	    "  \"at\": \"0x7f00deadbeef\",\n"

@@ -38,23 +38,11 @@ static void is_monotonic_without_a_name(void **state)
 	assert_true(got <= after);
 }
 
-static void is_split_for_system_calls(void **state)
-{
-	(void)state;
-	assert_int_equal(nanotime_timespec(0).tv_sec, 0);
-	assert_int_equal(nanotime_timespec(0).tv_nsec, 0);
-	assert_int_equal(nanotime_timespec(999999999).tv_sec, 0);
-	assert_int_equal(nanotime_timespec(999999999).tv_nsec, 999999999);
-	assert_int_equal(nanotime_timespec(12000000034).tv_sec, 12);
-	assert_int_equal(nanotime_timespec(12000000034).tv_nsec, 34);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shows_the_clock_that_is_asked_for),
 		cmocka_unit_test(is_monotonic_without_a_name),
-		cmocka_unit_test(is_split_for_system_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

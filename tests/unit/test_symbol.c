@@ -377,33 +377,12 @@ static void test_trim(void **state)
 						      .bias = 0x900000 }),
 		1);
 	assert_int_equal(symbol_lookup(sym, 0, pc + 0x1000, f, 8), 3);
-	symbolizer_trim(sym);
+	fixture_close_files(sym);
 	fixture_run("rm chain");
 	assert_int_equal(symbol_lookup(sym, 0, pc + 0x1000, g, 8), 3);
 	fixture_expect(&g[0], "inner", "chain.c", 3, true);
 	assert_int_equal(symbol_lookup(sym, 1, pc + 0x900000, g, 8), 3);
 	assert_ptr_equal(f[0].function, g[0].function);
-	symbolizer_free(sym);
-}
-
-/* Prefetched answers need the file no more; addresses in no module do no harm. */
-static void test_prefetch(void **state)
-{
-	struct symbolizer *sym;
-	uint64_t pc, hidden;
-
-	(void)state;
-	fixture_run("cc -g -O2 chain.c -o chain && cp chain whole");
-	pc = fixture_address("whole", "pc_inner") + 0x1000;
-	hidden = fixture_address("whole", "pc_hidden") + 0x1000;
-	sym = fixture_symbolizer(&full, "chain", "chain", 0x1000);
-	const struct symbol_address list[] = { { 0, hidden }, { 7, pc }, { 0, pc },
-					       { 0, 0 },      { 0, pc }, { 0, UINT64_MAX } };
-
-	assert_int_equal(symbol_prefetch(sym, list, 0), 0);
-	assert_int_equal(symbol_prefetch(sym, list, sizeof(list) / sizeof(list[0])), 0);
-	fixture_run("rm chain");
-	check_chain(sym, "whole", 0x1000, "chain.c");
 	symbolizer_free(sym);
 }
 
@@ -430,7 +409,6 @@ int main(void)
 		cmocka_unit_test(test_cplusplus),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_trim),
-		cmocka_unit_test(test_prefetch),
 	};
 
 	return cmocka_run_group_tests_name("symbol", tests, fixture_chain, NULL);

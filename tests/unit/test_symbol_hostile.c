@@ -231,7 +231,7 @@ static void test_limit_is_shared(void **state)
 		assert_int_equal(symbol_lookup(sym, 1, pc, f, 8), more ? 3 : 1);
 		assert_int_equal(symbolizer_module_seen(sym, 1).too_large_bytes,
 				 more ? 0 : 2 * bytes);
-		symbolizer_trim(sym);
+		fixture_close_files(sym);
 		/* there is room again */
 		symbol_lookup(sym, 1, fixture_address("whole", "pc_hidden"), f, 8);
 		fixture_expect(&f[0], "hidden", "chain.c", 19, false);
