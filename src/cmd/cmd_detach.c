@@ -45,6 +45,8 @@ static int detach_run(int argc, char **argv)
 	if (!rc)
 		rc = inject_detach(pid, &removed, &pause_ns, &e);
 	watchdog_end(&w, true);
+	if (rc == -ESRCH)
+		err_hint(&e, "nothing of pmm is left of a process that has ended");
 	if (rc < 0)
 		return cmd_fail(err_default(&e, rc));
 	if (rc > 0) {

@@ -90,6 +90,9 @@ static int take(pid_t pid, struct heap **h, struct err *e)
 	struct ledger_map *m;
 	int rc = ledger_map_open_pid(pid, &m, e);
 
+	if (rc == -ESRCH)
+		err_hint(e, "a process is captured while it runs; 'pmm run' and 'pmm attach' write "
+			    "a capture when it ends");
 	if (rc)
 		return rc;
 	m->max_bytes = memory_bytes;

@@ -219,6 +219,26 @@ int attached_next(pid_t pid, const struct proc_maps *maps, struct attached_walk 
 	return 0;
 }
 
+int attached_recording(pid_t pid, const struct proc_maps *maps, struct attached *a)
+{
+	struct attached *one = malloc(sizeof(*one));
+	struct attached_walk walk = { 0 };
+	int found = -ENOENT, is = one ? 0 : -ENOMEM;
+
+	while (one && (is = attached_next(pid, maps, &walk, one)) > 0) {
+		if (!one->tree)
+			continue;
+		found = found > 0;
+		if (!one->record.monitor_pid ||
+		    (found && one->record.generation < a->record.generation))
+			continue;
+		memcpy(a, one, sizeof(*a));
+		found = 1;
+	}
+	free(one);
+	return is < 0 ? is : found;
+}
+
 int attached_unclear(pid_t pid, int rc, struct err *e)
 {
 	if (rc != -EBADMSG)

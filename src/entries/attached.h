@@ -50,6 +50,14 @@ struct attached_walk {
 int attached_next(pid_t pid, const struct proc_maps *maps, struct attached_walk *w,
 		  struct attached *a);
 
+/*
+ * The agent that records, in *a: of several the newest, unless that rests as well. There is one at
+ * most: a pmm that attaches has all others rest first. Its ledger is the one to be read; its
+ * monitor may have been killed. 1; 0 = guarded blocks have outlived all that were there; -ENOENT
+ * there is none; -errno when it cannot be known.
+ */
+int attached_recording(pid_t pid, const struct proc_maps *maps, struct attached *a);
+
 /* Say so. Returns `rc`. */
 int attached_unclear(pid_t pid, int rc, struct err *e);
 

@@ -22,6 +22,7 @@
 #include "include/pmm/channel.h"
 #include "src/base/io.h"
 #include "src/base/str.h"
+#include "src/entries/attached.h"
 #include "src/proc/proc.h"
 #include "src/proc/task.h"
 
@@ -53,6 +54,14 @@ static const struct proc_map *map_below(const struct proc_maps *maps, const stru
 {
 	for (size_t i = above ? (size_t)(above - maps->v) : maps->nr; i-- > 0;)
 		if (is_ours(&maps->v[i]) && (!above || maps->v[i].ino != above->ino))
+			return &maps->v[i];
+	return NULL;
+}
+
+static const struct proc_map *map_at(const struct proc_maps *maps, uint64_t start)
+{
+	for (size_t i = 0; i < maps->nr; i++)
+		if (maps->v[i].start == start)
 			return &maps->v[i];
 	return NULL;
 }
@@ -184,41 +193,79 @@ static bool is_its(const struct pmm_tree *tree, pid_t inner)
 	return slot->state == PMM_SLOT_LIVE && (pid_t)slot->pid == inner;
 }
 
-/* Is the process's ledger the one that is mapped there? 1, 0, -errno when it cannot be known. */
-static int is_in(const struct proc_map *m, int mem, pid_t inner)
+/* Of the ledgers that a process has mapped. */
+struct choice {
+	/* the highest that no pmm has brought: what libraries have of pmm.h's full form is younger,
+	 * and the kernel goes downwards with files that are as large as these */
+	const struct proc_map *own;
+	const struct proc_map *left;	/* one of those that 'pmm attach' has */
+	unsigned nr;
+};
+
+/* Look at all that are the process's. 0, or -errno when that cannot be known. */
+static int choose(pid_t pid, const struct proc_maps *maps, struct choice *c)
 {
+	const pid_t inner = proc_ns_pid(pid);
+	const int mem = inner < 0 ? (int)inner : open_memory(pid);
+	int rc = inner < 0 ? (int)inner : mem < 0 ? -errno : 0;
 	struct pmm_tree tree;
-	int rc = io_pread(mem, &tree, sizeof(tree), m->start - m->offset);
 
-	return rc ? (err_is_want(rc) ? rc : 0) : is_its(&tree, inner);
-}
-
-/*
- * Libraries with pmm.h's full form in them may have ledgers of their own beside the program's. That
- * is the oldest, and as the kernel goes downwards with files that are as large as these, the
- * highest. *found NULL: there is none. 0, or -errno when it cannot be known.
- */
-static int find_map(pid_t pid, const struct proc_maps *maps, const struct proc_map **found)
-{
-	const struct proc_map *m = map_below(maps, NULL), *next = m ? map_below(maps, m) : NULL;
-	const pid_t inner = next ? proc_ns_pid(pid) : 0;
-	int mem, rc = 0;
-
-	*found = m;
-	if (!next)
-		return 0;
-	mem = open_memory(pid);
-	if (inner < 0 || mem < 0)
-		rc = inner < 0		   ? (int)inner
-		     : err_is_want(-errno) ? -errno
-					   : 1; /* whoever may not look takes the first */
-	for (; !rc && next; m = next, next = map_below(maps, m)) {
-		rc = is_in(m, mem, inner);
-		*found = rc ? m : next;
+	*c = (struct choice){ 0 };
+	for (const struct proc_map *m = map_below(maps, NULL); !rc && m; m = map_below(maps, m)) {
+		rc = io_pread(mem, &tree, sizeof(tree), m->start - m->offset);
+		if (rc && !err_is_want(rc))
+			rc = 0;
+		else if (!rc && is_its(&tree, inner)) {
+			c->nr++;
+			if (tree.flags & PMM_TREE_ATTACHED)
+				c->left = m;
+			else if (!c->own)
+				c->own = m;
+		}
 	}
 	if (mem >= 0)
 		close(mem);
-	return rc < 0 ? rc : 0;
+	return rc;
+}
+
+static int not_clear(pid_t pid, int rc, struct err *e)
+{
+	err_set(e, rc,
+		"process %d has several ledgers, and which of them is written to is not known: %s",
+		pid,
+		rc == -EBADMSG ? "what 'pmm attach' noted in the process was written over"
+			       : strerror(-rc));
+	err_hint(e, "'pmm attach' writes what it has seen to its capture when it ends");
+	return rc;
+}
+
+/*
+ * The one that is written to now. What 'pmm attach' leaves behind for guarded blocks is not: where
+ * there is nothing else, the process is not tracked. *found NULL: there is none. 0, or -errno with
+ * `e` when it cannot be known.
+ */
+static int find_map(pid_t pid, const struct proc_maps *maps, const struct proc_map **found,
+		    struct err *e)
+{
+	const struct proc_map *first = map_below(maps, NULL);
+	struct attached *a = malloc(sizeof(*a));	/* too large for a stack */
+	struct choice c;
+	int is = a ? attached_recording(pid, maps, a) : -ENOMEM, rc;
+
+	*found = is > 0 ? map_at(maps, a->tree) : first;
+	free(a);
+	if (err_is_want(is))
+		return not_seen(pid, is, e);
+	if (is > 0 || !first || (is < 0 && !map_below(maps, first)))
+		return 0;
+	rc = choose(pid, maps, &c);
+	if (rc)
+		/* launched: whoever may not look takes the first */
+		return err_is_want(rc) || is != -ENOENT ? not_seen(pid, rc, e) : 0;
+	if (is < 0 && is != -ENOENT && c.nr > 1)
+		return not_clear(pid, is, e);
+	*found = c.own || !is ? c.own : c.left;
+	return 0;
 }
 
 /*
@@ -234,10 +281,10 @@ static int find_file(pid_t pid, struct ledger_place *place, struct err *e)
 
 		if (rc)
 			return rc == -EACCES ? -EPERM : rc;
-		rc = find_map(pid, &place->maps, &m);
+		rc = find_map(pid, &place->maps, &m, e);
 		if (rc) {
 			ledger_find_fini(place);
-			return not_seen(pid, rc, e);
+			return rc;
 		}
 		if (!m) {
 			rc = board_map(&place->maps) ? not_yet(pid, e) : not_tracked(pid, e);
@@ -279,12 +326,8 @@ static int open_file(pid_t pid, struct ledger_place *place, struct err *e)
 	ledger_find_fini(place);
 	if (err_is_want(rc))
 		return not_seen(pid, rc, e);
-	if (rc == -ESRCH) {
-		err_set(e, rc, "no process %d", pid);
-		err_hint(e, "when it has ended, name its capture, pmm.COMMAND.%d.pmm as a rule",
-			 pid);
-		return rc;
-	}
+	if (rc == -ESRCH)
+		return err_set(e, rc, "no process %d", pid);
 	err_set(e, rc, "not allowed to read the ledger of process %d", pid);
 	proc_denied_hint(e);
 	return rc;
@@ -300,6 +343,9 @@ int ledger_find(pid_t pid, struct ledger_place *place, struct err *e)
 		rc = open_file(pid, place, e);
 	if (!rc)
 		find_clock(pid, place);
+	if (rc == -ESRCH)
+		err_hint(e, "when it has ended, name its capture, pmm.COMMAND.%d.pmm as a rule",
+			 pid);
 	return rc;
 }
 

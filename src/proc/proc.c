@@ -248,11 +248,9 @@ int proc_maps_read(pid_t pid, struct proc_maps *maps, struct err *e)
 		rc = parse_maps(text, maps);
 		free(text);
 	}
-	if (rc == -ESRCH) {
+	if (rc == -ESRCH)
 		err_set(e, -ESRCH, "no process %d", pid);
-		err_hint(e, "when it has ended, name its capture, pmm.COMMAND.%d.pmm as a rule",
-			 pid);
-	} else if (rc < 0)
+	else if (rc < 0)
 		err_set(e, (int)rc, "cannot read the mappings of process %d: %s", pid,
 			strerror((int)-rc));
 	if (rc == -EACCES || rc == -EPERM)

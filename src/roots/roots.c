@@ -44,13 +44,16 @@ static const struct memory_ops ops_snapshot = { read_snapshot, untouched_snapsho
 
 /* ---- roots ----------------------------------------------------------------------------------- */
 
-/* What pmm has mapped into a running process when it attached. */
+/*
+ * What pmm has mapped into a running process when it attached. Not that of earlier times: the
+ * blocks that such agents guard are none of this ledger's, but memory of the program.
+ */
 static int own_add(struct roots_find *f, pid_t pid)
 {
 	struct attached *a = malloc(sizeof(*a));
 	int rc = a ? 0 : -ENOMEM;
 
-	if (a && attached_find(pid, a, NULL) > 0)
+	if (a && attached_recording(pid, f->maps, a) > 0)
 		for (uint32_t i = 0; !rc && i < a->record.nr_ranges; i++) {
 			const struct pmm_range *r = &a->record.range[i];
 

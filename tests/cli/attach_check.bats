@@ -137,6 +137,29 @@ same_patched() {
 	finish 42
 }
 
+# running WANTED FILTER COMMAND...: JSON of a command on the running victim.
+running() { "$PMM" "${@:3}" --json "$PID" >"$T/running.json" && json_is "$1" "$2" <"$T/running.json"; }
+
+@test "what is read of it is the ledger of who watches now, not one of an earlier time" {
+	local of
+	outlived
+	refused "is not tracked by pmm" "$PMM" report "$PID"
+	refused "is not tracked by pmm" "$PMM" snapshot -o "$T/s.pmm" "$PID"
+	refused "does not track it" "$PMM" leaks "$PID"
+	refused "is not checked: pmm does not track it" "$PMM" check --sweep "$PID"
+	watch
+	tell c good
+	of=('[.totals.live_blocks, .totals.live_bytes, .totals.allocs]' report)
+	running '[200,1093632,333]' "${of[@]}"
+	running '[200,1093632]' '[.certain, .likely, .growing, .unlikely | .[]] | [map(.blocks), map(.bytes) | add]' leaks --show=all
+	within "$PMM" snapshot -o "$T/s.pmm" "$PID"
+	PID=$T/s.pmm running '[200,1093632,333]' "${of[@]}"
+	refused "is recorded, but not checked" "$PMM" check --sweep "$PID"
+	unwatch
+	same_picture first loose
+	finish 42
+}
+
 @test "eight times with blocks alive, the ninth is refused, all are released" {
 	start attach_check
 	picture first loose

@@ -561,7 +561,11 @@ $ pmm detach 0
 [2]
 $ pmm detach 999999999
   pmm: no process 999999999
-  pmm: hint: when it has ended, name its capture, pmm.COMMAND.999999999.pmm as a rule
+  pmm: hint: nothing of pmm is left of a process that has ended
+[3]
+$ pmm snapshot 999999999
+  pmm: no process 999999999
+  pmm: hint: a process is captured while it runs; 'pmm run' and 'pmm attach' write a capture when it ends
 [3]
 $ pmm detach --json 1
   pmm: unknown option '--json'
