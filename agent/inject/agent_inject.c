@@ -19,7 +19,13 @@
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-static struct pmm_attach *record;	/* NULL = nobody will undo anything by it */
+static struct pmm_attach_record *record;	/* NULL = nobody will undo anything by it */
+
+/* pmm writes to none while we do. */
+static struct pmm_attach *record_copy(void)
+{
+	return record ? &record->copy[record->current & 1] : NULL;
+}
 
 uint64_t *ctx_countdown(struct tctx *c)
 {
@@ -29,13 +35,14 @@ uint64_t *ctx_countdown(struct tctx *c)
 /* Write a mapping of ours down: pmm may be killed before it could, and the process lives on. */
 static void range_note(uint32_t use, const void *start, uint64_t bytes)
 {
-	uint32_t nr = record ? record->nr_ranges : 0;
+	struct pmm_attach *to = record_copy();
+	uint32_t nr = to ? to->nr_ranges : 0;
 
-	if (!bytes || !record || nr >= PMM_MAX_RANGES)
+	if (!bytes || !to || nr >= PMM_MAX_RANGES)
 		return;
-	record->range[nr] =
+	to->range[nr] =
 		(struct pmm_range){ .start = (uint64_t)start, .bytes = bytes, .use = use };
-	STORE_RELEASE(record->nr_ranges, nr + 1);
+	STORE_RELEASE(to->nr_ranges, nr + 1);
 }
 
 bool segment_closed(void)
@@ -138,11 +145,13 @@ static bool record_protect(int access)
  */
 static long inject_leave(void *unused)
 {
+	struct pmm_attach *of = record_copy();
+
 	(void)unused;
 	if (!record_protect(SYS_PROT_READ | SYS_PROT_WRITE))
 		return -1;
-	for (uint32_t i = 0; i < record->nr_ranges && i < PMM_MAX_RANGES; i++) {
-		struct pmm_range *r = &record->range[i];
+	for (uint32_t i = 0; i < of->nr_ranges && i < PMM_MAX_RANGES; i++) {
+		struct pmm_range *r = &of->range[i];
 
 		if (r->use != PMM_RANGE_PRIVATE)
 			continue;
@@ -159,21 +168,22 @@ static long inject_leave(void *unused)
  */
 static void record_fill(const struct pmm_inject_args *args)
 {
+	struct pmm_attach *to = record_copy();
 	struct limit l = { 0 };
 
-	if (!record)
+	if (!to)
 		return;
 	for (unsigned i = 0; i < PMM_GUARD_RANGES; i++)
 		range_note(PMM_RANGE_PRIVATE, (const void *)args->guards[i].start,
 			   args->guards[i].bytes);
 	if (agent.limit_raised_bytes && !sys_failed(sys4(prlimit, 0, RLIMIT_AS, 0, &l))) {
-		record->limit_raised_bytes = agent.limit_raised_bytes;
-		record->limit_raised_to = l.now;
+		to->limit_raised_bytes = agent.limit_raised_bytes;
+		to->limit_raised_to = l.now;
 	}
-	record->passing_at = (uint64_t)&agent.passing;
-	record->rest_at = args->rest_at;
-	record->ledger_at = (uint64_t)agent.base;
-	STORE_RELEASE(record->leave_at, (uint64_t)inject_leave);
+	to->passing_at = (uint64_t)&agent.passing;
+	to->rest_at = args->rest_at;
+	to->ledger_at = (uint64_t)agent.base;
+	STORE_RELEASE(to->leave_at, (uint64_t)inject_leave);
 	record_protect(SYS_PROT_READ);
 }
 
@@ -200,7 +210,7 @@ long inject_start(struct pmm_inject_args *args)
 
 	if (args->version != PMM_INJECT_VERSION)
 		return args->error = PMM_OFF_INTERNAL;
-	record = (struct pmm_attach *)args->record;
+	record = (struct pmm_attach_record *)args->record;
 	args_take(args);
 	own_find();
 	if (!agent_start()) {

@@ -24,10 +24,10 @@
  * one argument more: the entry, in the register that pmm_role_register() names. It calls entry.next
  * to do the real work, or jumps there.
  *
- * What has to be undone later is in the record (struct pmm_attach), written before the first byte
- * of the program is, so that any later pmm can undo it: `pmm detach`, the next `pmm attach`. The
- * record is memory of the process alone, of a file named PMM_RECORD_NAME, by which it is found. A
- * forked child has a copy, which tells what the child has in it; the ledger is not mapped there, by
+ * What has to be undone later is in the record (struct pmm_attach_record), written before the first
+ * byte of the program is, so that any later pmm can undo it: `pmm detach`, the next `pmm attach`.
+ * The record is memory of the process alone, of a file named PMM_RECORD_NAME, by which it is found.
+ * A forked child has a copy, which tells what the child has in it; the ledger is not mapped there, by
  * which pmm knows that nobody watches it.
  *
  * Of what is mapped nothing may be lost when pmm is killed before it has written it down. So all
@@ -44,7 +44,7 @@
 
 #include <stdint.h>
 
-#define PMM_INJECT_VERSION	5u
+#define PMM_INJECT_VERSION	6u
 #define PMM_ATTACH_MAGIC	0x3148435441504d4dull	/* "MMPATCH1" */
 /* memory files; mapped from PMM_AGENT_OFF on, so that none looks like a library */
 #define PMM_AGENT_NAME		"pmm-agent"
@@ -159,7 +159,7 @@ struct pmm_inject_args {
 	uint64_t vdso_clock;		/* address of the vdso's __vdso_clock_gettime */
 	uint64_t mallinfo2;		/* address of glibc's mallinfo2, where malloc is glibc's */
 	uint64_t allocator_path;	/* address of a NUL-terminated path */
-	uint64_t record;		/* address of struct pmm_attach */
+	uint64_t record;		/* address of struct pmm_attach_record */
 	/*
 	 * of a program without .eh_frame_hdr: the segment with its .eh_frame, and what pmm has made
 	 * in the header's place
@@ -224,12 +224,11 @@ struct pmm_patch {
 };
 
 /*
- * In private memory. The agent writes to it in inject_start() and inject_leave(), pmm at other
+ * What has to be undone. The agent writes to it in inject_start() and inject_leave(), pmm at other
  * times; in between it is read-only for the program. Whoever reads it from outside believes no word
  * of it (src/entries/attached.c).
  */
 struct pmm_attach {
-	uint64_t magic;			/* PMM_ATTACH_MAGIC, written last */
 	uint32_t version;		/* PMM_INJECT_VERSION */
 	/* as its pid namespace has it; 0 = nobody watches any more */
 	uint32_t monitor_pid;
@@ -264,9 +263,26 @@ struct pmm_attach {
 	struct pmm_patch patch[PMM_MAX_PATCHES];
 };
 
+/*
+ * As it lies in private memory of the process: pmm may be killed in the middle of writing its many
+ * pages. So pmm writes the copy that is not current, then one word by which it becomes so. The
+ * agent writes to the current one.
+ */
+struct pmm_attach_record {
+	uint64_t magic;			/* PMM_ATTACH_MAGIC, written last */
+	uint64_t current;		/* pmm_attach_current() */
+	struct pmm_attach copy[2];
+};
+
+/* The word after `nr` writes, which makes copy[nr % 2] the current one. */
+static inline uint64_t pmm_attach_current(uint32_t nr)
+{
+	return nr | (uint64_t)~nr << 32;
+}
+
 _Static_assert(sizeof(struct pmm_entry) == 64, "layout");
 
 /* mapped for it */
-#define PMM_RECORD_BYTES	((sizeof(struct pmm_attach) + 4095) & ~4095ull)
+#define PMM_RECORD_BYTES	((sizeof(struct pmm_attach_record) + 4095) & ~4095ull)
 
 #endif

@@ -29,6 +29,7 @@
 /* what inject_leave() and inject_rest() are called on */
 #define LEAST_STACK	(32u << 10)
 #define MAX_RECORDS	16			/* inject_attach() stops far below that */
+#define READ_TRIES	100			/* another pmm writes a record now and then */
 #define SIGN_OF_LIFE_TRIES	40	/* the agent gives its monitor up after 2 s */
 #define SIGN_OF_LIFE_NS		50000000
 
@@ -183,16 +184,54 @@ static bool is_record(const struct proc_map *m)
 	       !strncmp(m->path, RECORD_PATH, strlen(RECORD_PATH));
 }
 
+/* The first words of struct pmm_attach_record. */
+struct head {
+	uint64_t magic, current;
+};
+
+static uint64_t copy_at(const struct attached *a, uint64_t current)
+{
+	return a->at + offsetof(struct pmm_attach_record, copy) + current % 2 * sizeof(a->record);
+}
+
+/* 1; 0 when it was never completed; -errno. */
+static int read_head(const struct attached *a, struct head *h)
+{
+	int rc = stop_read(a->pid, a->at, h, sizeof(*h));
+
+	if (rc || !h->magic)
+		return rc;
+	return h->magic == PMM_ATTACH_MAGIC &&
+			       h->current == pmm_attach_current((uint32_t)h->current)
+		       ? 1
+		       : -EBADMSG;
+}
+
+int attached_reread(struct attached *a)
+{
+	struct head before, after;
+	int rc = read_head(a, &after);
+
+	for (unsigned tries = 0; rc > 0 && tries < READ_TRIES; tries++) {
+		before = after;
+		rc = stop_read(a->pid, copy_at(a, before.current), &a->record, sizeof(a->record));
+		if (!rc)
+			rc = read_head(a, &after);
+		/* else that copy may have been written to meanwhile */
+		if (rc > 0 && after.current == before.current)
+			return 1;
+	}
+	return rc > 0 ? -EAGAIN : rc;
+}
+
 /* 1; 0 when it was never completed; -errno. */
 static int read_record(struct attached *a, const struct proc_maps *maps)
 {
-	int rc = stop_read(a->pid, a->at, &a->record, sizeof(a->record));
+	int rc = attached_reread(a);
 
-	if (rc)
+	if (rc <= 0)
 		return rc == -EFAULT ? -EBADMSG : rc;
-	if (!a->record.magic)
-		return 0;
-	if (a->record.magic != PMM_ATTACH_MAGIC || !record_sane(&a->record))
+	if (!record_sane(&a->record))
 		return -EBADMSG;
 	forget_unmapped(&a->record, maps);
 	take_tree(a, maps);
@@ -367,30 +406,42 @@ int attached_claim(struct attached *a, uint64_t owner)
 
 bool attached_is_of(const struct attached *a, uint64_t owner)
 {
-	uint64_t magic, now;
+	struct head h;
+	uint64_t now;
 
-	return !stop_read(a->pid, a->at + offsetof(struct pmm_attach, magic), &magic,
-			  sizeof(magic)) &&
-	       magic == PMM_ATTACH_MAGIC &&
-	       !stop_read(a->pid, a->at + offsetof(struct pmm_attach, owner), &now, sizeof(now)) &&
+	return read_head(a, &h) > 0 &&
+	       !stop_read(a->pid, copy_at(a, h.current) + offsetof(struct pmm_attach, owner), &now,
+			  sizeof(now)) &&
 	       now == owner;
+}
+
+/* The copy, then the word that makes it current. */
+static int write_copy(const struct attached *a, uint32_t nr)
+{
+	const uint64_t current = pmm_attach_current(nr);
+	int rc = stop_write(a->pid, copy_at(a, current), &a->record, sizeof(a->record));
+
+	return rc ? rc
+		  : stop_write(a->pid, a->at + offsetof(struct pmm_attach_record, current), &current,
+			       sizeof(current));
 }
 
 int attached_store(const struct attached *a)
 {
-	return stop_write(a->pid, a->at, &a->record, sizeof(a->record));
+	struct head h;
+	int rc = read_head(a, &h);
+
+	return rc > 0 ? write_copy(a, (uint32_t)h.current + 1) : rc ? rc : -ENOENT;
 }
 
 int attached_create(struct attached *a)
 {
-	const size_t magic_bytes = sizeof(a->record.magic);
+	const uint64_t magic = PMM_ATTACH_MAGIC;
 	int rc;
 
-	a->record.magic = PMM_ATTACH_MAGIC;
 	a->record.version = PMM_INJECT_VERSION;
-	rc = stop_write(a->pid, a->at + magic_bytes, (const char *)&a->record + magic_bytes,
-			sizeof(a->record) - magic_bytes);
-	return rc ? rc : stop_write(a->pid, a->at, &a->record.magic, magic_bytes);
+	rc = write_copy(a, 0);
+	return rc ? rc : stop_write(a->pid, a->at, &magic, sizeof(magic));
 }
 
 int attached_range(struct attached *a, enum pmm_range_use use, uint64_t start, uint64_t bytes)

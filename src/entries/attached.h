@@ -83,11 +83,20 @@ bool attached_is_of(const struct attached *a, uint64_t owner);
 /* The inode of our pid namespace; 0 = not known. */
 uint64_t attached_own_space(void);
 
-/* Write the copy to where there is none yet: complete, or it is none. 0 or -errno. */
+/*
+ * Write the copy to where there is none yet: complete, or it is none, wherever we are killed. 0 or
+ * -errno.
+ */
 int attached_create(struct attached *a);
 
-/* Write the copy back. Works while the process runs. 0 or -errno. */
+/*
+ * Write the copy back: it is there as a whole, or what was there before, wherever we are killed.
+ * Works while the process runs; one of its threads is stopped by the caller. 0 or -errno.
+ */
 int attached_store(const struct attached *a);
+
+/* Read the copy anew, without a check of what is in it. 1; 0 it was never completed; -errno. */
+int attached_reread(struct attached *a);
 
 /*
  * Take off the limit on address space what the agent added to it for its mappings. May be called

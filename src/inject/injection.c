@@ -157,8 +157,9 @@ static int record_write(struct job *j, struct err *e)
 /* What fails once may be had in another way. */
 static int record_read(struct job *j, struct err *e)
 {
-	int rc = stop_read(j->pid, j->a.at, &j->a.record, sizeof(j->a.record));
+	int rc = attached_reread(&j->a);
 
+	rc = rc > 0 ? 0 : rc ? rc : -ENOENT;
 	j->unread = rc != 0;
 	return rc ? err_set(e, rc, "the memory of process %d cannot be read: %s", (int)j->pid,
 			    strerror(-rc))

@@ -11,6 +11,21 @@
 #include "src/ledger/ledger_heap.h"
 #include "tests/unit/ledger_image.h"
 
+/* ---- writes that are cut ---------------------------------------------------------------------- */
+
+int __real_stop_write(pid_t pid, uint64_t address, const void *from, size_t bytes);
+int __wrap_stop_write(pid_t pid, uint64_t address, const void *from, size_t bytes);
+
+static size_t left_bytes = SIZE_MAX;	/* that pmm writes before it is killed */
+
+int __wrap_stop_write(pid_t pid, uint64_t address, const void *from, size_t bytes)
+{
+	const size_t now = bytes < left_bytes ? bytes : left_bytes;
+
+	left_bytes -= left_bytes == SIZE_MAX ? 0 : now;
+	return now ? __real_stop_write(pid, address, from, now) : 0;
+}
+
 /* Memory for a record, as pmm has a process map it. */
 static void *memory_new(void)
 {
@@ -45,6 +60,99 @@ static void *record_new(const struct image *im, unsigned generation, pid_t monit
 static void record_free(void *memory)
 {
 	munmap(memory, PMM_RECORD_BYTES);
+}
+
+/* All that may be anything is `byte`. */
+static void fill(struct attached *a, unsigned char byte)
+{
+	memset(&a->record, byte, sizeof(a->record));
+	a->record.version = PMM_INJECT_VERSION;
+	a->record.nr_ranges = a->record.nr_patches = 0;
+	a->record.call_at = a->record.rest_at = a->record.leave_at = a->record.stack_end = 0;
+	a->record.generation = byte;
+}
+
+/* What is found of it now: the byte, 0 = none, or -errno. All of it must be of that byte. */
+static int found(uint64_t at)
+{
+	static struct attached a, want;
+	struct attached_walk walk = { 0 };
+	struct proc_maps maps;
+	int is;
+
+	assert_int_equal(proc_maps_read(getpid(), &maps, NULL), 0);
+	while ((is = attached_next(getpid(), &maps, &walk, &a)) > 0 && a.at != at)
+		;
+	proc_maps_fini(&maps);
+	if (is <= 0)
+		return is;
+	fill(&want, (unsigned char)a.record.generation);
+	return memcmp(&a.record, &want.record, sizeof(want.record)) ? -EIO
+								     : (int)a.record.generation;
+}
+
+#define WORD	sizeof(uint64_t)
+#define WORDS	(sizeof(struct pmm_attach) / WORD)
+
+/* Killed after each number of words; a word is there as a whole or not at all. */
+static void a_write_that_is_cut_leaves_the_old_record_or_the_new_one(void **state)
+{
+	static struct attached a;
+	void *memory = memory_new();
+	size_t nr_old = 0, nr_new = 0;
+	int was = 1, is;
+
+	(void)state;
+	a.pid = getpid();
+	a.at = (uint64_t)memory;
+	fill(&a, 1);
+	assert_int_equal(attached_create(&a), 0);
+	assert_int_equal(found(a.at), 1);
+	for (size_t words = 0; words <= WORDS + 2; words++) {
+		left_bytes = words * WORD;
+		fill(&a, was % 100 + 1);
+		attached_store(&a);
+		left_bytes = SIZE_MAX;
+		is = found(a.at);
+		assert_true(is == was || is == was % 100 + 1);
+		nr_old += is == was;
+		nr_new += is != was;
+		was = is;
+		/* who comes then goes on as ever */
+		fill(&a, was % 100 + 1);
+		assert_int_equal(attached_store(&a), 0);
+		was = found(a.at);
+		assert_int_equal(was, a.record.generation);
+	}
+	assert_int_equal(nr_old, WORDS + 1);
+	assert_int_equal(nr_new, 2);	/* the word by which it becomes current was written */
+	record_free(memory);
+}
+
+static void a_record_that_is_cut_at_first_is_none(void **state)
+{
+	static struct attached a;
+	size_t nr_none = 0, nr_there = 0;
+
+	(void)state;
+	a.pid = getpid();
+	for (size_t words = 0; words <= WORDS + 2; words++) {
+		void *memory = memory_new();
+		int is;
+
+		a.at = (uint64_t)memory;
+		fill(&a, 7);
+		left_bytes = words * WORD;
+		attached_create(&a);
+		left_bytes = SIZE_MAX;
+		is = found(a.at);
+		nr_none += is == 0;
+		nr_there += is == 7;
+		assert_true(is == 0 || is == 7);
+		record_free(memory);
+	}
+	assert_int_equal(nr_none, WORDS + 2);
+	assert_int_equal(nr_there, 1);
 }
 
 /* Two ledgers: mapped at the lower address and at the higher one, known by their cookies. */
@@ -140,7 +248,7 @@ static void a_record_that_makes_no_sense_leaves_several_unclear(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	memset((char *)newer + 8, 0xff, 64);
+	memset(((struct pmm_attach_record *)newer)->copy, 0xff, 64);
 	assert_int_equal(is_read(&e), -EBADMSG);
 	assert_non_null(strstr(e.text, "has several ledgers, and which of them is written to is "
 				       "not known: what 'pmm attach' noted in the process was "
@@ -155,6 +263,8 @@ static void a_record_that_makes_no_sense_leaves_several_unclear(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_write_that_is_cut_leaves_the_old_record_or_the_new_one),
+		cmocka_unit_test(a_record_that_is_cut_at_first_is_none),
 		cmocka_unit_test(the_ledger_of_who_records_is_read),
 		cmocka_unit_test(one_that_rests_gives_way_to_any_other),
 		cmocka_unit_test(without_a_pmm_that_attached_the_highest_is_read),
