@@ -27,8 +27,8 @@
  * What has to be undone later is in the record (struct pmm_attach_record), written before the first
  * byte of the program is, so that any later pmm can undo it: `pmm detach`, the next `pmm attach`.
  * The record is memory of the process alone, of a file named PMM_RECORD_NAME, by which it is found.
- * A forked child has a copy, which tells what the child has in it; the ledger is not mapped there, by
- * which pmm knows that nobody watches it.
+ * A forked child has a copy, which tells what the child has in it; the ledger is not mapped there,
+ * by which pmm knows that nobody watches it.
  *
  * Of what is mapped nothing may be lost when pmm is killed before it has written it down. So all
  * that pmm has the process map is private memory of a memory file whose name begins with

@@ -419,11 +419,10 @@ bool attached_is_of(const struct attached *a, uint64_t owner)
 static int write_copy(const struct attached *a, uint32_t nr)
 {
 	const uint64_t current = pmm_attach_current(nr);
+	const uint64_t at = a->at + offsetof(struct pmm_attach_record, current);
 	int rc = stop_write(a->pid, copy_at(a, current), &a->record, sizeof(a->record));
 
-	return rc ? rc
-		  : stop_write(a->pid, a->at + offsetof(struct pmm_attach_record, current), &current,
-			       sizeof(current));
+	return rc ? rc : stop_write(a->pid, at, &current, sizeof(current));
 }
 
 int attached_store(const struct attached *a)

@@ -11,7 +11,7 @@
 #include "src/ledger/ledger_heap.h"
 #include "tests/unit/ledger_image.h"
 
-/* ---- writes that are cut ---------------------------------------------------------------------- */
+/* ---- writes that are cut --------------------------------------------------------------------- */
 
 int __real_stop_write(pid_t pid, uint64_t address, const void *from, size_t bytes);
 int __wrap_stop_write(pid_t pid, uint64_t address, const void *from, size_t bytes);
