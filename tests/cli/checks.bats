@@ -188,10 +188,40 @@ finds() {
 	source src/base/state.c 'static int a = 1, b[3], c;' 'static const char *d;' 'static int (*e)(void);' 'static struct { int i; } f;' \
 		'static struct x *g[] = { 0 };' 'int h(void)' '{' '	static _Thread_local char i[9];' '	return 0;' '}'
 	finds 'nothing outlives a call but targets of options' 'src/base/state.c: 8 mutable statics'
+	source src/base/state.c 'int a = 1, b[3];' 'struct y { int i; } c = { 1 };' 'const char *d;' 'int (*e)(void);' 'extern int f;' 'struct z;' \
+		'int g(int (*h)(void));' 'const int k = 1;' 'int g(int (*h)(void))' '{' '	int l = 1;' '	return h() + l;' '}' 'enum m { N };' \
+		'char *const o = 0;' 'typedef int p;' 'struct q *r[sizeof(*a)];'
+	finds 'nothing outlives a call but targets of options' 'src/base/state.c: 6 mutable statics'
 	rm src/base/state.c
+	source src/cmd/width.c 'int width, height;'
+	header src/cmd/width.h CMD_WIDTH_H '#define OPT_WIDTH(...)                \' '	{ "width", OPT_UINT, &width, __VA_ARGS__ }' '#define OTHER &height' \
+		'extern int width;'
+	finds 'nothing outlives a call but targets of options' 'src/cmd/width.c: 1 mutable statics'
+	rm src/cmd/width.[ch]
 	source src/cmd/frob.c 'static struct job job;' 'static int count, other;' 'static const struct opt opts[] = {' \
 		'	{ "count", &count, &job.x },' '	{ 0 }' '};'
 	finds 'nothing outlives a call but targets of options' 'src/cmd/frob.c: 1 mutable statics'
+}
+
+@test "waits, threads and signals below the commands: what never waits does not count, the table's do, and it has no others" {
+	source src/base/wait.c '/* sleep(1) */' 'static int signal(int a);' 'int wait(void)' '{' '	poll(&p, 1, 0);' \
+		'	waitid(P_PID, 1, &i, WEXITED |' '	       WNOHANG);' '	return o->poll(1) + x.signal(2);' '}'
+	source src/cmd/sleep.c 'int nap(void)' '{' '	return poll(0, 0, -1);' '}'
+	finds -
+	source src/base/stop.c 'int nap(void)' '{' '	if (poll(&p, 1, 5))' '		return nanosleep(&t, 0);' '	else pause();' \
+		'	waitpid(1, &s, 0);' '	waitid(P_PID, f(WEXITED), &i, WEXITED);' '	thread_start(&t, 0);' '}'
+	finds 'below the commands only the loop waits' "src/base/stop.c:5: poll() below src/cmd; doc/ARCHITECTURE.md says what may wait" \
+		"src/base/stop.c:6: nanosleep() below src/cmd; doc/ARCHITECTURE.md says what may wait" \
+		"src/base/stop.c:7: pause() below src/cmd; doc/ARCHITECTURE.md says what may wait" \
+		"src/base/stop.c:8: waitpid() below src/cmd; doc/ARCHITECTURE.md says what may wait" \
+		"src/base/stop.c:9: waitid() below src/cmd; doc/ARCHITECTURE.md says what may wait" \
+		"src/base/stop.c:10: thread_start() below src/cmd; doc/ARCHITECTURE.md says what may wait"
+	printf '%s\n' '### What may wait, and why' '| `src/base/stop.c` | `poll` `nanosleep` `pause` `waitpid` | 5 s |' \
+		'| `src/base/stop.c` | `waitid` `thread_start` `sleep` |  |' '| `src/base/stop.c` | `flock` | why |' '## More' \
+		'| `src/base/stop.c` | `waitid` `thread_start` | why |' >>doc/ARCHITECTURE.md
+	finds 'below the commands only the loop waits' "src/base/stop.c:9: waitid() below src/cmd; doc/ARCHITECTURE.md says what may wait" \
+		"src/base/stop.c:10: thread_start() below src/cmd; doc/ARCHITECTURE.md says what may wait" \
+		"doc/ARCHITECTURE.md: src/base/stop.c does not call flock()"
 }
 
 @test "words of the glossary's table: in messages and documents, across lines, in any case; not in names and comments" {
