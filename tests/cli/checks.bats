@@ -142,7 +142,7 @@ finds() {
 }
 
 @test "a long file" {
-	source src/base/lines.c "$(yes 'int i;' | head -598)"
+	source src/base/lines.c "$(yes 'extern int i;' | head -598)"
 	finds -
 	echo >>src/base/lines.c
 	finds 'files are short' 'src/base/lines.c: 601 lines, more than 600'
@@ -233,8 +233,8 @@ finds() {
 		|---|---|
 		| `stands still` | is stopped |
 	END
-	source src/view/say.c '/* stands still */' 'const char *a = "stands-still", *b = "understands still more", *c = "it stands "' '	"still";' \
-		'const char *d = "stands\nstill here";'
+	source src/view/say.c '/* stands still */' 'const char *const a = "stands-still", *const b = "understands still more", *const c = "it stands "' '	"still";' \
+		'const char *const d = "stands\nstill here";'
 	printf '%s\n' '<!-- SPDX-License-Identifier: GPL-2.0-or-later -->' 'It' 'Stands' 'still.' >doc/page.md
 	finds 'words that nobody knows are not used' 'src/view/say.c:4: not "stands still" but is stopped' \
 		'src/view/say.c:6: not "stands still" but is stopped' 'doc/page.md:3: not "stands still" but is stopped'
