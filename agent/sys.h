@@ -22,7 +22,6 @@
 #define SYS_MAP_ANONYMOUS	0x20
 #define SYS_MAP_NORESERVE	0x4000
 #define SYS_MADV_DONTNEED	4
-#define SYS_MADV_REMOVE		9
 #define SYS_MADV_DONTFORK	10
 #define SYS_MADV_NOHUGEPAGE	15
 #define SYS_MADV_DONTDUMP	16
@@ -44,7 +43,6 @@
 #define SYS_EINVAL		22
 #define SYS_ESRCH		3
 #define SYS_O_RDONLY		0
-#define SYS_O_RDWR		2
 #define SYS_O_CLOEXEC		02000000
 #define SYS_AT_FDCWD		(-100)
 

@@ -15,8 +15,6 @@
 #include "src/base/vec.h"
 #include "src/model/heap.h"
 
-#define FINDINGS_MOST_RUNS 8
-
 /* Where an error was met, and whose words describe it. */
 struct finding_origin {
 	uint32_t runs;			/* a bit for each run */

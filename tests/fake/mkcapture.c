@@ -13,15 +13,17 @@ int main(int argc, char **argv)
 {
 	struct heap *h = NULL;
 	struct err e = { 0 };
+	int rc;
 
 	if (argc != 3) {
 		fputs("usage: mkcapture RECIPE OUT.pmm\n", stderr);
 		return 2;
 	}
-	if (fake_load(argv[1], &h, &e) || capture_write(h, argv[2], &e)) {
+	rc = fake_load(argv[1], &h, &e);
+	if (!rc)
+		rc = capture_write(h, argv[2], &e);
+	if (rc)
 		fprintf(stderr, "mkcapture: %s\n", e.text);
-		return 3;
-	}
 	heap_free(h);
-	return 0;
+	return rc ? 3 : 0;
 }

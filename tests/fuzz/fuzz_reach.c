@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analyze/reach/reach_tune.h"
+#include "src/analyze/reach/reach.h"
 
 #define BASE		0x100000000ull
 #define MAX_BLOCKS	64
@@ -65,10 +65,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct memory_range root = {
 		.start = BASE, .end = BASE + size / 4, .kind = MEMORY_DATA, .chunk_lists = size & 1
 	};
-	struct reach_tune tune = { size & 2 ? 5 : 0 };
 	struct reach_options o = { .heuristics = REACH_ALL_HEURISTICS,
 				   .nr_threads = 1 + size % 3,
-				   .want_parents = size & 4 };
+				   .want_parents = size & 4,
+				   .max_edges = size & 2 ? 5 : 0 };
 	struct reach r;
 	uint64_t n[2];
 	size_t nr = 0;
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < nr; i++)
 		if (!h.nr_blocks || blocks[i].address != blocks[h.nr_blocks - 1].address)
 			blocks[h.nr_blocks++] = blocks[i];
-	if (!vec_push(&m.roots, root) && !reach_run_tuned(&h, &m, &o, &tune, &r, NULL)) {
+	if (!vec_push(&m.roots, root) && !reach_run(&h, &m, &o, &r, NULL)) {
 		check(&r);
 		reach_fini(&r);
 	}

@@ -11,7 +11,7 @@
 #define TESTS_UNIT_REACH_FIXTURE_H
 
 #include "src/analyze/reach/reach.h"
-#include "src/analyze/reach/reach_tune.h"
+#include "src/analyze/reach/reach.h"
 #include "src/base/vec.h"
 #include "tests/unit/unit.h"
 
@@ -27,7 +27,6 @@ struct fixture {
 	struct heap heap;
 	struct memory memory;
 	struct reach_options options;
-	struct reach_tune tune;
 	struct reach reach;
 };
 
@@ -122,7 +121,7 @@ static inline void fixture_run(struct fixture *s)
 	reach_fini(&s->reach);
 	s->heap.blocks = s->blocks.v;
 	s->heap.nr_blocks = s->blocks.nr;
-	if (reach_run_tuned(&s->heap, &s->memory, &s->options, &s->tune, &s->reach, &e))
+	if (reach_run(&s->heap, &s->memory, &s->options, &s->reach, &e))
 		fail_msg("%s", e.text);
 	assert_int_equal(s->reach.nr, s->blocks.nr);
 }

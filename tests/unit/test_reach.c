@@ -280,7 +280,7 @@ static void large_block(void **state)
 	}
 	s->memory.words.v[0].value = start;
 	fixture_expect(s, "RRPR");
-	for (s->tune.max_edges = 1; s->tune.max_edges < 5; s->tune.max_edges++)
+	for (s->options.max_edges = 1; s->options.max_edges < 5; s->options.max_edges++)
 		fixture_expect(s, "RRPR");
 }
 
@@ -310,9 +310,9 @@ static void untouched(void **state)
 	fixture_expect(s, "RDDDR");
 	assert_int_equal(s->reach.stats.read_bytes, MIB + 3 * 0x100 + 64);
 	assert_int_equal(s->reach.stats.unread_bytes, 0);
-	for (s->tune.max_edges = 1; s->tune.max_edges < 5; s->tune.max_edges++)
+	for (s->options.max_edges = 1; s->options.max_edges < 5; s->options.max_edges++)
 		fixture_expect(s, "RDDDR");
-	s->tune.max_edges = 0;
+	s->options.max_edges = 0;
 	fixture_block(s, start + MIB / 2, 16);		/* of a pool */
 	fixture_expect(s, "RDDDRD");
 }

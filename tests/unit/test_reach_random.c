@@ -211,7 +211,7 @@ static void compare(struct fixture *s, const struct oracle *o, unsigned round)
 	static const unsigned threads[] = { 1, 2, 4 };
 
 	for (size_t r = 0; r < NR(rooms); r++) {
-		s->tune.max_edges = rooms[r];
+		s->options.max_edges = rooms[r];
 		s->options.nr_threads = threads[(r + round) % NR(threads)];
 		fixture_run(s);
 		for (size_t i = 0; i < o->nr; i++)

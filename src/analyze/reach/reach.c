@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "src/analyze/reach/reach_mark.h"
-#include "src/analyze/reach/reach_tune.h"
 #include "src/base/nanotime.h"
 
 #define MAX_THREADS	64
@@ -51,10 +50,10 @@ static int take_results(struct run *run, const struct heap *h, struct reach *r)
 }
 
 static int classify(struct run *run, const struct heap *h, const struct memory *m,
-		    const struct reach_options *o, const struct reach_tune *tune, struct reach *r)
+		    const struct reach_options *o, struct reach *r)
 {
 	unsigned nr_threads = threads_for(o, h, m);
-	struct reach_plan plan = { m, o->tag_mask, nr_threads, tune->max_edges };
+	struct reach_plan plan = { m, o->tag_mask, nr_threads, o->max_edges };
 	uint64_t start = nanotime(), built;
 	int rc;
 
@@ -77,8 +76,8 @@ static int classify(struct run *run, const struct heap *h, const struct memory *
 	return rc;
 }
 
-int reach_run_tuned(const struct heap *h, const struct memory *m, const struct reach_options *o,
-		    const struct reach_tune *tune, struct reach *r, struct err *e)
+int reach_run(const struct heap *h, const struct memory *m, const struct reach_options *o,
+	      struct reach *r, struct err *e)
 {
 	struct run run = { 0 };
 	int rc;
@@ -91,7 +90,7 @@ int reach_run_tuned(const struct heap *h, const struct memory *m, const struct r
 			       h->nr_blocks, REACH_MAX_BLOCKS);
 	rc = take_results(&run, h, r);
 	if (!rc)
-		rc = classify(&run, h, m, o, tune, r);
+		rc = classify(&run, h, m, o, r);
 	r->stats.extra_bytes = run.space.peak;
 	reach_graph_fini(&run.graph);
 	reach_index_fini(&run.index);
@@ -107,14 +106,6 @@ int reach_run_tuned(const struct heap *h, const struct memory *m, const struct r
 			 h->nr_blocks * 40 >> 20);
 	}
 	return rc;
-}
-
-int reach_run(const struct heap *h, const struct memory *m, const struct reach_options *o,
-	      struct reach *r, struct err *e)
-{
-	static const struct reach_tune as_is;
-
-	return reach_run_tuned(h, m, o, &as_is, r, e);
 }
 
 void reach_fini(struct reach *r)

@@ -67,6 +67,11 @@ struct reach_options {
 	uint64_t tag_mask;
 	unsigned nr_threads;		/* 0 = one for each processor */
 	bool want_parents;		/* see reach.parent */
+	/*
+	 * kept; the pointers of blocks beyond are read again when needed. 0 = as memory allows
+	 * (doc/leaks.md)
+	 */
+	uint64_t max_edges;
 };
 
 struct reach_stats {
