@@ -6,17 +6,12 @@
 
 void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
 {
-	char *t = to;
-	const char *f = from;
-
-	__asm__ volatile("rep movsb" : "+D"(t), "+S"(f), "+c"(bytes) : : "memory");
+	arch_copy(to, from, bytes);
 	return to;
 }
 
 void *memset(void *to, int byte, size_t bytes)
 {
-	char *t = to;
-
-	__asm__ volatile("rep stosb" : "+D"(t), "+c"(bytes) : "a"(byte) : "memory");
+	arch_fill(to, byte, bytes);
 	return to;
 }

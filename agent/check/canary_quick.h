@@ -34,7 +34,7 @@ QUICK void words_fill(uint64_t *w, size_t nr, uint64_t value)
 			STORE(w[i + 1], value);
 		}
 	else
-		__asm__ volatile("rep stosq" : "+D"(w), "+c"(nr) : "a"(value) : "memory");
+		arch_fill_words(w, value, nr);
 }
 
 /*

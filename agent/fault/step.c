@@ -117,7 +117,7 @@ static void begin(struct arch_ucontext *uc)
 	struct arch_insn insn = arch_insn_at(uc->pc);
 
 	step = (struct step){ .active = true,
-			      .traced = uc->eflags & ARCH_FLAG_TRAP,
+			      .traced = uc->cpu_flags & ARCH_FLAG_TRAP,
 			      .mask = uc->mask,
 			      .pc = uc->pc };
 	step.flags = insn.pushes_flags ? FLAGS_PUSHED : insn.pops_flags ? FLAGS_POPPED : FLAGS_KEPT;
@@ -127,7 +127,7 @@ static void begin(struct arch_ucontext *uc)
 		step.next = uc->pc + insn.bytes;
 		uc->pc = step.stub;
 	} else {
-		uc->eflags |= ARCH_FLAG_TRAP;
+		uc->cpu_flags |= ARCH_FLAG_TRAP;
 	}
 	uc->mask = stepping_mask(uc->mask);
 }
@@ -153,7 +153,7 @@ bool step_open(struct arch_ucontext *uc, uint64_t page, bool leave_open)
 static void end(struct arch_ucontext *uc)
 {
 	if (step.flags != FLAGS_POPPED && !step.traced)
-		uc->eflags &= ~ARCH_FLAG_TRAP;
+		uc->cpu_flags &= ~ARCH_FLAG_TRAP;
 	pages_close();
 	uc->mask = step.mask;
 	step.active = false;
@@ -192,7 +192,7 @@ void step_cancel(struct arch_ucontext *uc)
 	if (step.stub)
 		uc->pc = uc->pc == step.stub_end ? step.next : step.pc;
 	if (!step.traced)
-		uc->eflags &= ~ARCH_FLAG_TRAP;
+		uc->cpu_flags &= ~ARCH_FLAG_TRAP;
 	step.flags = FLAGS_KEPT;
 	end(uc);
 }

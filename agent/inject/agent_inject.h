@@ -85,7 +85,7 @@ size_t inject_usable_size(void *p, const struct pmm_entry *e);
 int inject_sigaction(int signal, const struct sig_action *new, struct sig_action *old,
 		     const struct pmm_entry *e);
 
-/* In assembly, with the entry in r11. */
+/* In assembly (arch/inject_arch.h), which has the entry in a register. */
 void inject_mmap(void);
 void inject_custom_alloc(void);
 void inject_custom_realloc(void);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "agent/sys.h"
+#include "arch/elf_arch.h"
 #include "include/pmm/channel.h"
 
 #define MOST_HEADERS	64
@@ -131,9 +132,9 @@ uint32_t exec_elf(int fd, const char *path)
 	if (read_some(fd, &im.e, sizeof(im.e), 0) != sizeof(im.e) || id[0] != 0x7f ||
 	    id[1] != 'E' || id[2] != 'L' || id[3] != 'F')
 		return PMM_EXEC_TRACKED;
-	if (im.e.e_machine == EM_386 || (im.e.e_machine == EM_X86_64 && id[EI_CLASS] == ELFCLASS32))
+	if (arch_elf_is_32bit(im.e.e_machine, id[EI_CLASS]))
 		return PMM_EXEC_32BIT;
-	if (im.e.e_machine != EM_X86_64 || id[EI_CLASS] != ELFCLASS64)
+	if (im.e.e_machine != ARCH_ELF_MACHINE || id[EI_CLASS] != ELFCLASS64)
 		return PMM_EXEC_FOREIGN;
 	read_headers(&im);
 	if (!im.has_loader && !is_loader(path))

@@ -10,6 +10,7 @@
 #define ARCH_X86_64_AGENT_ARCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define ARCH_SYS_read		0
@@ -125,6 +126,24 @@ static inline bool arch_valgrind(void)
 			 : "a"(request)
 			 : "cc", "memory");
 	return answer;
+}
+
+/* Copy and fill, each by one instruction: in C the compiler makes a call of memcpy out of it. */
+static inline __attribute__((always_inline)) void arch_copy(void *to, const void *from,
+							    size_t bytes)
+{
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+
+static inline __attribute__((always_inline)) void arch_fill(void *to, int byte, size_t bytes)
+{
+	__asm__ volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(byte) : "memory");
+}
+
+static inline __attribute__((always_inline)) void arch_fill_words(uint64_t *to, uint64_t value,
+								  size_t nr)
+{
+	__asm__ volatile("rep stosq" : "+D"(to), "+c"(nr) : "a"(value) : "memory");
 }
 
 static inline void arch_pause(void)

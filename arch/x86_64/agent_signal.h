@@ -26,7 +26,7 @@ struct arch_ucontext {
 	} stack;				/* the alternate one */
 	uint64_t r8, r9, r10, r11, r12, r13, r14, r15;
 	uint64_t rdi, rsi, fp, rbx, rdx, rax, rcx, sp, pc;	/* rbp, rsp, rip */
-	uint64_t eflags, segments;
+	uint64_t cpu_flags, segments;	/* eflags; ss, fs, gs, cs */
 	uint64_t err, trapno, oldmask, cr2;	/* of the fault */
 	uint64_t fpstate;			/* 0 = none: as after a start */
 	uint64_t reserved[8];
@@ -46,7 +46,7 @@ struct arch_ucontext {
 #define ARCH_RED_ZONE		128u
 #define ARCH_FAULT_WRITE	0x2u		/* in `err` */
 #define ARCH_FAULT_FETCH	0x10u
-#define ARCH_FLAG_TRAP		0x100ull	/* in `eflags`: SIGTRAP after one instruction */
+#define ARCH_FLAG_TRAP		0x100ull	/* in `cpu_flags`: SIGTRAP after one instruction */
 #define ARCH_FLAGS_HANDLER	0x10500ull	/* cleared for a handler: resume, direction, trap */
 
 /* Bytes of the other registers at `fpstate`: "software bytes" of the XSAVE area's legacy part. */
@@ -77,7 +77,7 @@ static inline void arch_handler_start(struct arch_ucontext *uc, uint64_t handler
 	uc->rdx = context;
 	uc->rax = 0;
 	uc->fpstate = 0;
-	uc->eflags &= ~ARCH_FLAGS_HANDLER;
+	uc->cpu_flags &= ~ARCH_FLAGS_HANDLER;
 }
 
 /* Go on with all of a context, signal mask included. */

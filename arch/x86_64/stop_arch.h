@@ -12,11 +12,19 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 
+#include "arch/regs_arch.h"
+
 /* The kernel's own codes, never seen by a program (linux/errno.h). */
 #define ARCH_ERESTARTSYS		512
 #define ARCH_ERESTARTNOINTR		513
 #define ARCH_ERESTARTNOHAND		514
 #define ARCH_ERESTART_RESTARTBLOCK	516
+
+/* Is it in a timed call, to be gone on with by restart_syscall? */
+static inline bool arch_continues_timed(const struct user_regs_struct *r)
+{
+	return (long)r->orig_rax >= 0 && (long)r->rax == -ARCH_ERESTART_RESTARTBLOCK;
+}
 
 /* The system call that was interrupted by the stop, -1 = none. */
 static inline long arch_interrupted(const struct user_regs_struct *r)
@@ -112,6 +120,15 @@ static inline void arch_name_restarted(struct user_regs_struct *r,
 		r->orig_rax = (unsigned long)behind;
 }
 
+/* The arguments of the system call that the thread is in. */
+static inline void arch_syscall_args(const struct user_regs_struct *r, uint64_t args[6])
+{
+	const uint64_t all[6] = { r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9 };
+
+	for (unsigned i = 0; i < 6; i++)
+		args[i] = all[i];
+}
+
 /*
  * How well a thread that is in this system call bears being used for others, from outside
  * (/proc/PID/task/TID/syscall): 0 best. A timed call goes on correctly as long as we live.
@@ -143,6 +160,5 @@ static inline unsigned arch_rank_syscall(long nr, const uint64_t args[6])
 
 #define ARCH_RANK_WORST		3
 #define ARCH_RANK_RUNNING	2	/* a thread that is in no system call */
-#define ARCH_RED_ZONE		128	/* below the stack pointer, in use (psABI) */
 
 #endif

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arch/elf_arch.h"
 #include "src/core/core_memory.h"
 #include "src/core/core_notes.h"
 
@@ -53,8 +54,8 @@ static int read_head(const struct core_state *state, const char *path, Elf64_Ehd
 	if (n < sizeof(*eh))
 		return damaged(path, e);
 	if (eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_ident[EI_DATA] != ELFDATA2LSB ||
-	    eh->e_machine != EM_X86_64)
-		return err_set(e, -EPROTO, "'%s' is not of a 64-bit x86-64 program", path);
+	    eh->e_machine != ARCH_ELF_MACHINE)
+		return err_set(e, -EPROTO, "'%s' is not of a 64-bit " ARCH_NAME " program", path);
 	if (eh->e_type != ET_CORE)
 		return no_core(path, eh->e_ident, e);
 	return 0;

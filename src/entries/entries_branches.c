@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/code_arch.h"
 #include "src/entries/entries_scan.h"
 #include "src/entries/insn.h"
 
@@ -99,9 +100,7 @@ static void hit(struct search *s, uint64_t at, uint64_t to)
 static void search_chunk(struct search *s, const uint8_t *p, size_t nr, uint64_t address)
 {
 	for (size_t i = 0; i < nr; i++) {
-		unsigned skip = (p[i] & 0xfe) == 0xe8			    ? 1
-				: p[i] == 0x0f && (p[i + 1] & 0xf0) == 0x80 ? 2
-									    : 0;
+		unsigned skip = arch_branch(&p[i]);
 		int32_t displacement;
 		uint64_t to;
 

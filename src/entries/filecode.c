@@ -2,9 +2,9 @@
 /*
  * The code of a process without what was put into it.
  *
- * Uprobes and debuggers replace the first byte of an instruction by int3, in the process's copy of
- * the page. The kernel reads the instruction that it steps over, and puts back, from the file; so
- * that is where it is looked for here. A file that cannot be had is none.
+ * Uprobes and debuggers replace the first byte of an instruction by a breakpoint, in the process's
+ * copy of the page. The kernel reads the instruction that it steps over, and puts back, from the
+ * file; so that is where it is looked for here. A file that cannot be had is none.
  *
  * Jumps of agents that stay in the process are known by what these have noted (struct pmm_attach).
  * What is concluded of a function must be the same with a jump in it: of the instructions under a
@@ -24,11 +24,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "arch/code_arch.h"
 #include "src/entries/attached.h"
 #include "src/proc/task.h"
 
-#define INT3		0xcc
-#define CALL		0xe8
 #define NONE		SIZE_MAX
 
 void filecode_init(struct filecode *f, pid_t pid)
@@ -116,28 +115,17 @@ size_t filecode_read(struct filecode *f, uint64_t address, uint8_t *code, size_t
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/*
- * A uprobe that is hit often on a nop of five bytes becomes a call of the kernel's trampoline
- * (Linux 6.18): all five are its own until it is taken away.
- */
-static bool is_call_for_nop(const uint8_t *code, const uint8_t *file, size_t nr)
-{
-	static const uint8_t nop[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
-
-	return nr >= sizeof(nop) && code[0] == CALL && !memcmp(file, nop, sizeof(nop));
-}
-
 uint64_t filecode_mend(uint8_t *code, size_t nr, const uint8_t *file, size_t nr_file)
 {
 	uint64_t set = 0;
 
 	nr = nr < nr_file ? nr : nr_file;
 	for (size_t i = 0; i < nr; i++) {
-		bool call = is_call_for_nop(code + i, file + i, nr - i);
+		bool call = arch_is_call_for_nop(code + i, file + i, nr - i);
 
-		if (!call && (code[i] != INT3 || file[i] == INT3))
+		if (!call && (code[i] != ARCH_BREAKPOINT || file[i] == ARCH_BREAKPOINT))
 			continue;
-		memcpy(code + i, file + i, call ? 5 : 1);
+		memcpy(code + i, file + i, call ? ARCH_CALL_NOP : 1);
 		if (i < 64)
 			set |= 1ull << i;
 	}
@@ -200,11 +188,11 @@ bool jump_lift(const uint8_t *now, const uint8_t *patched, const uint8_t *origin
 	for (size_t i = 0; i < nr; i++) {
 		bool known = now[i] == patched[i] || now[i] == original[i];
 
-		if (!known && now[i] != INT3)
+		if (!known && now[i] != ARCH_BREAKPOINT)
 			return false;
 		any |= known && now[i] != original[i];
 		nr_others += !known;
-		back[i] = known ? original[i] : INT3;
+		back[i] = known ? original[i] : ARCH_BREAKPOINT;
 	}
 	return any && nr_others <= 1;
 }

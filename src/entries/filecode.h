@@ -35,9 +35,9 @@ int filecode_open(const char *path, struct stat *st);
 size_t filecode_read(struct filecode *f, uint64_t address, uint8_t *code, size_t nr);
 
 /*
- * Put the file's bytes in the place of each int3 that memory has and the file has not, and of calls
- * that the kernel has put in the place of a nop. Bit n of the result: of code[n], n < 64. `file`:
- * nr_file bytes that filecode_read() delivered for the same address.
+ * Put the file's bytes in the place of each breakpoint that memory has and the file has not, and of
+ * calls that the kernel has put in the place of a nop. Bit n of the result: of code[n], n < 64.
+ * `file`: nr_file bytes that filecode_read() delivered for the same address.
  */
 uint64_t filecode_mend(uint8_t *code, size_t nr, const uint8_t *file, size_t nr_file);
 
@@ -69,7 +69,7 @@ bool jump_lift(const uint8_t *now, const uint8_t *patched, const uint8_t *origin
 /*
  * Take the jumps out of a copy of the code at `address`, as read from memory. The first of them,
  * where several lie over each other the topmost; NULL when none is there. Before filecode_mend(),
- * for a byte of a jump may look like an int3.
+ * for a byte of a jump may look like a breakpoint.
  */
 const struct pmm_patch *jumps_lift(const struct jumps *j, uint64_t address, uint8_t *code,
 				   size_t nr);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arch/elf_arch.h"
 #include "src/base/str.h"
 #include "src/base/vec.h"
 #include "src/proc/proc.h"
@@ -145,7 +146,8 @@ static bool segments_place(const struct reader *r, struct object *object, const 
 static bool header_fits(const Elf64_Ehdr *eh)
 {
 	return !memcmp(eh->e_ident, ELFMAG, SELFMAG) && eh->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       eh->e_machine == EM_X86_64 && (eh->e_type == ET_DYN || eh->e_type == ET_EXEC) &&
+	       eh->e_machine == ARCH_ELF_MACHINE &&
+	       (eh->e_type == ET_DYN || eh->e_type == ET_EXEC) &&
 	       eh->e_phentsize == sizeof(Elf64_Phdr) && eh->e_phnum && eh->e_phnum <= MAX_PHDRS;
 }
 

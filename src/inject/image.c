@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arch/elf_arch.h"
 #include "arch/remote_arch.h"
 #include "src/base/io.h"
 
@@ -177,7 +178,7 @@ static bool relocate(struct image *im, const struct dynamic *d, uint64_t base)
 	for (uint64_t n = d->relasz / sizeof(*r); n--; r++) {
 		uint64_t value = base + (uint64_t)r->r_addend;
 
-		if (ELF64_R_TYPE(r->r_info) != R_X86_64_RELATIVE ||
+		if (ELF64_R_TYPE(r->r_info) != ARCH_RELOC_RELATIVE ||
 		    !inside(r->r_offset, sizeof(value), im->nr_bytes))
 			return false;
 		memcpy(im->bytes + r->r_offset, &value, sizeof(value));
@@ -199,10 +200,10 @@ int image_load(const char *path, struct image *im, struct err *e)
 		goto out;
 	eh = (const Elf64_Ehdr *)file;
 	if (memcmp(eh->e_ident, ELFMAG, SELFMAG) || eh->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    eh->e_machine != EM_X86_64 || eh->e_type != ET_DYN ||
+	    eh->e_machine != ARCH_ELF_MACHINE || eh->e_type != ET_DYN ||
 	    eh->e_phentsize != sizeof(Elf64_Phdr) ||
 	    !inside(eh->e_phoff, eh->e_phnum * sizeof(Elf64_Phdr), nr))
-		rc = bad(e, path, "it is no shared object for x86-64");
+		rc = bad(e, path, "it is no shared object for " ARCH_NAME);
 	else if ((rc = lay_out(im, file, nr, eh)) == -ENOMEM)
 		err_set(e, rc, "out of memory");
 	else if (rc || !dynamic_read(im, file, eh, &d))

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/regs_arch.h"
 #include "include/pmm/ledger.h"
 #include "src/base/vec.h"
 
@@ -22,15 +23,13 @@
 #define NEAR_BYTES	(64ull << 10)	/* of a stack */
 /* a handler on a stack of its own, interrupted by another, ... */
 #define MAX_STACKS	4
-#define RED_ZONE	128
-#define USER_CS		0x33
 /* of the agent, below the stack pointer of a hook's caller */
 #define HOOK_FRAME_BYTES 1024
 
 /* ---- signal frames -------------------------------------------------------------------------- */
 
 struct scan {
-	bool (*seen)(void *arg, uint64_t rip, uint64_t rsp);
+	bool (*seen)(void *arg, uint64_t pc, uint64_t sp);
 	void *arg;
 	/* where interrupted stacks go on, apart from the one looked at */
 	uint64_t stack[MAX_STACKS];
@@ -39,52 +38,43 @@ struct scan {
 	const struct proc_maps *maps;
 };
 
-/*
- * In the kernel's signal frame rsp and rip of what was interrupted are followed by eflags and the
- * segment registers (struct sigcontext, arch/x86/include/uapi/asm/sigcontext.h): cs is 0x33 in
- * 64-bit programs. A word that only looks like rip, a return address left behind by an earlier call
- * for instance, has not these neighbours. words[0] is rsp's place.
- */
-static bool is_frame(const uint64_t words[4])
-{
-	return words[2] < 1u << 22 && (words[3] & 0xffff) == USER_CS && words[0] >> 47 == 0 &&
-	       words[1] >> 47 == 0;
-}
-
 static bool look_at(struct scan *scan, const uint64_t *words, size_t nr, uint64_t from,
 		    uint64_t end)
 {
-	for (size_t i = 0; i + 4 <= nr; i++) {
-		if (!is_frame(&words[i]))
+	for (size_t i = 0; i + ARCH_SIGNAL_WORDS <= nr; i++) {
+		uint64_t sp;
+
+		if (!arch_is_signal_frame(&words[i]))
 			continue;
-		if (scan->seen(scan->arg, words[i + 1], words[i]))
+		sp = words[i + ARCH_SIGNAL_SP];
+		if (scan->seen(scan->arg, words[i + ARCH_SIGNAL_PC], sp))
 			return true;
-		if ((words[i] < from || words[i] >= end) && scan->nr_stacks < MAX_STACKS)
-			scan->stack[scan->nr_stacks++] = words[i];
+		if ((sp < from || sp >= end) && scan->nr_stacks < MAX_STACKS)
+			scan->stack[scan->nr_stacks++] = sp;
 	}
 	return false;
 }
 
 /* Where the mapping ends that a stack pointer is in; itself when there is none. */
-static uint64_t stack_end(const struct proc_maps *maps, uint64_t rsp)
+static uint64_t stack_end(const struct proc_maps *maps, uint64_t sp)
 {
 	for (size_t i = 0; i < maps->nr; i++)
-		if (rsp >= maps->v[i].start && rsp < maps->v[i].end)
+		if (sp >= maps->v[i].start && sp < maps->v[i].end)
 			return maps->v[i].end;
-	return rsp;
+	return sp;
 }
 
 /* From a stack pointer upwards as far as the mapping goes. */
-static bool look_through(struct scan *scan, pid_t pid, uint64_t rsp)
+static bool look_through(struct scan *scan, pid_t pid, uint64_t sp)
 {
-	uint64_t from = (rsp - RED_ZONE) & ~7ull, end = stack_end(scan->maps, rsp),
-		 words[CHUNK / 8 + 3];
+	uint64_t from = (sp - ARCH_RED_ZONE) & ~7ull, end = stack_end(scan->maps, sp),
+		 words[CHUNK / 8 + ARCH_SIGNAL_WORDS - 1];
 
 	if (end > from + scan->depth_bytes)
 		end = from + scan->depth_bytes;
 
 	for (uint64_t at = from, bytes; at < end; at += bytes) {
-		size_t more = 24;		/* a frame across the border */
+		size_t more = 8 * (ARCH_SIGNAL_WORDS - 1);	/* a frame across the border */
 
 		bytes = CHUNK - at % CHUNK;
 		if (stop_read(pid, at, words, bytes + more)) {
@@ -102,14 +92,15 @@ static bool look_through(struct scan *scan, pid_t pid, uint64_t rsp)
 }
 
 static bool each(const struct stopped *s, const struct stop_thread *t, const struct proc_maps *maps,
-		 uint64_t depth_bytes, bool (*seen)(void *arg, uint64_t rip, uint64_t rsp),
+		 uint64_t depth_bytes, bool (*seen)(void *arg, uint64_t pc, uint64_t sp),
 		 void *arg)
 {
 	struct scan scan = { .seen = seen, .arg = arg, .depth_bytes = depth_bytes, .maps = maps };
 
 	if (t->ended)
 		return false;
-	if (seen(arg, t->regs.rip, t->regs.rsp) || look_through(&scan, s->pid, t->regs.rsp))
+	if (seen(arg, arch_pc(&t->regs), arch_sp(&t->regs)) ||
+	    look_through(&scan, s->pid, arch_sp(&t->regs)))
 		return true;
 	for (unsigned i = 0; i < scan.nr_stacks; i++)
 		if (look_through(&scan, s->pid, scan.stack[i]))
@@ -118,7 +109,7 @@ static bool each(const struct stopped *s, const struct stop_thread *t, const str
 }
 
 bool inside_each(const struct stopped *s, const struct stop_thread *t, const struct proc_maps *maps,
-		 bool (*seen)(void *arg, uint64_t rip, uint64_t rsp), void *arg)
+		 bool (*seen)(void *arg, uint64_t pc, uint64_t sp), void *arg)
 {
 	return each(s, t, maps, STACK_BYTES, seen, arg);
 }
@@ -143,13 +134,13 @@ static bool in_agent(const struct attached *a, uint64_t pc)
 	return false;
 }
 
-static bool note_place(void *arg, uint64_t rip, uint64_t rsp)
+static bool note_place(void *arg, uint64_t pc, uint64_t sp)
 {
 	struct places *p = arg;
 
-	if (in_agent(p->a, rip))
+	if (in_agent(p->a, pc))
 		return true;
-	p->no_memory |= vec_push(&p->sp, rsp) != 0;
+	p->no_memory |= vec_push(&p->sp, sp) != 0;
 	return p->no_memory;
 }
 

@@ -14,11 +14,11 @@
 #include "src/ptrace/stop.h"
 
 /*
- * Call `seen(arg, rip, rsp)` for every place that thread `t` stands at or will come back to from a
+ * Call `seen(arg, pc, sp)` for every place that thread `t` stands at or will come back to from a
  * signal handler, until it says true. `maps` are the process's. Returns whether it did.
  */
 bool inside_each(const struct stopped *s, const struct stop_thread *t, const struct proc_maps *maps,
-		 bool (*seen)(void *arg, uint64_t rip, uint64_t rsp), void *arg);
+		 bool (*seen)(void *arg, uint64_t pc, uint64_t sp), void *arg);
 
 /* Is any thread in the agent, or will it come back to it? */
 bool inside_agent(const struct stopped *s, const struct attached *a);

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arch/regs_arch.h"
 #include "include/pmm/ledger.h"
 #include "src/base/vec.h"
 #include "src/entries/attached.h"
@@ -159,7 +160,8 @@ static bool in_use(const struct leftover *l, const struct stopped *all)
 {
 	for (size_t i = 0; i < all->nr; i++)
 		if (!all->v[i].ended &&
-		    (inside(l, all->v[i].regs.rip) || inside(l, all->v[i].regs.rsp - 1)))
+		    (inside(l, arch_pc(&all->v[i].regs)) ||
+		     inside(l, arch_sp(&all->v[i].regs) - 1)))
 			return true;
 	return false;
 }

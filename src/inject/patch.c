@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "arch/code_arch.h"
+#include "arch/regs_arch.h"
 #include "include/pmm/ledger.h"
 #include "src/entries/detour.h"
 #include "src/entries/filecode.h"
@@ -20,7 +22,6 @@
 
 #define PAGE		4096ull
 #define CODE_MAX	65536u		/* of a function */
-#define INT3		0xcc
 #define NO_BOUNDARY	0xff		/* in pmm_patch.boundary */
 #define GAP_TRIES	100
 
@@ -89,7 +90,7 @@ static void slot_fill(uint8_t slot[PMM_ENTRY_SLOT_BYTES], uint64_t at,
 {
 	uint64_t stub = at + PMM_ENTRY_STUB_OFF;
 
-	memset(slot, INT3, PMM_ENTRY_SLOT_BYTES);
+	memset(slot, ARCH_BREAKPOINT, PMM_ENTRY_SLOT_BYTES);
 	memcpy(slot, entry, sizeof(*entry));
 	detour_stub(entry->role, d, slot + PMM_ENTRY_STUB_OFF);
 	memcpy(slot + PMM_ENTRY_MOVED_OFF, d->moved, d->nr_moved_out);
@@ -202,7 +203,7 @@ static int prepare_one(const struct making *m, struct entry_found *f, uint64_t s
 		return refuse(f, why.text), 0;
 	if (f->role == PMM_ROLE_SIGACTION)
 		flow_follow(a->pid, d.bypassed ? f->begin : d.address,
-			    &a->setting); /* an int3 may be set on the first instruction */
+			    &a->setting); /* a breakpoint may be set on the first instruction */
 	slot_fill(bytes, slot, &entry, &d);
 	rc = stop_write(a->pid, slot, bytes, sizeof(bytes));
 	if (rc)
@@ -336,13 +337,13 @@ struct among {
 	uint32_t first;
 };
 
-static bool is_among(void *arg, uint64_t rip, uint64_t rsp)
+static bool is_among(void *arg, uint64_t pc, uint64_t sp)
 {
 	const struct among *among = arg;
 
-	(void)rsp;
-	return flow_has(&among->a->setting, rip) ||	/* it would be shown the agent's handler */
-	       patch_around(among->a, among->first, rip);
+	(void)sp;
+	return flow_has(&among->a->setting, pc) ||	/* it would be shown the agent's handler */
+	       patch_around(among->a, among->first, pc);
 }
 
 /*
@@ -353,15 +354,15 @@ static bool is_among(void *arg, uint64_t rip, uint64_t rsp)
 static bool move_out(struct stopped *s, size_t i, const struct attached *a, uint32_t first)
 {
 	struct user_regs_struct regs = s->v[i].regs;
-	const struct pmm_patch *p = patch_around(a, first, regs.rip);
+	const struct pmm_patch *p = patch_around(a, first, arch_pc(&regs));
 	uint8_t to;
 
 	if (!p)
 		return true;
-	to = p->boundary[regs.rip - p->address];
+	to = p->boundary[arch_pc(&regs) - p->address];
 	if (to == NO_BOUNDARY)
 		return false;
-	regs.rip = p->entry + PMM_ENTRY_MOVED_OFF + to;
+	arch_set_pc(&regs, p->entry + PMM_ENTRY_MOVED_OFF + to);
 	return !stop_set_regs(s, i, &regs);
 }
 
@@ -480,8 +481,8 @@ void patch_missed(const struct attached *a, uint32_t first, struct entries *entr
 /*
  * Does a jump of ours stand there, or a part of one that could not be written to its end? 1; 0 when
  * it is the program's own code, or another's, or nothing; -errno when it cannot be known.
- * There may be an int3 in it that somebody has set since: what was behind it goes back to its
- * place, and the owner of the int3 puts back what the file has there.
+ * There may be a breakpoint in it that somebody has set since: what was behind it goes back to its
+ * place, and the owner of the breakpoint puts back what the file has there.
  */
 static int is_ours(pid_t pid, const struct pmm_patch *p, uint8_t back[PMM_PATCH_BYTES])
 {

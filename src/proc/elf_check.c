@@ -20,6 +20,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "arch/elf_arch.h"
 #include "src/base/str.h"
 
 #define MAX_NESTED	5 /* scripts whose interpreter is a script (kernel: fs/exec.c) */
@@ -149,7 +150,7 @@ static bool needs_sanitizer(const struct image *im, int fd)
 static bool is_wrong_arch(const unsigned char *id, const Elf64_Ehdr *eh)
 {
 	return id[EI_CLASS] != ELFCLASS64 || id[EI_DATA] != ELFDATA2LSB ||
-	       eh->e_machine != EM_X86_64;
+	       eh->e_machine != ARCH_ELF_MACHINE;
 }
 
 /* Kind of an ELF file by its contents; its loader's path is left in `im` for the message. */
@@ -327,7 +328,7 @@ static const struct message {
 	[ELF_CHECK_DAMAGED] = { "", " is a damaged ELF file, or not a program",
 				"look at it with 'readelf -lW'" },
 	[ELF_CHECK_WRONG_ARCH] = { "", " is built for another processor or for 32 bits",
-				   "this pmm watches 64-bit x86-64 programs" },
+				   "this pmm watches 64-bit " ARCH_NAME " programs" },
 	[ELF_CHECK_STATIC] = { "", " is statically linked: preload cannot work", ATTACH_HINT },
 	[ELF_CHECK_STATIC_PIE] = { "", " is statically linked (static-pie): preload cannot work",
 				   ATTACH_HINT },

@@ -249,7 +249,7 @@ static int read_filters(struct reading *r, pid_t tid)
  */
 static void begin_anew(struct stop_thread *t)
 {
-	if ((long)t->regs.orig_rax < 0 || (long)t->regs.rax != -ARCH_ERESTART_RESTARTBLOCK)
+	if (!arch_continues_timed(&t->regs))
 		return;
 	arch_rewind(&t->regs);
 	tracer_regset(PTRACE_SETREGSET, t->tid, NT_PRSTATUS, &t->regs, sizeof(t->regs));

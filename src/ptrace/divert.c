@@ -46,13 +46,13 @@ static bool in_sequence(pid_t pid, const struct stop_thread *thread)
 	if (stop_read(pid, rseq.address + 8, &at, sizeof(at)) || !at ||
 	    stop_read(pid, at, &section, sizeof(section)))
 		return false;
-	return thread->regs.rip - section.start < section.bytes;
+	return arch_pc(&thread->regs) - section.start < section.bytes;
 }
 
 static bool is_stack(const struct proc_map *map, const struct stop_thread *thread)
 {
 	const unsigned writable = PROC_MAP_READ | PROC_MAP_WRITE;
-	uint64_t sp = thread->regs.rsp, control = thread->regs.fs_base;
+	uint64_t sp = arch_sp(&thread->regs), control = arch_tp(&thread->regs);
 
 	if (sp < map->start || sp > map->end || (map->perms & writable) != writable ||
 	    map->perms & PROC_MAP_SHARED)
@@ -78,7 +78,7 @@ int divert_check(pid_t pid, const struct stop_thread *thread, uint64_t *low, str
 		rc = err_set(e, -EAGAIN,
 			     "thread %d of process %d runs on a stack of its own making",
 			     (int)thread->tid, (int)pid);
-	else if (!rc && thread->regs.rsp - stack->start < NEEDED_BYTES)
+	else if (!rc && arch_sp(&thread->regs) - stack->start < NEEDED_BYTES)
 		rc = err_set(e, -EAGAIN, "thread %d of process %d has used up its stack",
 			     (int)thread->tid, (int)pid);
 	if (!rc && low)

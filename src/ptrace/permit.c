@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arch/elf_arch.h"
 #include "src/ptrace/confined.h"
 #include "src/proc/proc.h"
 #include "src/proc/task.h"
@@ -77,8 +78,8 @@ static int check_kind(pid_t pid, pid_t live, struct err *e)
 	n = read(fd, head, sizeof(head));
 	close(fd);
 	if (n == sizeof(head) &&
-	    (head[EI_CLASS] != ELFCLASS64 || (head[18] | head[19] << 8) != EM_X86_64)) {
-		err_set(e, -ENOTSUP, "process %d is not a 64-bit x86-64 program", (int)pid);
+	    (head[EI_CLASS] != ELFCLASS64 || (head[18] | head[19] << 8) != ARCH_ELF_MACHINE)) {
+		err_set(e, -ENOTSUP, "process %d is not a 64-bit " ARCH_NAME " program", (int)pid);
 		err_hint(e, "only those can be attached to");
 		return -ENOTSUP;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A thread's registers as words. Of an XSAVE image (Intel SDM 1, 13.4) all but control words and
- * the header.
+ * A thread's registers as words. Of the image of its vector registers all but control words and the
+ * header.
  */
 #include "src/ptrace/register_words.h"
 
@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEGACY_BEGIN	32	/* x87 and SSE registers */
-#define LEGACY_END	416
-#define EXTENDED_BEGIN	576	/* AVX and later */
+#include "arch/regs_arch.h"
 
 static void add(struct process_copy_thread *t, const void *from, size_t bytes)
 {
@@ -29,9 +27,12 @@ int words_fill(struct process_copy_thread *t, const void *image, size_t bytes)
 	t->words = words;
 	t->nr_words = 0;
 	add(t, &t->regs, sizeof(t->regs));
-	if (bytes >= LEGACY_END)
-		add(t, from + LEGACY_BEGIN, LEGACY_END - LEGACY_BEGIN);
-	if (bytes > EXTENDED_BEGIN)
-		add(t, from + EXTENDED_BEGIN, bytes - EXTENDED_BEGIN);
+	for (size_t i = 0; i < sizeof(arch_vectors) / sizeof(*arch_vectors); i++) {
+		const struct arch_vectors *v = &arch_vectors[i];
+		const size_t end = v->end == SIZE_MAX ? bytes : v->end;
+
+		if (v->begin < end && end <= bytes)
+			add(t, from + v->begin, end - v->begin);
+	}
 	return 0;
 }

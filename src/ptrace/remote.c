@@ -161,7 +161,7 @@ static int make_frame(struct remote *r, struct err *e)
 	uint8_t code[ARCH_CALL_BYTES + ARCH_NEXT_BYTES];
 	unsigned nr;
 
-	if (!stop_read(r->s->pid, back.rip - ARCH_CALL_BYTES, code, sizeof(code)))
+	if (!stop_read(r->s->pid, arch_pc(&back) - ARCH_CALL_BYTES, code, sizeof(code)))
 		arch_name_restarted(&back, code);
 	nr = gadget_way(&r->gadget, way);
 	arch_frame(&back, r->mask, &r->vectors, way, nr, &r->frame);
@@ -200,10 +200,10 @@ static int run_open(void *arg)
 
 unsigned remote_rank(const struct stop_thread *t)
 {
-	const struct user_regs_struct *r = &t->regs;
-	const uint64_t args[6] = { r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9 };
-	long nr = arch_interrupted(r);
+	long nr = arch_interrupted(&t->regs);
+	uint64_t args[6];
 
+	arch_syscall_args(&t->regs, args);
 	return nr < 0 ? ARCH_RANK_RUNNING : arch_rank_syscall(nr, args);
 }
 
@@ -275,8 +275,8 @@ static int run_through(struct remote *r, int64_t *result)
 			rc = leash_get_regs(&r->leash, &regs);
 		if (rc)
 			return rc;
-		if (arch_interrupted(&regs) < 0 || (long)regs.rax == -EINTR) {
-			*result = (int64_t)regs.rax;
+		if (arch_interrupted(&regs) < 0 || arch_result(&regs) == -EINTR) {
+			*result = arch_result(&regs);
 			return 0;
 		}
 	}
@@ -411,9 +411,9 @@ static int run_function(struct remote *r, int64_t *result)
 			rc = leash_get_regs(&r->leash, &regs);
 		if (rc)
 			return rc;
-		if (regs.rip == r->code + ARCH_CALL_END &&
-		    (long)regs.orig_rax == SYS_rt_sigreturn) {
-			*result = (int64_t)regs.rdi;
+		if (arch_pc(&regs) == r->code + ARCH_CALL_END &&
+		    arch_in_syscall(&regs) == SYS_rt_sigreturn) {
+			*result = (int64_t)arch_first_arg(&regs);
 			return 0;
 		}
 	}

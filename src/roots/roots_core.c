@@ -172,7 +172,8 @@ static int moves_guess(struct roots *s)
 
 	for (size_t i = 0; !rc && i < c->threads.nr; i++) {
 		const struct process_copy_thread *t = &c->threads.v[i];
-		size_t n = core_read(c, t->regs.rsp & ~7ull, word, sizeof(word)) / 8, top = 0;
+		const uint64_t sp = arch_sp(&t->regs) & ~7ull;
+		size_t n = core_read(c, sp, word, sizeof(word)) / 8, top = 0;
 
 		for (size_t k = 0; k < n; k++)
 			if (word[k] >= code.start && word[k] < code.end)
@@ -180,11 +181,10 @@ static int moves_guess(struct roots *s)
 		if (i == 0 && c->signal)
 			continue;		/* this one died of what it did itself */
 		if (top)
-			rc = vec_push(
-				&s->state->precopy.moves,
-				(struct precopy_move){ .to_bytes = MOVE_BYTES,
-						       .tid = (uint32_t)t->tid,
-						       .sp = (t->regs.rsp & ~7ull) + top * 8 });
+			rc = vec_push(&s->state->precopy.moves,
+				      (struct precopy_move){ .to_bytes = MOVE_BYTES,
+							     .tid = (uint32_t)t->tid,
+							     .sp = sp + top * 8 });
 	}
 	return rc;
 }

@@ -42,11 +42,13 @@ static const struct process_copy_thread *mover(const struct roots_find *f,
 	for (size_t i = 0; i < f->nr_threads; i++) {
 		const struct process_copy_thread *t = &f->threads[i];
 
-		if (t->regs.rsp > m->sp || m->sp - t->regs.rsp > NEAR_BYTES)
+		uint64_t sp = arch_sp(&t->regs);
+
+		if (sp > m->sp || m->sp - sp > NEAR_BYTES)
 			continue;
 		if (m->tid && (uint32_t)t->tid == m->tid)
 			return t;
-		if (!nearest || t->regs.rsp > nearest->regs.rsp)
+		if (!nearest || sp > arch_sp(&nearest->regs))
 			nearest = t;
 	}
 	return nearest;
@@ -58,14 +60,14 @@ static int move_kept(const struct roots_find *f, const struct precopy_move *m,
 	const struct process_copy_thread *t = mover(f, m);
 	int rc = kept_add(kept, m->from, m->bytes);
 	struct roots_window w = { .f = f };
-	uint64_t at, word;
+	uint64_t at, word, low;
 
 	if (!t)
 		return rc;
 	for (size_t i = 0; !rc && i < t->nr_words; i++)
 		rc = word_kept(f, m, t->words[i], kept);
-	at = (t->regs.rsp - ROOTS_RED_ZONE) & ~7ull;
-	for (; !rc && at < m->sp && at - t->regs.rsp + ROOTS_RED_ZONE < MAX_FRAME; at += 8)
+	low = arch_sp(&t->regs) - ARCH_RED_ZONE;
+	for (at = low & ~7ull; !rc && at < m->sp && at - low < MAX_FRAME; at += 8)
 		if (roots_window_word(&w, at, &word))
 			rc = word_kept(f, m, word, kept);
 	free(w.bytes);

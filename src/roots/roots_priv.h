@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/regs_arch.h"
 #include "src/base/str.h"
 #include "src/ledger/precopy.h"
 #include "src/roots/roots.h"
@@ -26,8 +27,6 @@
 #define ROOTS_NONE	MEMORY_NR_KINDS	/* kind of a mark: no root */
 /* of smaller ranges it is not worth asking which pages are there */
 #define ROOTS_TRIM_BYTES (1ull << 20)
-/* bytes below the stack pointer that functions may use (x86-64 psABI 3.2.2) */
-#define ROOTS_RED_ZONE	128u
 
 struct roots_spans { struct memory_span *v; size_t nr, room; };		/* by address, disjoint */
 struct roots_ranges { struct memory_range *v; size_t nr, room; };	/* the same */

@@ -2,11 +2,11 @@
 /*
  * Roots by thread: the live part of its stack, its record and thread-local storage, its registers.
  *
- * A thread's record (glibc: struct pthread) lies at its fs_base and begins with its own address; it
- * holds the place of the stack that the C library mapped for it, which the record itself ends.
- * Where in the record is found out, not known. glibc keeps the stacks of ended threads for new
- * ones: its three lists of stacks, whose heads lie side by side in the loader's data (2.34 and
- * later), tell which these are. All of that is checked; a thread that is made otherwise has its
+ * A thread's record (glibc: struct pthread) lies at its thread pointer and begins with its own
+ * address; it holds the place of the stack that the C library mapped for it, which the record
+ * itself ends. Where in the record is found out, not known. glibc keeps the stacks of ended threads
+ * for new ones: its three lists of stacks, whose heads lie side by side in the loader's data (2.34
+ * and later), tell which these are. All of that is checked; a thread that is made otherwise has its
  * whole mappings as roots.
  */
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define LIST_FIRST	0x80u		/* where the list's node may be in a record */
 
 struct record {
-	uint64_t at;			/* fs_base */
+	uint64_t at;			/* the thread pointer */
 	uint64_t start, end;		/* the stack's block, without its guard; 0 = not known */
 	uint64_t dtv;			/* glibc's, 0 = none */
 	uint64_t block_bytes;		/* as the record says it: with the guard */
@@ -116,9 +116,12 @@ static bool record_read(const struct roots_find *f, uint64_t at, struct record *
 
 static uint64_t stack_pointer(const struct roots_find *f, const struct process_copy_thread *t)
 {
+	uint64_t sp;
+
 	if (f->leave_sp && t->tid == f->leave_tid)
 		return f->leave_sp;
-	return (t->regs.rsp > ROOTS_RED_ZONE ? t->regs.rsp - ROOTS_RED_ZONE : 0) & ~7ull;
+	sp = arch_sp(&t->regs);
+	return (sp > ARCH_RED_ZONE ? sp - ARCH_RED_ZONE : 0) & ~7ull;
 }
 
 static int mark(struct threads *t, uint64_t start, uint64_t end, unsigned kind, pid_t tid)
@@ -173,13 +176,13 @@ static int word_add(struct memory *m, uint64_t value, pid_t tid)
  */
 static int registers_add(struct roots_find *f, const struct process_copy_thread *t)
 {
-	const uint64_t kept[] = { t->regs.rbx, t->regs.rbp, t->regs.r12,
-				  t->regs.r13, t->regs.r14, t->regs.r15 };
 	bool leaves = f->leave_sp && t->tid == f->leave_tid;
+	uint64_t kept[ARCH_NR_CALLEE_SAVED];
 	const uint64_t *word = leaves ? kept : t->words;
-	size_t nr = leaves ? sizeof(kept) / sizeof(kept[0]) : t->nr_words;
+	size_t nr = leaves ? ARCH_NR_CALLEE_SAVED : t->nr_words;
 	int rc = 0;
 
+	arch_callee_saved(&t->regs, kept);
 	for (size_t i = 0; !rc && i < nr; i++)
 		rc = word_add(f->memory, word[i], t->tid);
 	return rc;
@@ -196,11 +199,11 @@ static int owned_add(struct roots_find *f, uint64_t address)
 
 static int thread_add(struct threads *t, const struct process_copy_thread *thread)
 {
-	uint64_t at = thread->regs.fs_base;
+	uint64_t at = arch_tp(&thread->regs);
 	int rc = registers_add(t->f, thread);
 
 	if (!rc)
-		rc = owned_add(t->f, thread->regs.rsp);
+		rc = owned_add(t->f, arch_sp(&thread->regs));
 	if (!rc)
 		rc = owned_add(t->f, at);
 	if (rc || !record_read(t->f, at, &t->r))
@@ -385,7 +388,7 @@ int roots_threads_find(struct roots_find *f)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < f->nr_threads; i++)
-		rc = vec_push(&t.records, f->threads[i].regs.fs_base);
+		rc = vec_push(&t.records, arch_tp(&f->threads[i].regs));
 	vec_sort(&t.records, by_value);
 	for (size_t i = 0; !rc && i < f->nr_threads; i++)
 		rc = thread_add(&t, &f->threads[i]);

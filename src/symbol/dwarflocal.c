@@ -40,7 +40,7 @@ static uint64_t pop(struct machine *k)
 
 static void push_register(struct machine *k, uint64_t reg, uint64_t offset)
 {
-	if (reg >= DWARF_REGISTERS || !(k->r->known >> reg & 1))
+	if (reg >= ARCH_DWARF_REGISTERS || !(k->r->known >> reg & 1))
 		k->failed = true;
 	else
 		push(k, k->r->value[reg] + offset);
@@ -160,7 +160,7 @@ static void find_base(struct finding *f, Dwarf_Die *function)
 	if (nr == 1 && op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31) {
 		unsigned reg = op->atom - DW_OP_reg0;
 
-		f->has_base = reg < DWARF_REGISTERS && f->r->known >> reg & 1;
+		f->has_base = reg < ARCH_DWARF_REGISTERS && f->r->known >> reg & 1;
 		f->frame_base = f->has_base ? f->r->value[reg] : 0;
 	} else {
 		f->has_base = dwarf_evaluate(op, nr, f->r, f->m, NULL, &f->frame_base);

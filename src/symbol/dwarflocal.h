@@ -10,12 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* of x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8 ... r15, return address */
-#define DWARF_REGISTERS	17
+#include "arch/regs_arch.h"
 
-/* A frame: values of registers while its function runs. */
+/* A frame: values of registers, by DWARF's numbers, while its function runs. */
 struct dwarf_registers {
-	uint64_t value[DWARF_REGISTERS];
+	uint64_t value[ARCH_DWARF_REGISTERS];
 	uint32_t known;			/* bit by register */
 	uint64_t cfa;			/* 0 = not known */
 };

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a module's thread-local variables lie for a thread: TLS variant II of x86-64 (Drepper, "ELF
- * Handling For Thread-Local Storage").
+ * Where a module's thread-local variables lie for a thread: TLS variant II (Drepper, "ELF Handling
+ * For Thread-Local Storage").
  *
  * The program's own block ends at the thread pointer. Where a library's lies the loader keeps to
- * itself, but it has told the library: a word relocated by R_X86_64_TPOFF64 has a variable's
- * distance from the thread pointer, one by R_X86_64_DTPMOD64 the library's number, with which the
- * thread's vector (dtv) has the block.
+ * itself, but relocations tell the library: one makes a word a variable's distance from the thread
+ * pointer, another one the library's number, with which the thread's vector (dtv) has the block.
  */
 #include "src/symbol/variables.h"
 
 #include <errno.h>
 
+#include "arch/elf_arch.h"
 #include "src/symbol/symbolizer.h"
 
 #define DTV_AT		8		/* in a thread's record */
@@ -75,12 +75,12 @@ static bool by_relocation(struct seeking *k, const GElf_Rela *r, Elf_Data *symbo
 	uint64_t offset;
 
 	switch (GELF_R_TYPE(r->r_info)) {
-	case R_X86_64_DTPMOD64:
+	case ARCH_RELOC_TLS_MODULE:
 		return offset_of(symbols, r, &offset) && by_number(k, k->bias + r->r_offset);
-	case R_X86_64_TPOFF64:
+	case ARCH_RELOC_TLS_DISTANCE:
 		return offset_of(symbols, r, &offset) &&
 		       by_distance(k, k->bias + r->r_offset, offset);
-	case R_X86_64_TLSDESC:
+	case ARCH_RELOC_TLS_DESC:
 		return offset_of(symbols, r, &offset) &&
 		       by_distance(k, k->bias + r->r_offset + 8, offset);
 	default:

@@ -7,8 +7,6 @@
 
 #include "src/symbol/symbolizer.h"
 
-#define RSP		7
-#define RETURN		16
 #define MAX_FRAME_BYTES	(1ull << 30)
 
 static uint32_t module_at(const struct symbolizer *sym, uint64_t pc)
@@ -38,8 +36,8 @@ static bool caller_register(Dwarf_Frame *frame, int reg, const struct dwarf_regi
 	if (nr == 1 && op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31) {	/* in another one */
 		unsigned other = op->atom - (unsigned)DW_OP_reg0;
 
-		*value = other < DWARF_REGISTERS ? here->value[other] : 0;
-		return other < DWARF_REGISTERS && here->known >> other & 1;
+		*value = other < ARCH_DWARF_REGISTERS ? here->value[other] : 0;
+		return other < ARCH_DWARF_REGISTERS && here->known >> other & 1;
 	}
 	is_value = op[nr - 1].atom == DW_OP_stack_value;
 	if (!dwarf_evaluate(op, nr - is_value, here, m, NULL, &at))
@@ -72,14 +70,15 @@ static bool step(struct symbolizer *sym, struct walk_frame *f, const struct dwar
 	*caller = (struct dwarf_registers){ 0 };
 	dwarf_frame_info(frame, NULL, NULL, is_signal);
 	if (find_cfa(frame, &f->registers, m)) {
-		for (int reg = 0; reg < DWARF_REGISTERS; reg++)
+		for (int reg = 0; reg < ARCH_DWARF_REGISTERS; reg++)
 			if (caller_register(frame, reg, &f->registers, m, &caller->value[reg]))
 				caller->known |= 1u << reg;
-		caller->value[RSP] = f->registers.cfa;
-		caller->known |= 1u << RSP;
+		caller->value[ARCH_DWARF_STACK] = f->registers.cfa;
+		caller->known |= 1u << ARCH_DWARF_STACK;
 		if (*is_signal)
-			caller_register(frame, RSP, &f->registers, m, &caller->value[RSP]);
-		found = caller->known >> RETURN & 1 && caller->value[RETURN];
+			caller_register(frame, ARCH_DWARF_STACK, &f->registers, m,
+					&caller->value[ARCH_DWARF_STACK]);
+		found = caller->known >> ARCH_DWARF_RETURN & 1 && caller->value[ARCH_DWARF_RETURN];
 	}
 	free(frame);
 	return found;
@@ -89,13 +88,13 @@ int walk_stack(struct symbolizer *sym, const struct dwarf_registers *first,
 	       const struct dwarf_memory *m, struct walk *w)
 {
 	struct dwarf_registers here = *first, caller;
-	uint64_t low = first->value[RSP] - 128;		/* and its red zone */
+	uint64_t low = first->value[ARCH_DWARF_STACK] - ARCH_RED_ZONE;
 	bool exact = true;				/* pc is the next instruction */
 
 	*w = (struct walk){ 0 };
 	while (w->frames.nr < WALK_MAX_FRAMES) {
 		struct walk_frame f = { .registers = here,
-					.pc = here.value[RETURN] - !exact,
+					.pc = here.value[ARCH_DWARF_RETURN] - !exact,
 					.low = low };
 		bool goes_on;
 
@@ -109,7 +108,7 @@ int walk_stack(struct symbolizer *sym, const struct dwarf_registers *first,
 			return -ENOMEM;
 		if (!goes_on)
 			break;
-		low = caller.value[RSP];
+		low = caller.value[ARCH_DWARF_STACK];
 		here = caller;
 	}
 	return 0;

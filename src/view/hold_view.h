@@ -47,7 +47,7 @@ struct hold_view_step {
 
 struct hold_view_root {
 	uint8_t kind;			/* enum hold_root_kind */
-	char *name;			/* "cache", ".bss+0x40", "rbx" */
+	char *name;			/* "cache", ".bss+0x40", a register */
 	char *text;			/* "variable cache (server.c:12)" */
 	char *function, *module, *file;
 	uint32_t line, thread;

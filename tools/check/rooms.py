@@ -11,6 +11,12 @@ from check import tree
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 PRINTS = re.compile(r'\b(?:v?printf|puts|putchar|perror)\s*\(|\bstd(?:out|err)\b|<err\.h>')
 
+# registers, instructions, relocations and the like, also in comments
+PROCESSOR = re.compile(
+    r"\b(?:[er](?:ax|bx|cx|dx|si|di|bp|sp|ip)|r(?:[89]|1[0-5])|[xyz]mm\d*|orig_rax|eflags|[fg]s_base|int3|0xcc"
+    r"|EM_(?:X86_64|386|AARCH64|RISCV)|R_X86_64_\w+|__(?:x86_64|amd64|i386|aarch64|riscv)(?:__)?|target_clones)\b"
+    r'|__asm__ volatile\("[a-z].*?"|"arch/\w+/')
+
 
 def check_includes():
     table = tree.rooms()
@@ -62,10 +68,28 @@ def check_alone():
             yield from messages
 
 
+def may_name_processors():
+    """Paths outside arch/ of the table in doc/ARCHITECTURE.md that says which these are."""
+    return set(re.findall(r"^\| `([\w/]+\.\w+)` \|", tree.text_of("doc/ARCHITECTURE.md"), re.M))
+
+
+def check_processors():
+    excepted = may_name_processors()
+    for path in tree.walk("src", "agent", "shim", ends=(".c", ".h", ".S")):
+        found = [] if path in excepted else PROCESSOR.finditer(tree.text_of(path))
+        for m in found:
+            number = tree.text_of(path).count("\n", 0, m.start()) + 1
+            yield f"{path}:{number}: {m[0]!r} belongs to one processor: arch/ has a general word for it, or gets one"
+    for path in sorted(excepted):
+        if not os.path.exists(path) or not PROCESSOR.search(tree.text_of(path)):
+            yield f"doc/ARCHITECTURE.md: {path} names no processor's parts"
+
+
 CHECKS = (
     ("each room includes only what it may", check_includes),
     ("each file includes its own header first", check_own_header),
     ("only src/cmd prints", check_prints),
+    ("words of one processor stay in arch/", check_processors),
     ("each header compiles on its own", check_alone),
 )
 COUNTED = ()

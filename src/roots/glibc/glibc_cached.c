@@ -210,7 +210,7 @@ static int caches_find(struct caches *c)
 	int rc = 0;
 
 	for (size_t i = 0; rc >= 0 && i < c->f->nr_threads; i++) {
-		uint64_t record = c->f->threads[i].regs.fs_base, pointer;
+		uint64_t record = arch_tp(&c->f->threads[i].regs), pointer;
 
 		if (record & 7 || record < TLS_BYTES)
 			continue;

@@ -39,7 +39,7 @@ bool roots_complete(const struct heap *h)
 static bool has_record(const struct roots_find *f, uint64_t lo, uint64_t hi)
 {
 	for (size_t i = 0; i < f->nr_threads; i++)
-		if (f->threads[i].regs.fs_base >= lo && f->threads[i].regs.fs_base < hi)
+		if (arch_tp(&f->threads[i].regs) >= lo && arch_tp(&f->threads[i].regs) < hi)
 			return true;
 	return false;
 }

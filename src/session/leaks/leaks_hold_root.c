@@ -5,27 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/regs_arch.h"
 #include "src/base/str.h"
 #include "src/session/leaks/leaks_hold_priv.h"
 #include "src/ptrace/process_copy.h"
 
 #define DTV_AT	8		/* in a thread's record (glibc) */
 
-static const char *const register_name[DWARF_REGISTERS] = {
-	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8",
-	"r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip",
-};
-
 static void registers_of(const struct process_copy_thread *t, struct dwarf_registers *r)
 {
-	const struct user_regs_struct *u = &t->regs;
-	const uint64_t value[DWARF_REGISTERS] = {
-		u->rax, u->rdx, u->rcx, u->rbx, u->rsi, u->rdi, u->rbp, u->rsp, u->r8,
-		u->r9,	u->r10, u->r11, u->r12, u->r13, u->r14, u->r15, u->rip,
-	};
-
-	*r = (struct dwarf_registers){ .known = (1u << DWARF_REGISTERS) - 1 };
-	memcpy(r->value, value, sizeof(value));
+	*r = (struct dwarf_registers){ .known = (1u << ARCH_DWARF_REGISTERS) - 1 };
+	arch_dwarf_values(&t->regs, r->value);
 }
 
 static size_t read_roots(void *arg, uint64_t address, void *to, size_t bytes)
@@ -136,7 +126,7 @@ static void find_blocks(struct hold_names *n)
 
 			if (!n->heap->modules[m].unload_ns &&
 			    symbol_thread_block(n->sym, m, is_first(n->heap, m),
-						n->threads[i].regs.fs_base, &n->memory, &b.start,
+						arch_tp(&n->threads[i].regs), &n->memory, &b.start,
 						&b.end) &&
 			    vec_push(&n->tls, b))
 				return;
@@ -249,7 +239,7 @@ static void find_register(struct hold_names *n, const struct memory_word *word, 
 	if (!t)
 		return;
 	registers_of(t, &registers);
-	for (int i = DWARF_REGISTERS - 1; i >= 0; i--)
+	for (int i = ARCH_DWARF_REGISTERS - 1; i >= 0; i--)
 		if (registers.value[i] == word->value)
 			r->reg = i;
 	if (!w || !w->frames.nr)
@@ -266,7 +256,7 @@ static void find_owned(struct hold_names *n, uint64_t address, struct hold_root 
 	r->kind = HOLD_ROOT_LIBRARY;
 	r->start = r->end = address;
 	for (size_t i = 0; i < n->nr_threads; i++) {
-		uint64_t dtv, tp = n->threads[i].regs.fs_base;
+		uint64_t dtv, tp = arch_tp(&n->threads[i].regs);
 
 		if (read_roots(n->memory.arg, tp + DTV_AT, &dtv, sizeof(dtv)) != sizeof(dtv) ||
 		    address != dtv - 16)
@@ -379,7 +369,7 @@ static void add_memory(struct str *s, const struct hold_names *n, const struct h
 
 static void add_register(struct str *s, const struct hold_names *n, const struct hold_root *r)
 {
-	str_addf(s, "%s of ", r->reg >= 0 ? register_name[r->reg] : "a vector register");
+	str_addf(s, "%s of ", r->reg >= 0 ? arch_dwarf_name(r->reg) : "a vector register");
 	add_thread(s, n, r->thread);
 	if (r->function) {
 		str_add(s, " in ");
@@ -473,7 +463,7 @@ void hold_root_text(struct hold_names *n, const struct hold_root *r, struct hold
 	else if (r->variable.section)
 		str_addf(&s, "%s+0x%" PRIx64, r->variable.section, r->start - r->variable.start);
 	else if (r->kind == HOLD_ROOT_REGISTER && r->reg >= 0)
-		str_add(&s, register_name[r->reg]);
+		str_add(&s, arch_dwarf_name(r->reg));
 	v->name = s.len ? str_steal(&s) : NULL;
 	v->function = copy(r->function ? r->function : r->variable.function);
 	v->module = r->variable.module && *r->variable.module ? copy(r->variable.module)
