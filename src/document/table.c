@@ -5,7 +5,6 @@
 #include "src/document/table.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,12 +130,17 @@ static const char *format(struct table *t, struct arena *arena, const char *fmt,
 	return copy;
 }
 
+void table_vsetf(struct table *t, unsigned column, const char *fmt, va_list args)
+{
+	table_set_const(t, column, format(t, &t->text, fmt, args));
+}
+
 void table_setf(struct table *t, unsigned column, const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	table_set_const(t, column, format(t, &t->text, fmt, args));
+	table_vsetf(t, column, fmt, args);
 	va_end(args);
 }
 

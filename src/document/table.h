@@ -11,6 +11,7 @@
 #ifndef DOCUMENT_TABLE_H
 #define DOCUMENT_TABLE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -133,6 +134,8 @@ void table_set_text(struct table *t, unsigned column, const char *text);
 void table_set_const(struct table *t, unsigned column, const char *text);
 void table_setf(struct table *t, unsigned column, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+void table_vsetf(struct table *t, unsigned column, const char *fmt, va_list args)
+	__attribute__((format(printf, 3, 0)));
 
 /*
  * The text of a string, for one of these; what it could not hold for want of memory fails the

@@ -26,8 +26,7 @@ void coverage_untracked(struct str *s, struct coverage *c)
 
 static void row(struct table *t, const char *name, struct str *s)
 {
-	facts_row(t, name);
-	table_wrap(t, FACT_TEXT, table_text(t, s), WIDTH, 0, ROW_PLAIN, true);
+	facts_wrap(t, name, table_text(t, s), WIDTH);
 	str_clear(s);
 }
 

@@ -13,9 +13,8 @@ void heap_facts_mapped(struct table *t, const struct heap *h)
 
 	if (!bytes)
 		return;
-	facts_row(t, "mapped");
-	table_setf(t, FACT_TEXT, "%s in %s by mmap, beside the heap", fmt_bytes(bytes).s,
-		   fmt_many(nr, "mapping").s);
+	facts_add(t, "mapped", "%s in %s by mmap, beside the heap", fmt_bytes(bytes).s,
+		  fmt_many(nr, "mapping").s);
 }
 
 void heap_facts_resident(struct table *t, const struct heap *h)
@@ -25,13 +24,11 @@ void heap_facts_resident(struct table *t, const struct heap *h)
 
 	if (!heap_resident(h, &r))
 		return;
-	facts_row(t, "RSS");
 	resident_text(h, &r, &s);
-	table_setf(t, FACT_TEXT, "%s", table_text(t, &s));
+	facts_text(t, "RSS", &s);
 	str_clear(&s);
-	facts_row(t, "");
 	resident_parts_text(h, &r, &s);
-	table_setf(t, FACT_TEXT, "%s", table_text(t, &s));
+	facts_text(t, "", &s);
 	str_fini(&s);
 }
 
@@ -46,7 +43,6 @@ void heap_facts_calls(struct table *t, const struct heap *h, bool brief)
 	double rate = !brief && report_run_ns(h) > h->tick_ns ? report_rate(h) : 0;
 	struct str s = STR_INIT;
 
-	facts_row(t, "calls");
 	if (h->allocs) {
 		str_addf(&s, "%s%s of %s", brief ? about(h) : "",
 			 fmt_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s);
@@ -62,27 +58,20 @@ void heap_facts_calls(struct table *t, const struct heap *h, bool brief)
 						 : "no allocations",
 			 fmt_many(h->frees, "free").s);
 	}
-	table_setf(t, FACT_TEXT, "%s", table_text(t, &s));
+	facts_text(t, "calls", &s);
 	str_fini(&s);
 }
 
 static void unusual_rows(struct table *t, const struct heap *h)
 {
-	if (h->failed) {
-		facts_row(t, "failed");
-		table_setf(t, FACT_TEXT, "%s answered with NULL", fmt_many(h->failed, "request").s);
-	}
-	if (h->huge) {
-		facts_row(t, "huge");
-		table_setf(t, FACT_TEXT, "%s of at least %s", fmt_many(h->huge, "request").s,
-			   fmt_bytes(h->warn_size_bytes).s);
-	}
-	if (h->skipped_allocs) {
-		facts_row(t, "skipped");
-		table_setf(t, FACT_TEXT, "%s (%s) below %s",
-			   fmt_many(h->skipped_allocs, "block").s, fmt_bytes(h->skipped_bytes).s,
-			   fmt_bytes(h->min_size_bytes).s);
-	}
+	if (h->failed)
+		facts_add(t, "failed", "%s answered with NULL", fmt_many(h->failed, "request").s);
+	if (h->huge)
+		facts_add(t, "huge", "%s of at least %s", fmt_many(h->huge, "request").s,
+			  fmt_bytes(h->warn_size_bytes).s);
+	if (h->skipped_allocs)
+		facts_add(t, "skipped", "%s (%s) below %s", fmt_many(h->skipped_allocs, "block").s,
+			  fmt_bytes(h->skipped_bytes).s, fmt_bytes(h->min_size_bytes).s);
 }
 
 struct table *heap_facts_summary(const struct heap *h)
@@ -91,11 +80,9 @@ struct table *heap_facts_summary(const struct heap *h)
 
 	if (!t)
 		return NULL;
-	facts_row(t, "peak");
-	table_setf(t, FACT_TEXT, "%s%s", about(h), report_peak(h).s);
-	facts_row(t, "live at end");
-	table_setf(t, FACT_TEXT, "%s%s in %s", about(h), fmt_bytes(h->live_bytes).s,
-		   fmt_many(h->live_blocks, "block").s);
+	facts_add(t, "peak", "%s%s", about(h), report_peak(h).s);
+	facts_add(t, "live at end", "%s%s in %s", about(h), fmt_bytes(h->live_bytes).s,
+		  fmt_many(h->live_blocks, "block").s);
 	/* less than what is live is no more than the allocator's own */
 	if (heap_mapped_bytes(h, NULL) > h->live_bytes)
 		heap_facts_mapped(t, h);

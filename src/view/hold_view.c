@@ -98,8 +98,7 @@ static void held_row(struct table *t, const struct hold_answer *a, bool first,
 
 	add_share(&s, a, part);
 	str_addf(&s, "by %s", by);
-	facts_row(t, first ? "held" : "");
-	table_wrap(t, FACT_TEXT, table_text(t, &s), LABEL_WIDTH + 10, 0, ROW_PLAIN, true);
+	facts_wrap(t, first ? "held" : "", table_text(t, &s), LABEL_WIDTH + 10);
 	str_fini(&s);
 }
 
@@ -113,13 +112,10 @@ static void add_summary(struct doc *d, const struct hold_answer *a)
 		return;
 	}
 	report_process_row(t, h);
-	if (h->search.pause_ns) {
-		facts_row(t, "stopped");
-		table_setf(t, FACT_TEXT, "for %s", fmt_duration(h->search.pause_ns).s);
-	}
-	facts_row(t, "asked");
-	table_setf(t, FACT_TEXT, "%s: %s, %s", a->asked, fmt_many(a->sum.blocks, "block").s,
-		   fmt_bytes(a->sum.bytes).s);
+	if (h->search.pause_ns)
+		facts_add(t, "stopped", "for %s", fmt_duration(h->search.pause_ns).s);
+	facts_add(t, "asked", "%s: %s, %s", a->asked, fmt_many(a->sum.blocks, "block").s,
+		  fmt_bytes(a->sum.bytes).s);
 	for (size_t i = 0; i < a->roots.nr; i++) {
 		const struct hold_view_root *r = &a->roots.v[i];
 
@@ -134,16 +130,12 @@ static void add_summary(struct doc *d, const struct hold_answer *a)
 	if (a->untold.blocks)
 		held_row(t, a, false, &a->untold,
 			 "what is no pointer: they count as reached in a search for leaks");
-	if (a->verdict) {
-		facts_row(t, "lost");
-		table_wrap(t, FACT_TEXT, a->verdict, LABEL_WIDTH + 10, 0, ROW_STRONG, true);
-	}
-	if (!h->search.complete) {
-		facts_row(t, "!");
-		table_set_const(
-			t, FACT_TEXT,
+	if (a->verdict)
+		facts_wrap(t, "lost", a->verdict, LABEL_WIDTH + 10);
+	if (!h->search.complete)
+		facts_add(
+			t, "!",
 			"not all blocks are known: what the others point to is held by \"memory\"");
-	}
 	doc_add(d, t);
 }
 

@@ -91,48 +91,34 @@ static void search_row(struct table *t, const struct heap *h, const struct leaks
 	struct fmt pause = fmt_duration(s->pause_ns), took = fmt_duration(s->took_ns),
 		   bytes = fmt_bytes(s->read_bytes);
 
-	facts_row(t, "searched");
-	switch (s->how) {
-	case HEAP_SEARCH_COPY:
-		table_setf(t, FACT_TEXT, "%s in %s, in a copy; the program was stopped for %s",
-			   bytes.s, took.s, pause.s);
-		if (o->held_bytes >= MUCH_HELD)
-			table_setf(t, FACT_TEXT,
-				   "%s in %s, in a copy; the program was stopped for %s, while %s "
-				   "were read that a copy does not get or shares",
-				   bytes.s, took.s, pause.s, fmt_bytes(o->held_bytes).s);
-		break;
-	case HEAP_SEARCH_STOPPED:
-		table_setf(t, FACT_TEXT, "%s in %s; the program was stopped for %s%s%s", bytes.s,
-			   took.s, pause.s, why_stopped ? ", as no copy could be made: " : "",
-			   why_stopped ? why_stopped : "");
-		break;
-	case HEAP_SEARCH_EXIT:
-		if (o->tree)
-			table_setf(t, FACT_TEXT,
-				   "%s in %s, at the processes' ends; none was held up for more "
-				   "than %s",
-				   bytes.s, took.s, pause.s);
-		else
-			table_setf(t, FACT_TEXT,
-				   "%s in %s, at the program's end; it was held up for %s", bytes.s,
-				   took.s, pause.s);
-		break;
-	default:
-		table_setf(t, FACT_TEXT, "%s in %s, in the core file", bytes.s, took.s);
-		break;
-	}
+	if (s->how == HEAP_SEARCH_COPY && o->held_bytes >= MUCH_HELD)
+		facts_add(t, "searched",
+			  "%s in %s, in a copy; the program was stopped for %s, while %s were read "
+			  "that a copy does not get or shares",
+			  bytes.s, took.s, pause.s, fmt_bytes(o->held_bytes).s);
+	else if (s->how == HEAP_SEARCH_COPY)
+		facts_add(t, "searched", "%s in %s, in a copy; the program was stopped for %s",
+			  bytes.s, took.s, pause.s);
+	else if (s->how == HEAP_SEARCH_STOPPED)
+		facts_add(t, "searched", "%s in %s; the program was stopped for %s%s%s", bytes.s,
+			  took.s, pause.s, why_stopped ? ", as no copy could be made: " : "",
+			  why_stopped ? why_stopped : "");
+	else if (s->how == HEAP_SEARCH_EXIT && o->tree)
+		facts_add(t, "searched",
+			  "%s in %s, at the processes' ends; none was held up for more than %s",
+			  bytes.s, took.s, pause.s);
+	else if (s->how == HEAP_SEARCH_EXIT)
+		facts_add(t, "searched", "%s in %s, at the program's end; it was held up for %s",
+			  bytes.s, took.s, pause.s);
+	else
+		facts_add(t, "searched", "%s in %s, in the core file", bytes.s, took.s);
 }
 
 static void sum_row(struct table *t, const char *name, const struct leak_sum *s)
 {
-	facts_row(t, name);
-	table_setf(t, FACT_TEXT, "%s in %s", fmt_many(s->bytes, "byte").s,
-		   fmt_many(s->blocks, "block").s);
-	if (s->blocks)
-		table_setf(t, FACT_TEXT, "%s in %s, %s", fmt_many(s->bytes, "byte").s,
-			   fmt_many(s->blocks, "block").s,
-			   fmt_many(s->sites, "site").s);
+	facts_add(t, name, "%s in %s%s%s", fmt_many(s->bytes, "byte").s,
+		  fmt_many(s->blocks, "block").s, s->blocks ? ", " : "",
+		  s->blocks ? fmt_many(s->sites, "site").s : "");
 }
 
 /* Why memcheck would say less of what is reachable. */
@@ -147,9 +133,8 @@ static void habit_row(struct table *t, const struct leaks *l)
 	}
 	if (!blocks)
 		return;
-	facts_row(t, "of these");
-	table_setf(t, FACT_TEXT, "%s in %s by pointers behind headers or into pools only",
-		   fmt_bytes(bytes).s, fmt_many(blocks, "block").s);
+	facts_add(t, "of these", "%s in %s by pointers behind headers or into pools only",
+		  fmt_bytes(bytes).s, fmt_many(blocks, "block").s);
 }
 
 static void add_head(struct leaks_view *v)
@@ -179,25 +164,20 @@ static void add_notes(struct leaks_view *v)
 	const struct heap *h = v->heap;
 	struct table *t = facts_new(NULL);
 
-	if (t && !h->search.complete && v->opt.tree) {
-		facts_row(t, "!");
-		table_setf(t, FACT_TEXT,
-			   "of %s not all blocks are known (of forked children those from before "
-			   "the fork, for example): what they point to "
-			   "counts as reachable",
-			   fmt_many(v->opt.tree->nr_incomplete, "process").s);
-	}
-	if (t && v->opt.tree && v->opt.tree->merge.nr_unkept) {
-		facts_row(t, "!");
-		table_setf(t, FACT_TEXT,
-			   "%s of too many different ones were not kept: their blocks are counted "
-			   "as of an unknown stack",
-			   fmt_many(v->opt.tree->merge.nr_unkept, "stack").s);
-	}
-	if (t && !h->search.complete && !v->opt.tree) {
-		facts_row(t, "!");
-		table_set_const(
-			t, FACT_TEXT,
+	if (!h->search.complete && v->opt.tree)
+		facts_add(t, "!",
+			  "of %s not all blocks are known (of forked children those from before "
+			  "the fork, for example): what they point to "
+			  "counts as reachable",
+			  fmt_many(v->opt.tree->nr_incomplete, "process").s);
+	if (v->opt.tree && v->opt.tree->merge.nr_unkept)
+		facts_add(t, "!",
+			  "%s of too many different ones were not kept: their blocks are counted "
+			  "as of an unknown stack",
+			  fmt_many(v->opt.tree->merge.nr_unkept, "stack").s);
+	if (!h->search.complete && !v->opt.tree)
+		facts_add(
+			t, "!", "%s",
 			h->mode == HEAP_SAMPLED
 				? "only a sample of the blocks is known: what the others point to "
 				  "counts as reachable, the figures are the sample's"
@@ -209,27 +189,20 @@ static void add_notes(struct leaks_view *v)
 				  "counts as reachable"
 				: "not all blocks are known: what the others point to counts as "
 				  "reachable");
-	}
-	if (t && h->search.unread_bytes) {
-		facts_row(t, "!");
-		table_setf(t, FACT_TEXT, "%s could not be read: pointers in there are not known",
-			   fmt_bytes(h->search.unread_bytes).s);
-	}
-	if (t && v->opt.late && v->leaks->by_class[REACH_DEFINITE].blocks) {
-		facts_row(t, "!");
-		table_set_const(t, FACT_TEXT,
-				"part of the memory that a copy shares or gets empty was read "
-				"after the pause: a block to which the program moved the only "
-				"pointer there meanwhile can seem lost; be sure with '--stop'");
-	}
-	if (t && v->opt.slack_blocks) {
-		facts_row(t, "!");
-		table_setf(t, FACT_TEXT,
-			   "%s possibly lost: only the bytes behind what other blocks were asked "
-			   "for point there, and the program may use those "
-			   "(it calls malloc_usable_size); start it with 'pmm run' to know",
-			   fmt_many(v->opt.slack_blocks, "block").s);
-	}
+	if (h->search.unread_bytes)
+		facts_add(t, "!", "%s could not be read: pointers in there are not known",
+			  fmt_bytes(h->search.unread_bytes).s);
+	if (v->opt.late && v->leaks->by_class[REACH_DEFINITE].blocks)
+		facts_add(t, "!",
+			  "part of the memory that a copy shares or gets empty was read "
+			  "after the pause: a block to which the program moved the only "
+			  "pointer there meanwhile can seem lost; be sure with '--stop'");
+	if (v->opt.slack_blocks)
+		facts_add(t, "!",
+			  "%s possibly lost: only the bytes behind what other blocks were asked "
+			  "for point there, and the program may use those "
+			  "(it calls malloc_usable_size); start it with 'pmm run' to know",
+			  fmt_many(v->opt.slack_blocks, "block").s);
 	doc_add(&v->doc, t);
 }
 

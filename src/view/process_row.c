@@ -42,9 +42,8 @@ void report_process_row(struct table *t, const struct heap *h)
 	struct str end = STR_INIT;
 
 	report_end_text(&end, h);
-	facts_row(t, "process");
-	table_setf(t, FACT_TEXT, "%s, pid %u, %s %s, %s", h->comm, h->pid,
-		   h->began == HEAP_BEGAN_ATTACH ? "watched for" : "ran", report_run(h).s,
-		   table_text(t, &end));
+	facts_add(t, "process", "%s, pid %u, %s %s, %s", h->comm, h->pid,
+		  h->began == HEAP_BEGAN_ATTACH ? "watched for" : "ran", report_run(h).s,
+		  table_text(t, &end));
 	str_fini(&end);
 }

@@ -111,16 +111,16 @@ static void unknown_row(struct table *t, const struct heap *h)
 	if (a->why == HEAP_FIGURES_OTHER && name && str_starts(name, "libc.so"))
 		name = a->path;			/* the name alone could be glibc's */
 	if (a->why == HEAP_FIGURES_OTHER)
-		table_setf(t, FACT_TEXT,
-			   "figures not known, because the program uses %s, and pmm can read "
-			   "glibc's only",
-			   name ? name : "another allocator");
+		facts_add(t, "allocator",
+			  "figures not known, because the program uses %s, and pmm can read "
+			  "glibc's only",
+			  name ? name : "another allocator");
 	else
-		table_setf(t, FACT_TEXT, "%s%sfigures not known, because %s", name ? name : "",
-			   name ? ": " : "",
-			   why_text[a->why]	     ? why_text[a->why]
-			   : h->end <= HEAP_REPLACED ? end_text[h->end]
-						     : "it was not asked");
+		facts_add(t, "allocator", "%s%sfigures not known, because %s", name ? name : "",
+			  name ? ": " : "",
+			  why_text[a->why]	    ? why_text[a->why]
+			  : h->end <= HEAP_REPLACED ? end_text[h->end]
+						    : "it was not asked");
 }
 
 /* What there is beside that and in it; what there is none of is left out. */
@@ -136,10 +136,8 @@ static void more_row(struct table *t, const struct heap_allocator *a)
 			 fmt_bytes(a->fast_bytes).s, fmt_many(a->fast_chunks, "chunk").s);
 	if (a->top_bytes)
 		str_addf(&s, "%s%s at the top", s.len ? "; " : "", fmt_bytes(a->top_bytes).s);
-	if (s.len || str_error(&s)) {
-		facts_row(t, "");
-		table_setf(t, FACT_TEXT, "%s", table_text(t, &s));
-	}
+	if (s.len || str_error(&s))
+		facts_text(t, "", &s);
 	str_fini(&s);
 }
 
@@ -148,22 +146,20 @@ static void counted_row(struct table *t, const struct heap_allocator *a, const c
 {
 	const char *about = a->why == HEAP_FIGURES_CHANGED ? "about " : "";
 
-	table_setf(t, FACT_TEXT, "%s%s%s from the system%s, %s%s used, %s%s free in %s%s", name,
-		   *name ? ": " : "", fmt_bytes(a->arena_bytes).s, arenas, about,
-		   fmt_bytes(a->used_bytes).s, about, fmt_bytes(a->free_bytes).s, about,
-		   fmt_many(a->free_chunks, "chunk").s);
+	facts_add(t, "allocator", "%s%s%s from the system%s, %s%s used, %s%s free in %s%s", name,
+		  *name ? ": " : "", fmt_bytes(a->arena_bytes).s, arenas, about,
+		  fmt_bytes(a->used_bytes).s, about, fmt_bytes(a->free_bytes).s, about,
+		  fmt_many(a->free_chunks, "chunk").s);
 	more_row(t, a);
 }
 
 static void uncounted_row(struct table *t, const struct heap_allocator *a, const char *name,
 			  const char *arenas)
 {
-	table_setf(t, FACT_TEXT, "%s%s%s from the system%s", name, *name ? ": " : "",
-		   fmt_bytes(a->arena_bytes).s, arenas);
+	facts_add(t, "allocator", "%s%s%s from the system%s", name, *name ? ": " : "",
+		  fmt_bytes(a->arena_bytes).s, arenas);
 	more_row(t, a);
-	facts_row(t, "");
-	table_setf(t, FACT_TEXT, "what is used and free is not known, because %s",
-		   why_text[a->why]);
+	facts_add(t, "", "what is used and free is not known, because %s", why_text[a->why]);
 }
 
 /* Those that were read from outside are not of a process's very end. */
@@ -175,12 +171,11 @@ static void age_row(struct table *t, const struct heap *h)
 
 	if (running ? age_ns < OLD_NS : !a->outside && age_ns < OLD_NS)
 		return;
-	facts_row(t, "");
 	if (age_ns < 2 * TICK_NS)
-		table_set_const(t, FACT_TEXT, "(as it was shortly before the end)");
+		facts_add(t, "", "(as it was shortly before the end)");
 	else
-		table_setf(t, FACT_TEXT, "(as it was about %s before %s)", fmt_duration(age_ns).s,
-			   running ? "the rest of this report" : "the end");
+		facts_add(t, "", "(as it was about %s before %s)", fmt_duration(age_ns).s,
+			  running ? "the rest of this report" : "the end");
 }
 
 void report_allocator_rows(struct table *t, const struct heap *h)
@@ -189,7 +184,6 @@ void report_allocator_rows(struct table *t, const struct heap *h)
 	const char *name = a->path && a->path[0] ? report_basename(a->path) : "";
 	char arenas[64] = "";
 
-	facts_row(t, "allocator");
 	if (!a->valid) {
 		unknown_row(t, h);
 		return;

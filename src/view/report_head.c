@@ -127,27 +127,22 @@ static void mode_row(struct table *t, const struct heap *h)
 {
 	double error = estimate_live_error(h);
 
-	facts_row(t, "mode");
-	if (h->mode != HEAP_SAMPLED) {
-		table_set_const(t, FACT_TEXT,
-				h->min_size_bytes ? "exact, of large enough blocks"
-				: heap_srclocs_only(h)
-					? "exact: every call through pmm.h, and no others"
-					: "exact: every call");
-		return;
-	}
-	if (!h->live_blocks) {
-		table_setf(t, FACT_TEXT,
-			   "sampled every %s: no live block was in the sample, so less than %s is "
-			   "live in 19 of 20 cases",
-			   fmt_bytes(h->sample_bytes).s, fmt_bytes(estimate_round(error)).s);
-		return;
-	}
-	table_setf(t, FACT_TEXT,
-		   "sampled every %s: figures are estimates, live bytes within %s (%.1f%%) in 19 "
-		   "of 20 cases",
-		   fmt_bytes(h->sample_bytes).s, fmt_bytes(estimate_round(error)).s,
-		   h->live_bytes ? 100 * error / (double)h->live_bytes : 0);
+	if (h->mode != HEAP_SAMPLED)
+		facts_add(t, "mode", "%s",
+			  h->min_size_bytes	 ? "exact, of large enough blocks"
+			  : heap_srclocs_only(h) ? "exact: every call through pmm.h, and no others"
+						 : "exact: every call");
+	else if (!h->live_blocks)
+		facts_add(t, "mode",
+			  "sampled every %s: no live block was in the sample, so less than %s is "
+			  "live in 19 of 20 cases",
+			  fmt_bytes(h->sample_bytes).s, fmt_bytes(estimate_round(error)).s);
+	else
+		facts_add(t, "mode",
+			  "sampled every %s: figures are estimates, live bytes within %s (%.1f%%) "
+			  "in 19 of 20 cases",
+			  fmt_bytes(h->sample_bytes).s, fmt_bytes(estimate_round(error)).s,
+			  h->live_bytes ? 100 * error / (double)h->live_bytes : 0);
 }
 
 static void unusual_row(struct table *t, const struct heap *h)
@@ -155,10 +150,8 @@ static void unusual_row(struct table *t, const struct heap *h)
 	struct str s = STR_INIT;
 
 	report_unusual(&s, h->failed, h->zero_size, h->huge);
-	if (s.len) {
-		facts_row(t, "unusual");
-		table_setf(t, FACT_TEXT, "%s", table_text(t, &s));
-	}
+	if (s.len)
+		facts_text(t, "unusual", &s);
 	str_fini(&s);
 }
 
@@ -167,17 +160,14 @@ static void head_rows(struct table *t, const struct heap *h)
 	struct str end = STR_INIT;
 
 	report_end_text(&end, h);
-	facts_row(t, "process");
-	table_setf(t, FACT_TEXT, "%s, pid %u, %s %s from %s, %s", h->comm, h->pid,
-		   h->began == HEAP_BEGAN_ATTACH ? "watched while it ran for" : "ran",
-		   report_run(h).s,
-		   fmt_time(h->start_realtime_ns + h->attach_ns).s, table_text(t, &end));
-	facts_row(t, "peak");
-	table_setf(t, FACT_TEXT, "%s", report_peak(h).s);
-	facts_row(t, "live");
-	table_setf(t, FACT_TEXT, "%s in %s %s", fmt_bytes(h->live_bytes).s,
-		   fmt_many(h->live_blocks, "block").s,
-		   h->end == HEAP_RUNNING ? "now" : "at the end");
+	facts_add(t, "process", "%s, pid %u, %s %s from %s, %s", h->comm, h->pid,
+		  h->began == HEAP_BEGAN_ATTACH ? "watched while it ran for" : "ran",
+		  report_run(h).s, fmt_time(h->start_realtime_ns + h->attach_ns).s,
+		  table_text(t, &end));
+	facts_add(t, "peak", "%s", report_peak(h).s);
+	facts_add(t, "live", "%s in %s %s", fmt_bytes(h->live_bytes).s,
+		  fmt_many(h->live_blocks, "block").s,
+		  h->end == HEAP_RUNNING ? "now" : "at the end");
 	heap_facts_mapped(t, h);
 	heap_facts_resident(t, h);
 	heap_facts_calls(t, h, false);
@@ -209,11 +199,9 @@ static void add_filter_row(struct table *t, const struct report_options *o)
 		str_addf(&s, "%s, ",
 			 f->age_ns.max == UINT64_MAX ? "any" : fmt_duration_given(f->age_ns.max).s);
 	}
-	if (s.len || str_error(&s)) {
-		facts_row(t, "only");
-		table_setf(t, FACT_TEXT, "%.*s%s", (int)s.len - 2, table_text(t, &s),
-			   filter_by_block(f) ? " (of live blocks)" : "");
-	}
+	if (s.len || str_error(&s))
+		facts_add(t, "only", "%.*s%s", (int)s.len - 2, table_text(t, &s),
+			  filter_by_block(f) ? " (of live blocks)" : "");
 	str_fini(&s);
 }
 
@@ -221,10 +209,9 @@ static void add_errors_row(struct table *t, const struct report *r)
 {
 	if (!r->heap->nr_findings)
 		return;
-	facts_row(t, "errors");
-	table_setf(t, FACT_TEXT, "%s, see 'pmm check %s'",
-		   fmt_many(r->heap->nr_findings, "heap error").s,
-		   r->opt.source ? r->opt.source : "FILE");
+	facts_add(t, "errors", "%s, see 'pmm check %s'",
+		  fmt_many(r->heap->nr_findings, "heap error").s,
+		  r->opt.source ? r->opt.source : "FILE");
 }
 
 static void add_head(struct report *r)

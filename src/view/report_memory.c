@@ -177,38 +177,31 @@ static void mapping_rows(struct table *t, const struct heap *h)
 	const char *name = "mappings";
 
 	if (heap_srclocs_only(h)) {
-		facts_row(t, name);
-		table_set_const(t, FACT_TEXT, "not known: only calls through pmm.h were recorded");
+		facts_add(t, name, "not known: only calls through pmm.h were recorded");
 		return;
 	}
 	if (m->mmap_calls || m->munmap_calls) {
-		facts_row(t, name);
+		facts_add(t, name, "mmap %s, %s%s%s%s; munmap %s, %s",
+			  fmt_many(m->mmap_calls, "call").s, fmt_bytes(m->mmap_bytes).s,
+			  m->mmap_failed ? ", " : "",
+			  m->mmap_failed ? fmt_count(m->mmap_failed).s : "",
+			  m->mmap_failed ? " failed" : "", fmt_many(m->munmap_calls, "call").s,
+			  fmt_bytes(m->munmap_bytes).s);
 		name = "";
-		table_setf(t, FACT_TEXT, "mmap %s, %s%s%s%s; munmap %s, %s",
-			   fmt_many(m->mmap_calls, "call").s, fmt_bytes(m->mmap_bytes).s,
-			   m->mmap_failed ? ", " : "",
-			   m->mmap_failed ? fmt_count(m->mmap_failed).s : "",
-			   m->mmap_failed ? " failed" : "", fmt_many(m->munmap_calls, "call").s,
-			   fmt_bytes(m->munmap_bytes).s);
 	}
 	if (m->mremap_calls) {
-		facts_row(t, name);
+		facts_add(t, name, "mremap %s, %s grown, %s shrunk",
+			  fmt_many(m->mremap_calls, "call").s, fmt_bytes(m->mremap_grown_bytes).s,
+			  fmt_bytes(m->mremap_shrunk_bytes).s);
 		name = "";
-		table_setf(t, FACT_TEXT, "mremap %s, %s grown, %s shrunk",
-			   fmt_many(m->mremap_calls, "call").s,
-			   fmt_bytes(m->mremap_grown_bytes).s, fmt_bytes(m->mremap_shrunk_bytes).s);
 	}
-	if (m->brk_calls || m->brk_peak_bytes) {
-		facts_row(t, name);
-		if (m->brk_calls)
-			table_setf(t, FACT_TEXT, "brk %s, grown by %s, at most %s",
-				   fmt_many(m->brk_calls, "call").s,
-				   fmt_bytes(m->brk_growth_bytes).s,
-				   fmt_bytes(m->brk_peak_bytes).s);
-		else	/* the C library's own calls do not pass a hook */
-			table_setf(t, FACT_TEXT, "brk at most %s; no calls were seen",
-				   fmt_bytes(m->brk_peak_bytes).s);
-	}
+	if (m->brk_calls)
+		facts_add(t, name, "brk %s, grown by %s, at most %s",
+			  fmt_many(m->brk_calls, "call").s, fmt_bytes(m->brk_growth_bytes).s,
+			  fmt_bytes(m->brk_peak_bytes).s);
+	else if (m->brk_peak_bytes) /* the C library's own calls do not pass a hook */
+		facts_add(t, name, "brk at most %s; no calls were seen",
+			  fmt_bytes(m->brk_peak_bytes).s);
 }
 
 void report_memory(struct report *r)
@@ -220,10 +213,9 @@ void report_memory(struct report *r)
 	if (t) {
 		report_allocator_rows(t, h);
 		mapping_rows(t, h);
-		facts_row(t, "ledger");
-		table_setf(t, FACT_TEXT, "%s of at most %s; %s of %s slots used",
-			   fmt_bytes(h->ledger_bytes).s, fmt_bytes(h->ledger_limit_bytes).s,
-			   fmt_count(h->ledger_slots_used).s, fmt_count(h->ledger_slots).s);
+		facts_add(t, "ledger", "%s of at most %s; %s of %s slots used",
+			  fmt_bytes(h->ledger_bytes).s, fmt_bytes(h->ledger_limit_bytes).s,
+			  fmt_count(h->ledger_slots_used).s, fmt_count(h->ledger_slots).s);
 	}
 	doc_add(&r->doc, t);
 }

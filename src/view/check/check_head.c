@@ -86,8 +86,7 @@ static void blocks_row(struct table *t, const struct heap *h)
 
 	check_coverage(&s, &h->check);
 	check_left_out(&s, &h->check);
-	facts_row(t, "blocks");
-	table_wrap(t, FACT_TEXT, table_text(t, &s), FACT_WIDTH, 0, ROW_PLAIN, true);
+	facts_wrap(t, "blocks", table_text(t, &s), FACT_WIDTH);
 	str_fini(&s);
 }
 
@@ -124,14 +123,11 @@ static void add_head(struct check_view *v)
 		else if (h->check.level)
 			blocks_row(t, h);
 		report_process_row(t, h);
-		if (h->check.failed_on_purpose) {
-			facts_row(t, "failed");
-			table_setf(t, FACT_TEXT, "%s made to fail",
-				   fmt_many(h->check.failed_on_purpose, "request").s);
-		}
-		facts_row(t, "found");
+		if (h->check.failed_on_purpose)
+			facts_add(t, "failed", "%s made to fail",
+				  fmt_many(h->check.failed_on_purpose, "request").s);
 		found_text(&found, h);
-		table_wrap(t, FACT_TEXT, table_text(t, &found), FACT_WIDTH, 0, ROW_PLAIN, true);
+		facts_wrap(t, "found", table_text(t, &found), FACT_WIDTH);
 		str_fini(&found);
 	}
 	doc_add(&v->doc, t);
@@ -139,8 +135,7 @@ static void add_head(struct check_view *v)
 
 static void add_note(struct table *t, const char *text)
 {
-	facts_row(t, "!");
-	table_wrap(t, FACT_TEXT, text, FACT_WIDTH, 0, ROW_PLAIN, true);
+	facts_wrap(t, "!", text, FACT_WIDTH);
 }
 
 static void add_notes(struct check_view *v)

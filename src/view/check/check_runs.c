@@ -100,8 +100,7 @@ void check_runs_rows(struct table *t, const struct check_view *v)
 
 	for (unsigned i = 0; i < r->nr; i++) {
 		add_run(&s, &r->run[i]);
-		facts_row(t, i ? "" : "runs");
-		table_wrap(t, FACT_TEXT, table_text(t, &s), FACT_WIDTH, 0, ROW_PLAIN, true);
+		facts_wrap(t, i ? "" : "runs", table_text(t, &s), FACT_WIDTH);
 		str_clear(&s);
 	}
 	str_fini(&s);

@@ -31,8 +31,7 @@ void check_set_processes(struct table *t, const struct check_view *v, uint64_t i
 
 static void row(struct table *t, const char *name, struct str *s)
 {
-	facts_row(t, name);
-	table_wrap(t, FACT_TEXT, table_text(t, s), TREE_WIDTH, 0, ROW_PLAIN, true);
+	facts_wrap(t, name, table_text(t, s), TREE_WIDTH);
 	str_clear(s);
 }
 
