@@ -424,8 +424,6 @@ int inject_attach(pid_t pid, const struct inject_options *o, struct inject_resul
 			eject_this(&j->a);
 		if (rc >= 0)
 			r->nr_patched = (unsigned)rc;
-		for (size_t i = 0; i < o->entries->nr; i++)
-			r->nr_refused += o->entries->v[i].refused != NULL;
 	}
 	image_fini(&j->image);
 	free(j);

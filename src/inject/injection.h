@@ -26,7 +26,7 @@ struct inject_options {
 };
 
 struct inject_result {
-	unsigned nr_patched, nr_refused;
+	unsigned nr_patched;
 	uint32_t slot;			/* in the tree */
 	uint64_t owner;			/* see struct pmm_attach */
 	uint64_t prepare_ns;		/* one thread was stopped for that long */

@@ -91,7 +91,6 @@ static void copy_rounds(struct precopy *f)
 	for (unsigned i = 0; i < MAX_ROUNDS; i++) {
 		bytes = copy_marked(f, false);
 		f->copied_bytes += bytes;
-		f->rounds++;
 		if (bytes <= FEW_BYTES || bytes > last / 4 * 3)
 			return;
 		last = bytes;

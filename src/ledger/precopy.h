@@ -47,7 +47,6 @@ struct precopy {
 	struct ledger_map *map;		/* borrowed */
 	uint64_t copied_bytes;		/* in precopy_begin(), all rounds */
 	uint64_t late_bytes;		/* in precopy_now() */
-	unsigned rounds;		/* of copying again, in precopy_begin() */
 	VEC(struct precopy_move) moves;	/* by precopy_now() */
 	struct precopy_state *state;
 };

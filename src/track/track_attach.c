@@ -125,13 +125,6 @@ static int make_tree(void *arg, int fd, struct err *e)
 	return rc;
 }
 
-static void count_refused(struct attach *a)
-{
-	a->info.nr_refused = 0;
-	for (size_t i = 0; i < a->info.entries.nr; i++)
-		a->info.nr_refused += a->info.entries.v[i].refused != NULL;
-}
-
 static int watch(struct attach *a, struct err *e)
 {
 	uint64_t now_ns = ticker_tick(a->ticker, &a->tree);
@@ -303,7 +296,6 @@ int attach_start(struct attach *a, struct err *e)
 	a->info.nr_patched = r.nr_patched;
 	a->info.prepare_ns = r.prepare_ns;
 	a->info.pause_ns = r.pause_ns;
-	count_refused(a);
 	rc = watch(a, e);
 	return rc ? rc : listen_to(a, e);
 }
@@ -351,7 +343,6 @@ static int patch_new(struct attach *a, struct entries *now, unsigned nr_new, str
 	entries_fini(&a->info.entries);
 	a->info.entries = *now;
 	*now = (struct entries){ 0 };
-	count_refused(a);
 	return 0;
 }
 

@@ -84,7 +84,7 @@ struct attach_late {
 
 struct attach_info {
 	/* functions; refused ones say why in entries.v[].refused */
-	unsigned nr_patched, nr_refused;
+	unsigned nr_patched;
 	/* the allocator's functions as found, also in libraries loaded since */
 	struct entries entries;
 	uint64_t prepare_ns;		/* one thread was stopped for that long at attach */
