@@ -190,6 +190,19 @@ static void nothing_raw_is_printed(void **state)
 	free(json);
 }
 
+/* 30 ms by steps of the clock, 20.1 ms by what is known. */
+static void no_point_is_after_the_end(void **state)
+{
+	char *json = make("process attach=1009900us taken=1030ms\nsite a size=8\n"
+			  "point 1019ms live=4 blocks=1\npoint 1030ms live=8 blocks=1\n",
+			  (struct report_options){ .top = 5 }, true);
+
+	(void)state;
+	assert_true(has(json, "\"run_ns\": 20100000,"));
+	assert_true(has(json, "\"time_ns\": [0, 10000000, 20100000, 20100000],"));
+	free(json);
+}
+
 static void losses_are_said(void **state)
 {
 	char *text = make("watch off=2 drift=5 min-size=64\ntotals skipped=9 skipped-bytes=100\n"
@@ -257,6 +270,7 @@ int main(void)
 		cmocka_unit_test(stacks_show_who_answers_and_what_is_inside),
 		cmocka_unit_test(depth_says_what_it_left_out),
 		cmocka_unit_test(nothing_raw_is_printed),
+		cmocka_unit_test(no_point_is_after_the_end),
 		cmocka_unit_test(losses_are_said),
 		cmocka_unit_test(what_is_not_known_is_not_made_up),
 		cmocka_unit_test(every_wish_on_every_heap),
