@@ -306,16 +306,15 @@ static void end_points(struct heap *h, uint64_t end_ns)
 static void set_span(const struct watched *w, struct heap *h)
 {
 	uint64_t began_ns = is_near(w->launched_ns, h->attach_ns) ? w->launched_ns : w->heard_ns;
+	uint64_t end_ns = h->taken_ns < w->ended_ns ? h->taken_ns : w->ended_ns;
 
-	if (h->taken_ns > w->ended_ns)
-		h->taken_ns = w->ended_ns;
-	if (!w->end_heard && !w->is_root)
-		return;
-	if (!is_near(began_ns, h->attach_ns) || began_ns + w->held_ns >= w->ended_ns)
-		return;
-	end_points(h, w->ended_ns - w->held_ns);
-	h->attach_ns = began_ns;
-	h->taken_ns = w->ended_ns - w->held_ns;
+	if ((w->end_heard || w->is_root) && is_near(began_ns, h->attach_ns) &&
+	    began_ns + w->held_ns < w->ended_ns) {
+		h->attach_ns = began_ns;
+		end_ns = w->ended_ns - w->held_ns;
+	}
+	end_points(h, end_ns);
+	h->taken_ns = end_ns;
 }
 
 static int read_heap(struct watched *w, bool no_blocks, struct heap **out, struct err *e)
