@@ -15,6 +15,7 @@
 #include "src/cmd/options/percent.h"
 #include "src/cmd/options/pid.h"
 #include "src/cmd/terminal.h"
+#include "src/proc/fds.h"
 #include "src/session/attach/attach_session.h"
 
 #define CHECK_SAMPLE		(128ull << 10)
@@ -277,6 +278,25 @@ static int run(struct command *c, struct err *e)
 	return rc;
 }
 
+/* Before anything is opened: who cannot detach is not to attach. */
+static int check_descriptors(struct err *e)
+{
+	struct fds all = { 0 };
+	int rc;
+
+	fds_raise();
+	rc = fds_reserve(&all, ATTACH_NR_FDS);
+	fds_release(&all);
+	if (rc) {
+		err_set(e, rc, "too few file descriptors to attach and to detach again: %s",
+			strerror(-rc));
+		err_hint(e, "pmm needs %d in all, and some more for names: raise its hard limit "
+			    "(ulimit -Hn)",
+			 3 + ATTACH_NR_FDS);
+	}
+	return rc;
+}
+
 static int attach_run(int argc, char **argv)
 {
 	struct command c = { .custom = calloc(OPT_LIST_MAX, sizeof(*c.custom)),
@@ -288,6 +308,8 @@ static int attach_run(int argc, char **argv)
 	terminal_guard();
 	rc = c.custom ? read_options(&c, argv[0], &e) : err_set(&e, -ENOMEM, "out of memory");
 	signal(SIGPIPE, SIG_IGN);	/* who no longer reads ends the watching, not us */
+	if (!rc)
+		rc = check_descriptors(&e);
 	if (!rc)
 		rc = run(&c, &e);
 	ticker_fini(&c.ticker);

@@ -7,6 +7,8 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/options/pid.h"
 #include "src/inject/injection.h"
+#include "src/proc/fds.h"
+#include "src/proc/frozen.h"
 #include "src/ptrace/watchdog.h"
 
 static bool quiet;
@@ -37,7 +39,10 @@ static int detach_run(int argc, char **argv)
 	int rc;
 
 	(void)argc;
+	fds_raise();
 	rc = cmd_parse_pid(argv[0], &pid, &e);
+	if (!rc)
+		rc = frozen_not(pid, &e);
 	if (!rc)
 		rc = inject_present(pid, &monitor, &e);
 	if (rc >= 0)

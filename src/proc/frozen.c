@@ -40,30 +40,28 @@ static bool has_line(const char *path, const char *wanted)
 	return has;
 }
 
-static bool says(const struct place *p, const char *group, char *where, size_t room)
+/* Its directory, the caller's, if it is frozen; else NULL. */
+static char *frozen_in(const struct place *p, const char *group)
 {
-	char *path;
-	bool so;
+	char *path, *dir = NULL;
 
 	if (asprintf(&path, "%s%s/%s", p->mount, group, p->file) < 0)
-		return false;
-	so = has_line(path, p->line);
-	if (so)
-		snprintf(where, room, "%s%s", p->mount, group);
+		return NULL;
+	if (has_line(path, p->line) && asprintf(&dir, "%s%s", p->mount, group) < 0)
+		dir = NULL;
 	free(path);
-	return so;
+	return dir;
 }
 
 /* Lines of /proc/PID/cgroup: "0::/path" (version 2) or "4:freezer:/path" (version 1). */
-static bool find(pid_t pid, char *where, size_t room)
+static char *find(pid_t pid)
 {
-	char line[PATH_MAX + 64];
-	bool so = false;
+	char line[PATH_MAX + 64], *dir = NULL;
 	FILE *f;
 
 	snprintf(line, sizeof(line), "/proc/%d/cgroup", (int)task_proc(pid));
 	f = fopen(line, "re");
-	while (f && !so && fgets(line, sizeof(line), f)) {
+	while (f && !dir && fgets(line, sizeof(line), f)) {
 		char *names = strchr(line, ':'), *group = names ? strchr(names + 1, ':') : NULL;
 		const struct place *p = version2;
 
@@ -73,21 +71,22 @@ static bool find(pid_t pid, char *where, size_t room)
 		group[strcspn(group, "\n")] = '\0';
 		if (*++names)
 			p = version1;
-		if (!*names || strstr(names, "freezer"))
-			so = says(&p[0], group, where, room) || says(&p[1], group, where, room);
+		for (unsigned i = 0; i < 2 && !dir && (!*names || strstr(names, "freezer")); i++)
+			dir = frozen_in(&p[i], group);
 	}
 	if (f)
 		fclose(f);
-	return so;
+	return dir;
 }
 
 int frozen_not(pid_t pid, struct err *e)
 {
-	char where[PATH_MAX];
+	char *dir = find(pid);
 
-	if (!find(pid, where, sizeof(where)))
+	if (!dir)
 		return 0;
 	err_set(e, -EBUSY, "process %d is frozen with its control group", (int)pid);
-	err_hint(e, "thaw '%s', or the group above it that was frozen, and try again", where);
+	err_hint(e, "thaw '%s', or the group above it that was frozen, and try again", dir);
+	free(dir);
 	return -EBUSY;
 }

@@ -182,6 +182,11 @@ char task_sleeps_in(pid_t pid, pid_t tid, char *where, size_t room)
 	return task_state(pid, tid);
 }
 
+bool task_stopped(pid_t pid)
+{
+	return task_state(pid, pid) == 'T';
+}
+
 long task_syscall(pid_t pid, pid_t tid, uint64_t args[6], uint64_t *sp)
 {
 	char text[256];

@@ -57,6 +57,9 @@ int task_stat(pid_t pid, pid_t tid, unsigned field, uint64_t *value);
 /* What a thread sleeps in, "" = not known; and its state's letter. */
 char task_sleeps_in(pid_t pid, pid_t tid, char *where, size_t room);
 
+/* By a signal (SIGSTOP, the terminal), until SIGCONT. */
+bool task_stopped(pid_t pid);
+
 /*
  * The system call a thread sleeps in: its number and arguments, and the stack pointer. -1 = none,
  * running; -2 = not known.

@@ -20,6 +20,8 @@
 #include "src/track/ticker.h"
 #include "src/track/watched.h"
 #include "src/inject/injection.h"
+#include "src/proc/fds.h"
+#include "src/proc/frozen.h"
 #include "src/proc/guardable.h"
 #include "src/proc/proc.h"
 #include "src/ptrace/stop.h"
@@ -31,6 +33,7 @@
 #define LATE_FIRST_NS	100000000ull
 #define LATE_MOST_NS	5000000000ull	/* ... up to that */
 #define AUXV_BYTES	1024
+#define DETACH_NR_FDS	4		/* that detaching opens at a time */
 
 struct attach {
 	pid_t pid;
@@ -49,6 +52,7 @@ struct attach {
 	/* when to try again to patch what is new; UINT64_MAX: nothing to do */
 	uint64_t late_ns, late_wait_ns;
 	struct watchdog watchdog;
+	struct fds spare;		/* for detaching, whatever else is open then */
 	bool detached;
 	enum attach_event end;		/* ATTACH_NONE: it is watched */
 	bool end_taken;
@@ -231,7 +235,11 @@ static int open_it(struct attach *a, struct err *e)
 	int rc = watchdog_start(&a->watchdog, a->pid, abandon, &(pid_t){ getpid() }, e);
 
 	if (!rc)
+		rc = fds_reserve(&a->spare, DETACH_NR_FDS);
+	if (!rc)
 		rc = stop_allowed(a->pid, e);
+	if (!rc)
+		rc = frozen_not(a->pid, e);
 	a->nr_auxv = auxv_read(a->pid, a->auxv);
 
 	if (!rc)
@@ -531,6 +539,7 @@ int attach_detach(struct attach *a, struct heap **final, bool *removed, struct e
 	if (a->detached)
 		return 0;
 	a->detached = true;
+	fds_release(&a->spare);
 	if (!gone)
 		rc = take_out(a, removed, e);
 	if (rc > 0) {
@@ -569,6 +578,7 @@ void attach_close(struct attach *a)
 		ticker_del(a->ticker, &a->tree);
 	ticker_fini(&a->own);
 	loop_free(a->loop);
+	fds_release(&a->spare);
 	watched_free(a->w);
 	ledger_tree_fini(&a->tree);
 	entries_fini(&a->info.entries);

@@ -67,6 +67,12 @@ struct attach_options {
 	struct ticker *ticker;
 };
 
+/*
+ * Descriptors that `pmm attach` opens at a time at most, but for those of names. What detaching
+ * takes of them is kept for it from attach_open() on. tests/cli/attach_fds.bats measures it.
+ */
+#define ATTACH_NR_FDS	13
+
 enum attach_event {
 	ATTACH_NONE,		/* nothing (more) at present */
 	ATTACH_FOUND,		/* heap errors were noted, or came again */

@@ -66,8 +66,8 @@ const char *watch_reason(enum growth_reason reason)
 		[GROWTH_ONE_STEP] = "most of it came at one moment",
 		[GROWTH_LEVELLED] = "it rose and then levelled off",
 		[GROWTH_PEAKS_ONLY] = "only its peaks rise",
-		[GROWTH_TURNOVER] = "blocks from before the attach were freed meanwhile: it may "
-				    "only replace them",
+		[GROWTH_TURNOVER] = "blocks from before the attach were freed meanwhile, and it "
+				    "may only replace them",
 	};
 
 	_Static_assert(sizeof(text) / sizeof(*text) == GROWTH_NR_REASONS, "words for each");

@@ -144,8 +144,9 @@ as_before() {
 @test "a stopped process stays stopped" {
 	start attach_victim
 	kill -STOP "$PID"
-	within "$PMM" attach -d 200ms "$PID" 2>"$T/err" || true
+	within "$PMM" attach -d 200ms "$PID" >"$T/said" 2>"$T/err"
 	grep -q 'State:.T' "/proc/$PID/status"
+	grep -q -x "no allocations were seen in [0-9]* ms; process $PID is stopped, and 'kill -CONT $PID' continues it" "$T/said"
 	grep -qx "pmm: process $PID is stopped: nothing is recorded until 'kill -CONT $PID'" "$T/err"
 	kill -CONT "$PID"
 	clean

@@ -91,8 +91,8 @@ play() {
 	unwatch
 	cat "$T/said"
 	[ "$STATUS" -eq 0 ]
-	grep -q -E '^growth: no steady growth: (most of it came at one moment|it rose and then levelled off)$' "$T/said"
-	grep -q '^expired: none: it was watched for less than 60 s' "$T/said"
+	grep -q -E '^growth: not steady, because (most of it came at one moment|it rose and then levelled off)$' "$T/said"
+	grep -q '^expired: none, because the process was watched for less than 60 s' "$T/said"
 	finish 0
 }
 

@@ -159,6 +159,42 @@ filter_refuses() {
 	finish 42
 }
 
+GROUP=
+teardown() {
+	[ -z "$GROUP" ] || echo "$THAWED" >"$FREEZER"
+	stop_all
+	[ -z "$GROUP" ] || await rmdir "$GROUP" 2>/dev/null
+}
+
+# freeze DIR FILE WORD THAWED: the victim goes into a control group of its own below that, which is frozen.
+freeze() {
+	GROUP=$1/pmm-test-$PID
+	FREEZER=$GROUP/$2
+	THAWED=$4
+	[ -n "$1" ] && mkdir "$GROUP" 2>/dev/null && [ -w "$FREEZER" ] || { GROUP=; skip "no control group that can be frozen in '$1'"; }
+	echo "$PID" >"$GROUP/cgroup.procs"
+	echo "$3" >"$FREEZER"
+}
+
+# frozen DIR FILE WORD EVENT LINE THAWED: it is refused as long as the group is frozen, and no longer.
+frozen() {
+	need_root
+	start attach_victim
+	freeze "$1" "$2" "$3" "$6"
+	await -p "$PID" grep -q -x "$5" "$GROUP/$4"
+	refused_with 3 "process $PID is frozen with its control group" "$PMM" attach -d 100ms "$PID"
+	grep -q -x "pmm: hint: thaw '$GROUP', or the group above it that was frozen, and try again" "$T/said"
+	refused_with 3 "process $PID is frozen with its control group" "$PMM" detach "$PID"
+	echo "$THAWED" >"$FREEZER"
+	picture first loose
+	within "$PMM" attach -q -d 100ms "$PID"
+	same_picture first loose
+	tell g done
+	finish 42
+}
+@test "frozen, version 2" { frozen "$(findmnt -n -t cgroup2 -o TARGET | head -1)" cgroup.freeze 1 cgroup.events "frozen 1" 0; }
+@test "frozen, version 1" { frozen /sys/fs/cgroup/freezer freezer.state FROZEN freezer.state FROZEN THAWED; }
+
 @test "no agent" {
 	start attach_victim
 	picture idle

@@ -59,8 +59,8 @@ static void of_growth(void **state)
 		   &(struct growth){ .verdict = GROWTH_NONE, .reason = GROWTH_TURNOVER }, NULL);
 	say_growth(&s, 190 * SECOND, &steady, NULL);
 	said(&s, "  60.0 s  growth: too short a time to tell (it takes 16 looks and 10 s)\n"
-		 "  70.0 s  growth: no steady growth: blocks from before the attach were freed\n"
-		"          meanwhile: it may only replace them\n"
+		 "  70.0 s  growth: not certain, because blocks from before the attach were freed\n"
+		"          meanwhile, and it may only replace them\n"
 		 "  90.0 s  growth: the heap GROWS steadily by 10.0 KiB/s (9.00 KiB/s to\n"
 		"          11.0 KiB/s in 19 of 20 cases) since 30.0 s\n");
 }

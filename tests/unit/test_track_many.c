@@ -8,9 +8,11 @@
  */
 #include "tests/unit/unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -391,10 +393,50 @@ static void nothing_is_lost(void **state)
 	loop_free(f.loop);
 }
 
+/* ---- descriptors ---- */
+
+#define MOST_FDS    64
+
+/* Whatever has taken the rest of them, names or other processes: what detaching needs is kept. */
+static void it_detaches_when_all_descriptors_are_taken(void **state)
+{
+	static struct fixture f;
+	struct rlimit was, most;
+	int fd[MOST_FDS], status;
+	unsigned nr = 0;
+
+	(void)state;
+	assert_int_equal(loop_new(&f.loop), 0);
+	assert_int_equal(ticker_init(&f.ticker, f.loop), 0);
+	start(&f, &f.victim[0]);
+	step_until(&f, has_said(&f.victim[0], "ready\n"));
+	attach_to(&f, &f.victim[0]);
+	order(&f.victim[0], 'g');
+	step_until(&f, has_said(&f.victim[0], "done\n"));
+	getrlimit(RLIMIT_NOFILE, &was);
+	most = (struct rlimit){ MOST_FDS, was.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &most), 0);
+	while ((fd[nr] = open("/", O_PATH | O_CLOEXEC)) >= 0)
+		nr++;
+	assert_int_equal(errno, EMFILE);
+	detach(&f, &f.victim[0], HEAP_RUNNING);
+	while (nr)
+		close(fd[--nr]);
+	setrlimit(RLIMIT_NOFILE, &was);
+	order(&f.victim[0], 'e');
+	assert_int_equal(waitpid(f.victim[0].pid, &status, 0), f.victim[0].pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 42);
+	loop_del(f.loop, f.victim[0].answers);
+	ticker_fini(&f.ticker);
+	loop_free(f.loop);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_lost),
+		cmocka_unit_test(it_detaches_when_all_descriptors_are_taken),
 	};
 	ssize_t n = readlink("/proc/self/exe", build, sizeof(build) - 1);
 

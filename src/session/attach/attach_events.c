@@ -279,7 +279,9 @@ static void say_growth(struct str *line, const struct attach_scope *s, const str
 			 GROWTH_MIN_POINTS, fmt_duration_given(GROWTH_MIN_NS).s);
 		break;
 	case GROWTH_NONE:
-		str_addf(line, "growth: no steady growth: %s\n", watch_reason(g->reason));
+		str_addf(line, "growth: not %s, because %s\n",
+			 g->reason == GROWTH_TURNOVER ? "certain" : "steady",
+			 watch_reason(g->reason));
 		break;
 	case GROWTH_STEADY:
 		str_addf(line, "growth: the heap GROWS steadily by %s ", watch_pace(g->slope).s);
@@ -393,7 +395,8 @@ static void say_expired(struct str *line, const struct attach_scope *s, const st
 	} else {
 		str_addf(line,
 			 o->seen_ns < s->expire_ns
-				 ? "expired: none: it was watched for less than %s\n"
+				 ? "expired: none, because the process was watched for less "
+				   "than %s\n"
 				 : "expired: no block that is alive has lived for %s\n",
 			 fmt_duration_given(s->expire_ns).s);
 	}
@@ -421,9 +424,14 @@ static void say_outcome(struct str *line, const struct attach_scope *s, const st
 	if (!o->heap) {
 		str_add(line, "what was recorded could not be read\n");
 	} else if (nothing_seen(o->heap)) {
-		str_addf(line, "no allocations were seen in %s: ", fmt_duration(o->seen_ns).s);
-		str_add(line, "the program did not call its allocator, or uses one that pmm does "
-			      "not know (see --alloc)\n");
+		str_addf(line, "no allocations were seen in %s", fmt_duration(o->seen_ns).s);
+		if (o->stopped)
+			str_addf(line,
+				 "; process %d is stopped, and 'kill -CONT %d' continues it\n",
+				 (int)s->pid, (int)s->pid);
+		else
+			str_add(line, ": the program did not call its allocator, or uses one that "
+				      "pmm does not know (see --alloc)\n");
 	} else {
 		say_totals(line, s, o);
 		say_expired(line, s, o);

@@ -39,6 +39,7 @@ struct outcome {
 	uint64_t nr_unjudged_sites;	/* too many to follow their growth */
 	uint64_t detach_pause_ns;
 	bool removed;
+	bool stopped;			/* at the end, by a signal */
 	int nr_guarded_left;
 	struct attach_late late;	/* what could not be hooked to the end */
 	uint64_t nr_errors;		/* heap errors */

@@ -29,7 +29,6 @@ void attach_note_attached(const struct session_sink *to, pid_t pid, const char *
 {
 	const struct entries *found = &info->entries;
 	const char *path = found->allocator_path ? found->allocator_path : "";
-	char where[64];
 
 	session_note(to,
 		     "attached to '%s' (%d): allocator %s%s%s%s, %u functions patched, all threads "
@@ -41,7 +40,7 @@ void attach_note_attached(const struct session_sink *to, pid_t pid, const char *
 		if (found->v[i].refused)
 			session_note(to, "not patched: %s: %s", found->v[i].name,
 				     found->v[i].refused);
-	if (task_sleeps_in(pid, pid, where, sizeof(where)) == 'T')
+	if (task_stopped(pid))
 		session_note(to, "process %d is stopped: nothing is recorded until 'kill -CONT %d'",
 			     (int)pid, (int)pid);
 }
@@ -58,9 +57,8 @@ static void note_detached(const struct session_sink *to, pid_t pid, const struct
 	else if (o->nr_guarded_left)
 		session_note(
 			to,
-			"detached: process %d goes on to use %s, as it would "
-			"others; releasing them passes through the agent, "
-			"which stays for that; 'pmm detach %d' takes it out when they are gone",
+			"detached: the agent stays in process %d for %s that it still uses; when "
+			"they have been released, 'pmm detach %d' takes it out",
 			(int)pid, fmt_many(o->nr_guarded_left, "guarded block").s, (int)pid);
 	else if (o->removed)
 		session_note(to, "detached: process %d is as it was, all threads stopped for %s",

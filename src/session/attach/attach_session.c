@@ -259,6 +259,7 @@ static int leave(struct attach_session *s, struct outcome *o, struct err *e)
 
 	totals(s, false);
 	o->check_stopped = attach_check_stopped(s->a);
+	o->stopped = task_stopped(s->o.pid);
 	rc = attach_detach(s->a, &final, &o->removed, e);
 	o->nr_guarded_left = info->nr_guarded_left;
 	o->late = info->late;
