@@ -162,4 +162,13 @@ struct agent {
 
 extern struct agent agent __attribute__((visibility("hidden")));
 
+/*
+ * Does it record? Pairs with the store of AGENT_ON in agent_start(): who sees that also sees the
+ * ledger and all else that was set up before.
+ */
+static inline bool agent_is_on(void)
+{
+	return __atomic_load_n(&agent.state, __ATOMIC_ACQUIRE) == AGENT_ON;
+}
+
 #endif

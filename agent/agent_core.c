@@ -85,7 +85,7 @@ bool agent_start(void)
 	uint32_t unknown = AGENT_UNKNOWN;
 
 	if (!CAS(agent.state, unknown, AGENT_STARTING))
-		return LOAD(agent.state) == AGENT_ON;
+		return agent_is_on();
 	if (!start()) {
 		STORE(agent.state, AGENT_OFF);
 		return false;
@@ -211,7 +211,7 @@ void agent_finish(const struct caller *from)
 	struct pmm_ledger *l;
 	struct tctx *c;
 
-	if (LOAD(agent.state) != AGENT_ON || !LOAD(*agent.alive) || !(c = ctx_find()))
+	if (!agent_is_on() || !LOAD(*agent.alive) || !(c = ctx_find()))
 		return;
 	l = agent.ledger;
 	agent_note_break();

@@ -50,7 +50,7 @@ static inline void agent_leave(struct tctx *c)
 /* Is the agent on? Starts it at the very first call. */
 static inline bool agent_on(void)
 {
-	return likely(LOAD(agent.state) == AGENT_ON) ||
+	return likely(agent_is_on()) ||
 	       (LOAD(agent.state) == AGENT_UNKNOWN && agent_start());
 }
 

@@ -105,7 +105,7 @@ void shim_place(uint32_t site, struct full_block *b);
  */
 static inline bool shim_begun(void)
 {
-	return LOAD(agent.state) == AGENT_ON && LOAD(*agent.alive);
+	return agent_is_on() && LOAD(*agent.alive);
 }
 
 /* Is there a block that came by pmm.h? A preloaded agent knows others. */

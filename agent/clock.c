@@ -44,7 +44,7 @@ static void monitor_look(uint32_t ticks)
 	} else if (!LOAD(agent.stale_since) || LOAD(agent.stale_tick) != last) {
 		STORE(agent.stale_tick, last);
 		STORE(agent.stale_since, ticks);
-	} else if (ticks - LOAD(agent.stale_since) >= SURE_TICKS && LOAD(agent.state) == AGENT_ON) {
+	} else if (ticks - LOAD(agent.stale_since) >= SURE_TICKS && agent_is_on()) {
 		agent_off(PMM_OFF_MONITOR_GONE);
 	}
 }

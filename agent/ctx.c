@@ -63,7 +63,7 @@ static void thread_retire(struct tctx *c)
 	t->frees = c->pub.frees - c->pub.base_frees;
 	t->bytes_in = c->pub.bytes_in - c->pub.base_bytes_in;
 	t->bytes_out = c->pub.bytes_out - c->pub.base_bytes_out;
-	t->current = 0;
+	STORE_RELEASE(t->current, 0);	/* for who reads 0 the sums above are complete */
 }
 
 /* A number and a record for the calling thread. */
@@ -256,10 +256,10 @@ static bool child_start(void)
 	if (CAS(agent.alive[1], starter, tid))
 		return child_begin();
 	for (unsigned tries = 0; starter != tid && tries < START_TRIES &&
-				 !LOAD_ACQUIRE(*agent.alive) && LOAD(agent.state) == AGENT_ON;
+				 !LOAD_ACQUIRE(*agent.alive) && agent_is_on();
 	     tries++)
 		wait_between(tries);
-	return LOAD_ACQUIRE(*agent.alive) && LOAD(agent.state) == AGENT_ON;
+	return LOAD_ACQUIRE(*agent.alive) && agent_is_on();
 }
 
 struct tctx *ctx_find_slow(uint64_t tp)

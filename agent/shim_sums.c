@@ -132,7 +132,7 @@ uint64_t shim_live_bytes(void)
 		shim_totals(&t);
 		return t.bytes_in - t.bytes_out;
 	}
-	if (LOAD(agent.state) != AGENT_ON)
+	if (!agent_is_on())
 		return 0;
 	for (uint32_t i = 0, nr = LOAD(agent.ledger->nr_ctx); i < nr; i++) {
 		const struct pmm_ctx *c = ctx_at(i);

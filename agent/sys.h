@@ -98,7 +98,12 @@ static inline bool sys_readable(uintptr_t address)
 	return sys4(rt_sigprocmask, -1, address, 0, 8) == -SYS_EINVAL;
 }
 
-/* Relaxed loads and stores of words that others may read or write at the same time. */
+/*
+ * Words that others may read or write at the same time. LOAD, STORE and ADD order nothing else.
+ * LOAD_ACQUIRE and CAS of a word pair with the STORE_RELEASE and CAS of the same word: who loads
+ * what was stored sees all that the storing thread did before, on every processor. Whatever else
+ * relies on an order, through fences or over several words, says so where it is.
+ */
 #define LOAD(p)			__atomic_load_n(&(p), __ATOMIC_RELAXED)
 #define STORE(p, v)		__atomic_store_n(&(p), (v), __ATOMIC_RELAXED)
 #define LOAD_ACQUIRE(p)		__atomic_load_n(&(p), __ATOMIC_ACQUIRE)

@@ -121,7 +121,7 @@ __attribute__((noinline)) bool check_begin(void)
 
 bool check_on(void)
 {
-	return LOAD(agent.state) == AGENT_ON && checker.on && checker.image == LOAD(*agent.alive);
+	return agent_is_on() && LOAD_ACQUIRE(checker.image) == LOAD(*agent.alive) && checker.on;
 }
 
 void check_passed(void)

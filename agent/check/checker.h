@@ -50,7 +50,8 @@ static inline uint64_t facts_of(uint32_t site, uint32_t kind)
 /* Is this process checked? Sets it up at the first event, and again in a forked child. */
 static inline bool check_ready(void)
 {
-	return likely(checker.image == agent.generation) ? checker.on : check_begin();
+	/* pairs with check_begin(), which stores it when all else is set up */
+	return likely(LOAD_ACQUIRE(checker.image) == agent.generation) ? checker.on : check_begin();
 }
 
 /* A block was allocated without us. */

@@ -18,7 +18,7 @@ static void note_protection(const void *at)
 {
 	if (guard_in_pool((uint64_t)at))
 		guard_protects();
-	else if (LOAD(agent.state) == AGENT_ON && (!agent_begun() || block_near((uint64_t)at)))
+	else if (agent_is_on() && (!agent_begun() || block_near((uint64_t)at)))
 		STORE(checker.protects, true);
 }
 

@@ -94,6 +94,7 @@ static void death_put(const struct pmm_death *d)
 	struct pmm_death *to = &agent.ledger->death;
 
 	STORE(to->state, 0);
+	__atomic_thread_fence(__ATOMIC_RELEASE);	/* not mixed with an earlier one */
 	memcpy((char *)to + sizeof(to->state), (const char *)d + sizeof(d->state),
 	       sizeof(*d) - sizeof(d->state));
 	STORE_RELEASE(to->state, 1);
@@ -162,7 +163,7 @@ static void note_apart(struct crash *k)
 /* Does this process end here, and not a child made by vfork(), in its memory, or another thread? */
 static bool is_end(void)
 {
-	return LOAD(agent.state) == AGENT_ON && !agent.own_allocator && !leave_is_others() &&
+	return agent_is_on() && !agent.own_allocator && !leave_is_others() &&
 	       !(LOAD(*agent.alive) && (int)sys0(getpid) != agent.pid);
 }
 

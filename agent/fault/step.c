@@ -135,6 +135,7 @@ static void begin(struct arch_ucontext *uc)
 bool step_open(struct arch_ucontext *uc, uint64_t page, bool leave_open)
 {
 	if (!step.active) {
+		/* in this order, as in pages_enter(): step_wait() is called with no_guards set */
 		__atomic_fetch_add(&nr_steps, 1, __ATOMIC_SEQ_CST);
 		if (__atomic_load_n(&agent.no_guards, __ATOMIC_SEQ_CST)) {
 			ADD(nr_steps, -1u);

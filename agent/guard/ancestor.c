@@ -243,7 +243,7 @@ uint32_t ancestor_site(uint32_t generation, uint32_t site)
 	if (!nr)
 		return 0;
 	if (LOAD_ACQUIRE(seen->what) == what) {
-		uint32_t known = LOAD(seen->site);
+		uint32_t known = LOAD_ACQUIRE(seen->site);	/* before the word once more */
 
 		if (known && LOAD_ACQUIRE(seen->what) == what)
 			return known;

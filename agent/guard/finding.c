@@ -130,11 +130,13 @@ static void react(void)
 {
 	struct { uint64_t handler, flags, restorer, mask; } fatal = { 0 };
 	uint64_t unblock = 1ull << (SIGABRT - 1);
+	struct pmm_death *death = &agent.ledger->death;
 
 	if (reaction == PMM_ON_ERROR_CONTINUE)
 		return;
 	finding_allow_core();
-	agent.ledger->death = (struct pmm_death){ .state = 1, .signal = SIGABRT, .by_choice = 1 };
+	*death = (struct pmm_death){ .signal = SIGABRT, .by_choice = 1 };
+	STORE_RELEASE(death->state, 1);
 	sys4(rt_sigaction, SIGABRT, &fatal, 0, sizeof(fatal.mask));
 	sys4(rt_sigprocmask, 1 /* SIG_UNBLOCK */, &unblock, 0, sizeof(unblock));
 	sys3(tgkill, sys0(getpid), sys0(gettid), SIGABRT);
@@ -160,6 +162,10 @@ uint32_t finding_note(struct tctx *c, struct pmm_finding *f)
 	} else {
 		ADD(s->waiting, 1);
 	}
+	/*
+	 * one thread has stored the number, the other has counted: either sees what the other one
+	 * did, and counts for both
+	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (LOAD(s->waiting))
 		count_waiting(s);

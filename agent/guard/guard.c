@@ -70,7 +70,7 @@ static uint64_t canary_check(uint64_t at, uint64_t end, uint64_t canary)
 /* Is the ledger this process's? A forked child has its parent's until its first event. */
 static inline bool ledger_ours(void)
 {
-	return LOAD(agent.state) == AGENT_ON && LOAD(*agent.alive);
+	return agent_is_on() && LOAD(*agent.alive);
 }
 
 static void ledger_raise(uint64_t *most, uint64_t value)
@@ -96,7 +96,10 @@ static void ledger_record(uint32_t run, uint32_t state)
 		}
 		return;
 	}
-	/* readers (src/ledger/ledger_guards.c) copy twice; the state goes first and comes last */
+	/*
+	 * readers (src/ledger/ledger_guards.c) copy twice; the state goes first and comes last, as
+	 * the number in agent/seqlock.h
+	 */
 	STORE_RELEASE(copy->state, PMM_GUARD_UNUSED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	copy->address = r->address;

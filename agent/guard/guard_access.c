@@ -49,7 +49,7 @@ static struct caller interrupted(const struct arch_ucontext *uc)
 
 struct tctx *access_enter(uint64_t sp)
 {
-	struct tctx *c = LOAD(agent.state) == AGENT_ON ? ctx_find() : NULL;
+	struct tctx *c = agent_is_on() ? ctx_find() : NULL;
 
 	if (c && c->busy)
 		c = ctx_nested(c, sp);

@@ -236,6 +236,10 @@ void pages_open_all(uint64_t at, uint64_t bytes)
  */
 bool pages_enter(void)
 {
+	/*
+	 * counted before no_guards is read; guard_disarm() sets that before it reads the count: one
+	 * of the two sees the other
+	 */
 	__atomic_fetch_add(&P.busy, 1, __ATOMIC_SEQ_CST);
 	if (likely(!__atomic_load_n(&agent.no_guards, __ATOMIC_SEQ_CST)))
 		return true;
@@ -245,7 +249,7 @@ bool pages_enter(void)
 
 void pages_leave(void)
 {
-	__atomic_fetch_sub(&P.busy, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_sub(&P.busy, 1, __ATOMIC_RELEASE);	/* pairs with pages_wait() */
 }
 
 void pages_wait(void)

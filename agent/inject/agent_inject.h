@@ -25,7 +25,7 @@
 /* A context to record the outermost call with, or NULL: pass through. */
 static inline struct tctx *inject_enter(const struct caller *from)
 {
-	return likely(LOAD(agent.state) == AGENT_ON) ? agent_enter_outermost(from, false) : NULL;
+	return likely(agent_is_on()) ? agent_enter_outermost(from, false) : NULL;
 }
 
 /*
@@ -38,7 +38,7 @@ static inline bool inject_passes(size_t size)
 	struct tctx *c;
 	uint64_t tp;
 
-	if (unlikely(LOAD(agent.state) != AGENT_ON))
+	if (unlikely(!agent_is_on()))
 		return true;
 	if (!agent.sampled)
 		return false;
@@ -58,7 +58,7 @@ static inline bool inject_passes_free(const void *p)
 {
 	if (unlikely((uint64_t)p - agent.guards_at < agent.guards_bytes))
 		return false;
-	return !p || unlikely(LOAD(agent.state) != AGENT_ON) ||
+	return !p || unlikely(!agent_is_on()) ||
 	       (agent.sampled && !*sample_filter((uint64_t)p));
 }
 

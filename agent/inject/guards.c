@@ -43,7 +43,7 @@ void guards_stop(uint32_t why)
 
 	if (!agent.guards_bytes || !CAS(stopped, none, why))
 		return;
-	if (LOAD(agent.state) == AGENT_ON && LOAD(*agent.alive))
+	if (agent_is_on() && LOAD(*agent.alive))
 		STORE(agent.ledger->check.stopped, why);
 	guard_disarm(false);
 }

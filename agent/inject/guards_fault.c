@@ -206,7 +206,7 @@ __attribute__((used)) static uint64_t fault_decide(int signal, int *info,
 		sys4(rt_sigprocmask, SYS_SIG_SETMASK, &mask, 0, 8);
 	}
 	is_taken();
-	handler = LOAD(wanted.handler);
+	handler = LOAD_ACQUIRE(wanted.handler);	/* and then its flags and mask: wish() */
 	if (is_handler(handler) && wanted.flags & SA_RESETHAND)
 		handler = __atomic_exchange_n(&wanted.handler, 0, __ATOMIC_ACQ_REL);
 	if (is_handler(handler))

@@ -13,7 +13,7 @@ static void confine(void)
 {
 	guards_stop(PMM_CHECK_STOP_CONFINED);
 	agent.confined = true;
-	if (LOAD(agent.state) == AGENT_ON)
+	if (agent_is_on())
 		agent_off(PMM_OFF_CONFINED);
 }
 

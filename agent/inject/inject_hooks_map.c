@@ -10,7 +10,7 @@
 
 static inline struct tctx *map_enter(const struct caller *from)
 {
-	return LOAD(agent.state) == AGENT_ON ? agent_enter_outermost(from, true) : NULL;
+	return agent_is_on() ? agent_enter_outermost(from, true) : NULL;
 }
 
 static SLOW __attribute__((used)) int mmap_begin(struct arch_call *call)

@@ -194,7 +194,7 @@ static bool serious(uint64_t mode, uint64_t flags, const struct program *f)
 /* A child made by vfork: the filter is its own, and all this its parent's. */
 static bool is_vforked(void)
 {
-	return !agent.confined && LOAD(agent.state) == AGENT_ON && LOAD(*agent.alive) &&
+	return !agent.confined && agent_is_on() && LOAD(*agent.alive) &&
 	       (int)sys0(getpid) != agent.pid;
 }
 
@@ -210,14 +210,14 @@ static void close_to_children(const struct program *f)
 	if (kills)
 		env_mark(PMM_ENV, PMM_ENV_CLOSED);
 	if ((kills || agent.no_files) && lets_any(f, beginning, NR(beginning)) &&
-	    LOAD(agent.state) == AGENT_ON && agent_begun() &&
+	    agent_is_on() && agent_begun() &&
 	    LOAD(agent.ledger->off_reason) == PMM_OFF_NONE)
 		STORE(agent.ledger->off_reason, PMM_OFF_NO_CHILDREN);
 }
 
 static void ask_no_more(void)
 {
-	struct tctx *c = LOAD(agent.state) == AGENT_ON && !agent.no_asking ? ctx_find() : NULL;
+	struct tctx *c = agent_is_on() && !agent.no_asking ? ctx_find() : NULL;
 
 	if (c) {
 		stack_note(c, (uint64_t)__builtin_frame_address(0));
@@ -232,7 +232,7 @@ void confine(uint64_t mode, uint64_t flags, const void *program)
 
 	if (!serious(mode, flags, f) || is_vforked())
 		return;
-	if (!agent.confined && LOAD(agent.state) == AGENT_ON)
+	if (!agent.confined && agent_is_on())
 		ctx_find(); /* a child that was forked and has done nothing yet has a ledger now or
 			       never */
 	if (mode == CONFINE_STRICT || !LETS(f, asking))
@@ -247,6 +247,6 @@ void confine(uint64_t mode, uint64_t flags, const void *program)
 		__atomic_store_n(&agent.no_guards, true, __ATOMIC_SEQ_CST);
 	STORE(agent.confined, true);
 	signals_unguard();
-	if (mode == CONFINE_STRICT && LOAD(agent.state) == AGENT_ON)
+	if (mode == CONFINE_STRICT && agent_is_on())
 		agent_off(PMM_OFF_CONFINED);
 }

@@ -33,7 +33,7 @@
 
 bool leave_wanted(void)
 {
-	return LOAD(agent.state) == AGENT_ON && LOAD(agent.tree->flags) & PMM_TREE_LEAKS &&
+	return agent_is_on() && LOAD(agent.tree->flags) & PMM_TREE_LEAKS &&
 	       !agent.own_allocator;
 }
 

@@ -124,7 +124,7 @@ EXPORT int dlclose(void *handle)
 	if (!agent.next.dlclose && !resolve())
 		return -1;
 	ret = agent.next.dlclose(handle);
-	if (LOAD(agent.state) == AGENT_ON)
+	if (agent_is_on())
 		rule_flush();
 	return ret;
 }

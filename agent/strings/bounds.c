@@ -45,7 +45,7 @@ uint64_t bounds_secret;
 /* After the agent has begun (agent/preload/life.c). */
 static __attribute__((constructor(102))) void begin(void)
 {
-	if (LOAD(agent.state) != AGENT_ON || !check_ready() ||
+	if (!agent_is_on() || !check_ready() ||
 	    checker.o.flags & PMM_CHECK_NO_STRINGS)
 		return;
 	bounds_on = true;
@@ -59,14 +59,14 @@ static __attribute__((constructor(102))) void begin(void)
 /* Are the tables this process's, and kept? */
 static inline bool tables_hold(void)
 {
-	return bounds_where.tops && LOAD(agent.state) == AGENT_ON &&
-	       checker.image == LOAD(*agent.alive);
+	return agent_is_on() && LOAD_ACQUIRE(checker.image) == LOAD(*agent.alive) &&
+	       bounds_where.tops;
 }
 
 /* Are we in a child that has no ledger of its own yet? */
 static inline bool just_forked(void)
 {
-	return bounds_where.tops && LOAD(agent.state) == AGENT_ON && !LOAD(*agent.alive);
+	return bounds_where.tops && agent_is_on() && !LOAD(*agent.alive);
 }
 
 /* Are there blocks of before a fork, which are in no table of ours? */

@@ -160,7 +160,7 @@ static int finding_read(struct ledger_reader *r, uint32_t nr, struct pmm_finding
 		return -EBADMSG;
 	if (type == PMM_FINDING_NONE)
 		return -EAGAIN;
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	/* its type was stored last, and is read first */
 	return ledger_map_read(r->m, off, to, sizeof(*to)) ? -EBADMSG : 0;
 }
 

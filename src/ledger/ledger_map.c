@@ -203,7 +203,10 @@ static bool is_readable(const struct ledger_map *m, uint64_t off, size_t size)
 	return off >= m->arena_off && off + size <= m->arena_ready;
 }
 
-/* Word by word where aligned: each is loaded once and whole. */
+/*
+ * Word by word where aligned: each is loaded once and whole, in no order among themselves. What is
+ * read afterwards is not older: the fence pairs with the agent's STORE_RELEASE of any word of it.
+ */
 static void copy_words(void *to, const unsigned char *from, size_t size)
 {
 	size_t i = 0;

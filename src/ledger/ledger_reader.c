@@ -17,11 +17,30 @@
 #define MAX_COPIES	16		/* of a part that changes */
 #define MAX_STRING	(1u << 20)
 
+/*
+ * Parts of the head that the agent completes by storing a word of theirs last: read again once that
+ * word has been read, since a copy has its words in no order.
+ */
+static int completed_read(struct ledger_reader *r)
+{
+	struct pmm_ledger *l = r->l;
+	int rc = 0;
+
+	if (l->death.state)
+		rc = ledger_map_read(r->m, offsetof(struct pmm_ledger, death), &l->death,
+				     sizeof(l->death));
+	if (!rc && l->allocator_view.valid)
+		rc = ledger_map_read(r->m, offsetof(struct pmm_ledger, allocator_view),
+				     &l->allocator_view, sizeof(l->allocator_view));
+	return rc;
+}
+
 int ledger_reader_refresh(struct ledger_reader *r)
 {
 	struct pmm_ledger *l = r->l;
 
-	if (ledger_map_refresh(r->m) || ledger_map_read(r->m, 0, l, sizeof(*l)))
+	if (ledger_map_refresh(r->m) || ledger_map_read(r->m, 0, l, sizeof(*l)) ||
+	    completed_read(r))
 		return -EBADMSG;
 	l->nr_nodes = l->nr_nodes < PMM_MAX_NODES ? l->nr_nodes : PMM_MAX_NODES;
 	l->nr_sites = l->nr_sites < PMM_MAX_SITES ? l->nr_sites : PMM_MAX_SITES;

@@ -22,7 +22,9 @@ static void thread_read(struct ledger_reader *r, uint32_t nr, struct heap_thread
 	pmm_ref chunk;
 
 	if (!ledger_reader_entry(r->l->thread_dir, nr, PMM_THREAD_SHIFT, &chunk, &index) ||
-	    ledger_map_read_at(r->m, chunk, index, &t, sizeof(t)))
+	    ledger_map_read_at(r->m, chunk, index, &t, sizeof(t)) ||
+	    /* its sums are complete when `current` has been read as 0: read again after that */
+	    (!t.current && ledger_map_read_at(r->m, chunk, index, &t, sizeof(t))))
 		ledger_reader_odd(r);
 	*to = (struct heap_thread){
 		.tid = t.tid,
