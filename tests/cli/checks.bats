@@ -170,6 +170,41 @@ finds() {
 	finds 'file names are unique' 'src/view/text.c: src/base/text.c has the same name'
 }
 
+@test "files of one name for each processor" {
+	mkdir -p arch/{one,two}
+	echo '| `arch/` | | processors |' >>doc/ARCHITECTURE.md
+	header arch/word.h ARCH_WORD_H
+	header arch/one/word.h ARCH_ONE_WORD_H
+	header arch/two/word.h ARCH_TWO_WORD_H
+	sed -i 's/GPL-2.0-or-later/MIT/' arch/word.h arch/*/word.h
+	finds -
+	header src/base/word.h BASE_WORD_H
+	finds 'file names are unique' 'src/base/word.h: arch/word.h has the same name'
+}
+
+@test "a source that no unit test names; names and exceptions that are not there any more" {
+	echo '# SPDX-License-Identifier: GPL-2.0-or-later' | tee tests/unit/meson.build tests/cli/a.bats tools/check/untested >/dev/null
+	source src/base/half.c
+	source src/base/third.c
+	source src/base/part.c
+	printf '%s\n' "'part': files('../../src/base/part.c')," >>tests/unit/meson.build
+	printf '%s\n' '/* SPDX-License-Identifier: GPL-2.0-or-later */' '/*' ' * Text. Also of src/base/half.c,' ' * third.c.' ' */' >tests/unit/test_text.c
+	finds -
+	source src/view/more.c '/* test_text.c */'
+	finds 'each source has a unit test or says what else tests it' 'src/view/more.c: no unit test names it: "Also of src/view/more.c"'
+	echo 'src/view/more.c tests/cli/a.bats' >>tools/check/untested
+	finds -
+	printf '%s\n' 'src/base/half.c tests/cli/a.bats' 'src/base/none.c tests/cli/a.bats' >>tools/check/untested
+	sed -i 's|more.c tests/cli/a|more.c tests/cli/b|' tools/check/untested
+	finds 'each source has a unit test or says what else tests it' 'tools/check/untested: src/base/half.c has a unit test' \
+		'tools/check/untested: src/view/more.c has no test that is there' 'tools/check/untested: src/base/none.c is not there'
+	echo '# SPDX-License-Identifier: GPL-2.0-or-later' >tools/check/untested
+	rm src/base/third.c src/view/more.c
+	sed -i 's|src/base/half|src/view/half|' tests/unit/test_text.c
+	finds 'what unit tests say they test is there' 'tests/unit/test_text.c: tests src/view/half.c, which is not there' \
+		'tests/unit/test_text.c: tests third.c, which is not there'
+}
+
 @test "a guard of another name, and none" {
 	header src/view/list.h LIST_H
 	source src/view/none.h

@@ -12,6 +12,7 @@
  * src/entries/entries.c, entries_choose.c, entries_files.c, entries_names.c, entries_scan.c,
  * entries_branches.c, entries_candidates.c, entries_custom.c, detour.c, insn.c, gap.c. The session
  * is tests/unit/sessions/cmd_attach.t. Runs: pmm, libpmm_inject.so, libpmm.so.
+ * Also of attach_signals.c, src/inject/reserve.c.
  */
 #include "tests/unit/cmd_session.h"
 

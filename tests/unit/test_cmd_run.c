@@ -5,6 +5,7 @@
  * roots_ask.c, leaks_search.c, run_end.c, agent/preload/leave.c: programs that are run, and
  * what is printed of them. The session is tests/unit/sessions/cmd_run.t. Runs: pmm, libpmm.so,
  * libpmm_check.so.
+ * Also of run_signals.c.
  */
 #include "tests/unit/cmd_session.h"
 

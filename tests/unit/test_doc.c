@@ -2,6 +2,7 @@
 /*
  * Documents: the same tables and series through both renderers.
  * Also of src/document/doc.c, table.c, series.c, graph.c, render_json.c, render_text.c.
+ * Also of src/document/doc_record.c.
  */
 #include "tests/unit/unit.h"
 

@@ -5,6 +5,7 @@
  *
  * Victims (tests/prog/entries_list.c, entries_cxx.cc) print where their functions are.
  * Also of src/entries/objects.c, objects_symbols.c, insn.c, src/proc/elffile.c, debugfile.c.
+ * Also of entries_begin.c.
  */
 #include "tests/unit/entries_victim.h"
 

@@ -2,6 +2,7 @@
 /*
  * Heap errors of trees: equal ones of many processes are one, the worst come first, and there is a
  * bound.
+ * Also of src/analyze/merge.c.
  */
 #include "src/analyze/findings_tree.h"
 #include "include/pmm/check.h"

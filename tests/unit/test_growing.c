@@ -2,6 +2,7 @@
 /*
  * Growing: a process watched from the middle of its life; turnover of blocks that nobody knew is no
  * growth, a leak beside it is. And what one heap tells of its past. Also of src/analyze/trend.c.
+ * Also of src/analyze/growing_past.c.
  */
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The heap snapshot: size classes, an empty one, and each rule that heap_check() keeps.
+ * Also of src/model/heap_check.c.
  */
 #include "tests/unit/unit.h"
 

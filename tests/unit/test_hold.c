@@ -2,6 +2,7 @@
 /*
  * Who holds a block: chains of made-up heaps; and what pointers hold alone, against an oracle on
  * thousands of random heaps that clears each pointer in turn and marks again.
+ * Also of src/analyze/reach/hold_chain.c, hold_dominate.c.
  */
 #include "src/analyze/reach/hold.h"
 #include "tests/unit/reach_fixture.h"

@@ -2,6 +2,7 @@
 /*
  * src/inject/image.c: a small shared object is laid out and relocated; each thing that is wrong
  * with it is refused.
+ * Also of src/base/io.c.
  */
 #include "tests/unit/unit.h"
 

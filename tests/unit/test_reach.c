@@ -2,6 +2,7 @@
 /*
  * Reachability: each class, what is a pointer and what is not, roots of each kind. Random graphs:
  * test_reach_random.c. Also of src/model/memory.c.
+ * Also of src/analyze/reach/reach_graph.c.
  */
 #include <inttypes.h>
 

@@ -3,6 +3,8 @@
  * The report: what may be asked together, what sections there are, and that no heap and no wish
  * breaks it.
  * Also of src/render/graph.c, facts.c, process_row.c, stack_view.c.
+ * Also of src/view/heap_facts.c, report_allocator.c, report_asked.c, report_functions.c,
+ * resident.c.
  */
 #include "tests/unit/recipe_heap.h"
 

@@ -7,6 +7,7 @@
  * leaks_collect.c, src/core/core.c, core_memory.c, core_notes.c, leaks_search.c, run_leaks.c:
  * victims of which it is known to the byte what they lose. The session is
  * tests/unit/sessions/roots_real.t. Runs: pmm, libpmm.so.
+ * Also of roots_look.c, glibc_usable.c.
  */
 #include "tests/unit/cmd_session.h"
 

@@ -2,6 +2,7 @@
 /*
  * Unit tests of src/track/serve.c and message.c: who says the cookie is heard, and nobody else can
  * do anything about that.
+ * Also of serve_open.c.
  */
 #include "tests/unit/unit.h"
 

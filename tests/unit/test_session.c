@@ -3,6 +3,8 @@
  * src/session/: what a session hands over reaches its own sink and nobody else. Sessions in one
  * process, by turns and one after the other, do not see each other's state, write nothing to
  * descriptors 1 and 2, and leave the process's signals as they are (a run: in a child of its own).
+ * Also of src/session/check/check_exhaustive.c, check_uninit.c, src/session/run_program.c,
+ * untracked.c.
  */
 #include "tests/unit/recipe_heap.h"
 

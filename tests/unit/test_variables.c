@@ -3,6 +3,7 @@
  * Address -> variable, offset in a type -> field and the type behind it; with DWARF 4 and 5, debug
  * information apart, symbols only, nothing at all; in damaged files. Also of src/symbol/datatab.c,
  * dwarfvars.c, dwarftype.c.
+ * Also of dwarflocal.c.
  */
 #include "src/symbol/variables.h"
 
