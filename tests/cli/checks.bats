@@ -194,6 +194,9 @@ finds() {
 	finds 'each source has a unit test or says what else tests it' 'src/view/more.c: no unit test names it: "Also of src/view/more.c"'
 	echo 'src/view/more.c tests/cli/a.bats' >>tools/check/untested
 	finds -
+	source src/view/later.c '/* not compiled yet */'
+	printf '%s\n' '# SPDX-License-Identifier: GPL-2.0-or-later' "'more.c'" >src/view/meson.build
+	finds -
 	printf '%s\n' 'src/base/half.c tests/cli/a.bats' 'src/base/none.c tests/cli/a.bats' >>tools/check/untested
 	sed -i 's|more.c tests/cli/a|more.c tests/cli/b|' tools/check/untested
 	finds 'each source has a unit test or says what else tests it' 'tools/check/untested: src/base/half.c has a unit test' \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Unit test of the symbolizer: functions, lines and inlined frames of programs compiled here, to
- * the number. Also of src/symbol/symbolizer.c, answers.c, dwarfinfo.c, dwarfunit.c, object.c,
- * prefetch.c.
+ * the number. Also of src/symbol/symbolizer.c, answers.c, dwarfinfo.c, dwarfunit.c, object.c.
  */
 #include "src/symbol/symbol.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Unit test of how the symbolizer finds files: separate debug files, replaced and missing ones, the
- * vdso. Also of src/symbol/object.c, symbolizer.c, prefetch.c, src/proc/debugfile.c, elffile.c.
+ * vdso. Also of src/symbol/object.c, symbolizer.c, src/proc/debugfile.c, elffile.c.
  */
 #include "src/symbol/symbol.h"
 #include "src/proc/debugfile.h"
