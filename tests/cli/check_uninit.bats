@@ -28,6 +28,11 @@ found() {
 		((.file // "") | endswith("check_cases.c")))) | .function)] | join(" ")' "$file")
 }
 
+@test "uninit: what the program puts among Valgrind's files is not waited for, and goes with them" {
+	checked 0 -- sh -c 'cd "$TMPDIR"/pmm-uninit-* && mkfifo 99 && ln -s /dev/zero 98'
+	[ "$(cat "$T/err")" = 'pmm: Valgrind found no errors in 3 processes' ]
+}
+
 @test "uninit: kinds of errors, their three places" {
 	checked 5 --json --report found.json -- "$PROG/check_cases" blank behind after twice
 	[ "$(cat "$T/out")" = "done" ]

@@ -21,6 +21,7 @@
 #include "src/analyze/findings_join.h"
 #include "src/base/loop.h"
 #include "src/base/nanotime.h"
+#include "src/base/tmpdir.h"
 #include "src/session/check/check_report.h"
 #include "src/session/check/run_check.h"
 #include "src/session/run_program.h"
@@ -427,20 +428,10 @@ static bool is_find(const struct check_exhaustive *x, bool errors)
 
 static int place_make(struct check_exhaustive *x, struct err *e)
 {
-	const char *tmp = getenv("TMPDIR");
+	int rc = tmpdir_make("check", &x->dir, e);
 
-	if (asprintf(&x->dir, "%s/pmm-check-XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0) {
-		x->dir = NULL;
-		return err_set(e, -ENOMEM, "out of memory");
-	}
-	if (!mkdtemp(x->dir)) {
-		err_set(e, -errno, "cannot make the directory '%s' for captures: %s", x->dir,
-			strerror(errno));
-		err_hint(e, "TMPDIR names another place");
-		free(x->dir);
-		x->dir = NULL;
-		return -EIO;
-	}
+	if (rc)
+		return rc;
 	x->one = mmap(NULL, NR_RUNS * sizeof(*x->one), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (x->one == MAP_FAILED)
@@ -448,20 +439,6 @@ static int place_make(struct check_exhaustive *x, struct err *e)
 	for (unsigned i = 0; i < NR_RUNS; i++)
 		x->one[i].run.ended = -1;
 	return 0;
-}
-
-static void place_remove(char *dir)
-{
-	DIR *d = dir ? opendir(dir) : NULL;
-	struct dirent *entry;
-
-	while (d && (entry = readdir(d)))
-		unlinkat(dirfd(d), entry->d_name, 0);
-	if (d)
-		closedir(d);
-	if (dir)
-		rmdir(dir);
-	free(dir);
 }
 
 int check_exhaustive_finish(struct check_exhaustive *x, struct session_end *end, struct err *e)
@@ -489,7 +466,7 @@ void check_exhaustive_close(struct check_exhaustive *x)
 		heap_free(x->heap[i]);
 	if (x->one != MAP_FAILED)
 		munmap(x->one, NR_RUNS * sizeof(*x->one));
-	place_remove(x->dir);
+	tmpdir_remove(x->dir);
 	loop_free(x->loop);
 	free(x);
 }

@@ -19,6 +19,7 @@
 #include "src/base/loop.h"
 #include "src/base/nanotime.h"
 #include "src/base/str.h"
+#include "src/base/tmpdir.h"
 #include "src/base/vec.h"
 #include "src/track/child.h"
 #include "src/store/valgrind.h"
@@ -120,13 +121,17 @@ static void read_more(struct check_uninit *s, struct writer *w)
 	tell_new(s, w);
 }
 
+/* The program may have put anything there; to open a FIFO, or read it, could take for ever. */
 static void add_writer(struct check_uninit *s, int dir, const char *name)
 {
 	struct writer w = { .name = strdup(name),
-			    .fd = openat(dir, name, O_RDONLY | O_CLOEXEC),
+			    .fd = openat(dir, name,
+					 O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC),
 			    .text = valgrind_new() };
+	struct stat st;
 
-	if (w.name && w.fd >= 0 && w.text && !vec_push(&s->writers, w))
+	if (w.name && w.fd >= 0 && !fstat(w.fd, &st) && S_ISREG(st.st_mode) && w.text &&
+	    !vec_push(&s->writers, w))
 		return;
 	if (w.fd >= 0)
 		close(w.fd);
@@ -295,22 +300,6 @@ static int make_loop(struct check_uninit *s, struct err *e)
 	return rc ? err_set(e, rc, "cannot wait for a program: %s", strerror(-rc)) : 0;
 }
 
-static int make_directory(struct check_uninit *s, struct err *e)
-{
-	const char *parent = getenv("TMPDIR");
-	struct str path = STR_INIT;
-
-	str_addf(&path, "%s/pmm-uninit-XXXXXX", parent && *parent ? parent : "/tmp");
-	s->dir = str_steal(&path);
-	if (s->dir && mkdtemp(s->dir))
-		return 0;
-	err_set(e, -errno, "cannot make a directory for what Valgrind writes: %s", strerror(errno));
-	err_hint(e, "name one that you may write to in TMPDIR");
-	free(s->dir);
-	s->dir = NULL;
-	return -EIO;
-}
-
 static void tell_sum(struct check_uninit *s)
 {
 	struct fmt processes = fmt_many(s->writers.nr, "process");
@@ -372,24 +361,15 @@ void check_uninit_finish(struct check_uninit *s, struct session_end *end)
 
 void check_uninit_close(struct check_uninit *s)
 {
-	int dir;
-
 	if (!s)
 		return;
-	dir = s->dir ? open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	vec_each(&s->writers, w) {
-		if (dir >= 0)
-			unlinkat(dir, w->name, 0);
 		close(w->fd);
 		valgrind_free(w->text);
 		free(w->name);
 	}
 	vec_fini(&s->writers);
-	if (dir >= 0)
-		close(dir);
-	if (s->dir)
-		rmdir(s->dir);
-	free(s->dir);
+	tmpdir_remove(s->dir);
 	loop_free(s->loop);
 	free(s);
 }
@@ -408,7 +388,7 @@ int check_uninit_open(struct check_uninit **out, const struct check_uninit_optio
 	s->start_ns = nanotime();
 	s->start_realtime_ns = nanotime_of(CLOCK_REALTIME);
 	if (!rc)
-		rc = make_directory(s, e);
+		rc = tmpdir_make("uninit", &s->dir, e);
 	if (!rc)
 		rc = child_prepare(&s->child, o->signals, e);
 	if (!rc)
