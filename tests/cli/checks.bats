@@ -150,6 +150,21 @@ finds() {
 	finds 'lines are short' 'src/base/wide.c:4: 101 columns, more than 100' 'src/base/wide.c:6: 107 columns, more than 100'
 }
 
+@test "wide lines of programs that are tried out, whose comments may be wide, and of scripts" {
+	local a158 a161
+	mkdir -p tests/prog
+	a158=$(printf '%0158d' 0) a161=$(printf '%0161d' 0)
+	source tests/prog/some.c "/* $a161 */" "ff${a158:3}(); /* $a161 */" "ff${a158:2}(); /* $a161 */"
+	finds 'lines of programs that are tried out are short' 'tests/prog/some.c:5: 161 columns, more than 160'
+	rm tests/prog/some.c
+	printf '%s\n' '# SPDX-License-Identifier: GPL-2.0-or-later' "# $a158" "$a161" >tests/cli/a.bats
+	printf '%s\n' '#!/bin/sh' '# SPDX-License-Identifier: GPL-2.0-or-later' "# $a161" >tools/do
+	printf '%s\n' '# SPDX-License-Identifier: GPL-2.0-or-later' "$a161" >tests/cli/text
+	finds 'lines of scripts are short' 'tests/cli/a.bats: 1 lines of more than 160 columns' 'tools/do: 1 lines of more than 160 columns'
+	known 'wide tests/cli/a.bats 1' 'wide tools/do 1'
+	finds -
+}
+
 @test "a long function" {
 	source src/base/long.c 'int short_one(void)' '{' "$(yes '	;' | head -80)" '}' '' 'static int long_one(int a,' '		    int b)' '{' \
 		"$(yes '	;' | head -81)" '}'

@@ -64,7 +64,8 @@ int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*run)(void); } scenario[] = {
 		{ "roles", roles }, { "failing", failing }, { "recursion", recursion }, { "handlers", handlers },
-		{ "custom", custom }, { "throwing", throwing }, { "sampled", sampled }, { "sampled_inner", sampled_inner }, { "gone", gone }, { "forked", forked }, { "again", again }, { "refused", refused },
+		{ "custom", custom }, { "throwing", throwing }, { "sampled", sampled }, { "sampled_inner", sampled_inner },
+		{ "gone", gone }, { "forked", forked }, { "again", again }, { "refused", refused },
 		{ "threads", threads }, { "confined", confined }, { "bench", bench },
 	};
 

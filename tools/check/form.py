@@ -8,6 +8,7 @@ import re
 from check import tree
 
 MAX_COLUMNS = 100
+MAX_WIDE = 160      # of scripts and of programs that pmm is tried on, whose lines are numbered in what the tests expect
 MAX_BODY = 80       # lines of a function between its braces
 MAX_LINES = 600     # of a file
 MAX_FOLDER = 25     # .c files
@@ -24,6 +25,24 @@ def check_columns():
         for number, line in enumerate(tree.text_of(path).split("\n"), 1):
             if columns(line) > MAX_COLUMNS and not LITERAL_LINE.match(line):
                 yield f"{path}:{number}: {columns(line)} columns, more than {MAX_COLUMNS}"
+
+
+def check_programs():
+    """Comments do not count: what a program is stands in its first line."""
+    for path in tree.walk(*(top for top in tree.PROGRAMS if top != "examples"), "tests/faults", ends=(".c", ".h", ".cc")):
+        for number, line in enumerate(tree.code_of(path).split("\n"), 1):
+            if columns(line.rstrip()) > MAX_WIDE:
+                yield f"{path}:{number}: {columns(line.rstrip())} columns, more than {MAX_WIDE}"
+
+
+def count_scripts():
+    count = collections.Counter()
+    for path in tree.walk("tools", "tests", "bench", "examples", ends=""):
+        script = path.endswith((".bats", ".bash", ".sh", ".py")) or (
+            "." not in os.path.basename(path) and "/corpus/" not in path and open(path, "rb").read(2) == b"#!")
+        if script:
+            count[path] += sum(columns(line) > MAX_WIDE for line in tree.text_of(path).split("\n"))
+    return +count
 
 
 def functions(path):
@@ -108,11 +127,13 @@ CHECKS = (
     ("files name their licence", check_licences),
     ("files say what they are", check_first_lines),
     ("lines are short", check_columns),
+    ("lines of programs that are tried out are short", check_programs),
     ("functions are short", check_functions),
     ("files are short", check_files),
     ("file names are unique", check_names),
     ("header guards are named after the path", check_guards),
 )
 COUNTED = (
+    ("wide", "lines of scripts are short", f"lines of more than {MAX_WIDE} columns", count_scripts),
     ("folder", "folders are small", f".c files, more than {MAX_FOLDER}", count_folders),
 )
