@@ -148,7 +148,11 @@ as_before() {
 	grep -q 'State:.T' "/proc/$PID/status"
 	grep -q -x "no allocations were seen in [0-9]* ms; process $PID is stopped, and 'kill -CONT $PID' continues it" "$T/said"
 	grep -qx "pmm: process $PID is stopped: nothing is recorded until 'kill -CONT $PID'" "$T/err"
+	within "$PMM" attach -q -d 50ms --json "$PID" >"$T/said"
+	json_is true 'select(.event == "detached") | .stopped' <"$T/said"
 	kill -CONT "$PID"
+	within "$PMM" attach -q -d 50ms --json "$PID" >"$T/said"
+	json_is false 'select(.event == "detached") | .stopped' <"$T/said"
 	clean
 	tell g done
 	finish 42

@@ -476,6 +476,7 @@ struct event attach_event_outcome(const struct attach_scope *s, const struct att
 	_Static_assert(NR(why) == SAY_NR_ENDS, "a name for each");
 	event_text(&e, "why", why[o->end]);
 	event_u64(&e, "removed", UNIT_BOOL, o->removed);
+	event_u64(&e, "stopped", UNIT_BOOL, o->stopped);
 	event_u64(&e, "pause_ns", UNIT_DURATION, o->detach_pause_ns);
 	event_u64(&e, "seen_ns", UNIT_DURATION, o->seen_ns);
 	event_u64(&e, "sampled", UNIT_BOOL, o->sampled);
