@@ -98,7 +98,8 @@ static void end_listing(struct listing *l)
 
 static void put_in_use(const struct pmm_stats *all)
 {
-	put_text("  tables: %zu blocks and marks", all->slots_used);
+	put_text("  tables: %zu %s", all->slots_used,
+		 all->slots_used == 1 ? "block or mark" : "blocks and marks");
 }
 
 static void put_blocks(void)

@@ -37,11 +37,11 @@ static const struct opt attach_opts[] = {
 	{ "expire", 0, OPT_DURATION, "TIME", "report blocks that live for TIME (default 10s)",
 	  &expire_ns, .min = 1000000 },
 	{ "interval", 0, OPT_DURATION, "TIME",
-	  "time between looks at the heap (default: a second or more, so that looking takes 2% of "
-	  "a processor at most)",
+	  "time between readings of the heap (default: a second or more, so that they take 2% "
+	  "of a processor at most)",
 	  &interval_ns, .min = 10000000 },
 	{ "sample", 0, OPT_SIZE, "BYTES",
-	  "look at a sample only, one block per BYTES on average (512K)", &sample_bytes,
+	  "record a sample only, one block per BYTES on average (512K)", &sample_bytes,
 	  .if_omitted = "512K", .given = &sampled, .min = 1, .max = 1ull << 40 },
 	{ "check", 0, OPT_FLAG, NULL,
 	  "guard some of the sampled blocks (--sample, here 128K) and report accesses beside them "
@@ -51,7 +51,7 @@ static const struct opt attach_opts[] = {
 	  "CPU time that --check may take for guarding, in percent of the program's own (default "
 	  "1)",
 	  &budget },
-	{ "exact", 0, OPT_FLAG, NULL, "look at every block (the default)", &exact },
+	{ "exact", 0, OPT_FLAG, NULL, "record every block (the default)", &exact },
 	{ "min-size", 0, OPT_SIZE, "BYTES", "track only blocks of at least BYTES",
 	  &min_size_bytes },
 	{ "warn-size", 0, OPT_SIZE, "BYTES", "count requests of at least BYTES as huge",
@@ -100,7 +100,7 @@ static int check_options(struct err *e)
 	}
 	if (check && exact) {
 		err_set(e, -EINVAL,
-			"'--check' looks at a sample of the blocks and cannot be used with "
+			"'--check' guards a sample of the blocks and cannot be used with "
 			"'--exact'");
 		e->exit_code = CMD_USAGE;
 		return -EINVAL;
@@ -347,7 +347,7 @@ static const struct cmd_pair attach_examples[] = {
 
 const struct cmd cmd_attach = {
 	.name = "attach",
-	.summary = "watch a process that is running already, then leave it as it was",
+	.summary = "watch a process that is already running, then leave it as it was",
 	.usage = "[options] PID",
 	.opts = attach_opts,
 	.exits = attach_exits,
@@ -356,9 +356,9 @@ const struct cmd cmd_attach = {
 	.max_operands = 1,
 	.run = attach_run,
 	.description =
-			"Stops the process for some milliseconds and puts a small agent into it, "
-			"which the allocator's functions then pass through. At the end pmm undoes "
-			"all this: on Ctrl-C, SIGTERM, SIGHUP, after --duration, or when the "
+			"Stops the process for some milliseconds and puts a small agent into it. "
+			"Calls of the allocator's functions then go through the agent. At the end "
+			"pmm undoes all this: on Ctrl-C, SIGTERM, SIGHUP, after --duration, or when the "
 			"output cannot be written any more. It needs no debugger, no restart and "
 			"no help from the program. doc/attach.md says what is done and promised. "
 			"When pmm is killed, its watchdog restores the process; 'pmm detach PID' "

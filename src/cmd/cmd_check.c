@@ -107,7 +107,7 @@ static const struct opt check_opts[] = {
 	{ "limit", 0, OPT_SIZE, "BYTES", "allocations that would take the heap above BYTES fail",
 	  &job.check.heap_limit_bytes, .min = 1, .uses = FOR_COMMAND },
 	{ "sweep", 0, OPT_STRING, "TIME",
-	  "look at the canaries of all live blocks: of a PID now, or every TIME; of a COMMAND "
+	  "scan the canaries of all live blocks: of a PID now, or every TIME; of a COMMAND "
 	  "every TIME, not only at the end",
 	  &scan, .if_omitted = "once", .uses = FOR_COMMAND | FOR_PROCESS },
 	{ "count", 0, OPT_UINT, "N", "with --sweep=TIME of a PID: end after N sweeps", &count,
@@ -402,8 +402,8 @@ static const struct cmd_pair check_exits[] = {
 	{ "N", "of a COMMAND its own (128+N: signal N ended it), unless there were errors and "
 	       "--error-exitcode is given" },
 	{ "2", "wrong usage" },
-	{ "3", "could not look or report; of a COMMAND only when it ended with 0, for what was not "
-	       "looked at if --error-exitcode is given" },
+	{ "3", "could not check or report; of a COMMAND only when it ended with 0, for what was "
+	       "not checked if --error-exitcode is given" },
 	{ 0 }
 };
 
@@ -420,7 +420,7 @@ static const struct cmd_pair check_examples[] = {
 	{ "pmm check --uninit -- ./program", "uses of uninitialised memory, with Valgrind's help" },
 	{ "pmm check --fail-rate 0.1 -- ./program", "does it handle failing allocations?" },
 	{ "pmm check --sweep=10s 4242",
-	  "look at the canaries of a running process that is checked, every ten seconds" },
+	  "scan the canaries of a running process that is checked, every ten seconds" },
 	{ "pmm check pmm.app.4242.pmm", "show again what was found" },
 	{ 0 }
 };
@@ -438,12 +438,12 @@ const struct cmd cmd_check = {
 	.description =
 		"Runs COMMAND, unchanged, with an agent that puts its heap blocks between "
 		"inaccessible pages and canaries, keeps released "
-		"ones from being used again, and looks at what is released and at what "
-		"string functions do. An error is reported when it comes to light, on "
+		"ones from being used again, and checks what is released and what "
+		"string functions do. An error is reported when it is detected, on "
 		"standard error or in --report: what happened and where, where the block "
 		"was allocated, and where it was released.\n\n"
 		"With --level=guard an access beside a block or to a released one is "
-		"stopped in the act, reported, and let through. Guarding a block "
+		"stopped at once, reported, and let through. Guarding a block "
 		"takes some microseconds: when that would slow the program down too much "
 		"(--budget) or take too much memory (--max-guarded), blocks "
 		"have canaries alone, as all have with --level=light; writes are found "

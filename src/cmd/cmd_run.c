@@ -26,7 +26,7 @@ static const struct opt run_opts[] = {
 	  "name of the capture; %p is the pid, %c the command (default " OUTPUT_DEFAULT ")",
 	  &output },
 	{ "sample", 0, OPT_SIZE, "BYTES",
-	  "look at a sample only, one block per BYTES on average (512K)", &sample_bytes,
+	  "record a sample only, one block per BYTES on average (512K)", &sample_bytes,
 	  .if_omitted = "512K", .given = &sampled, .min = 1, .max = 1ull << 40 },
 	{ "min-size", 0, OPT_SIZE, "BYTES", "track only blocks of at least BYTES",
 	  &min_size_bytes },
@@ -135,7 +135,7 @@ static const struct cmd_pair run_examples[] = {
 	{ "pmm run -o heap.pmm -- ./server --port 80", "name the capture" },
 	{ "pmm run --leaks --error-exitcode 9 ./test",
 	  "search for leaks at the end; exit code 9 when there are some" },
-	{ "pmm run --sample ./server", "look at one block per 512 KiB only: next to no cost" },
+	{ "pmm run --sample ./server", "record one block per 512 KiB only: next to no cost" },
 	{ 0 }
 };
 

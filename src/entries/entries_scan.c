@@ -43,8 +43,8 @@ int scan_read(pid_t pid, const struct entries_custom *custom, size_t nr_custom, 
 		rc = scan_files(s);
 	if (rc == -ENOMEM)
 		return err_set(e, rc, "out of memory");
-	return rc ? err_set(e, rc, "the functions of process %d cannot be looked for: %s", (int)pid,
-			    strerror(-rc))
+	return rc ? err_set(e, rc, "the functions of process %d cannot be searched for: %s",
+			    (int)pid, strerror(-rc))
 		  : 0;
 }
 

@@ -53,7 +53,7 @@ static int make_file(struct room *m, struct err *e)
 		return rc;
 	}
 	if (fstat(m->tree_fd, &st))
-		return err_set(e, -errno, "the ledger's file cannot be looked at: %s",
+		return err_set(e, -errno, "the ledger's file cannot be examined: %s",
 			       strerror(errno));
 	m->bytes = (uint64_t)st.st_size;
 	m->a->record.tree_inode = st.st_ino;

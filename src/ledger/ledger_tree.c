@@ -203,7 +203,7 @@ static int make(struct ledger_tree *t, const struct ledger_tree_options *o, stru
 
 	if (!check_is_sane(&o->check))
 		return err_set(e, -EINVAL,
-			       "heap errors cannot be looked for as asked: level %u, on error %u",
+			       "heap errors cannot be checked for as asked: level %u, on error %u",
 			       o->check.level, o->check.on_error);
 	want = o->limit_bytes ? o->limit_bytes : ledger_tree_default_limit(o->pid);
 	rc = plan(o, want, &slot_bytes);

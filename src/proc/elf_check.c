@@ -326,7 +326,7 @@ static const struct message {
 	[ELF_CHECK_NOT_ELF] = { "", " is neither an ELF program nor a script with a '#!' line",
 				"name its interpreter before it, for example: pmm run -- sh FILE" },
 	[ELF_CHECK_DAMAGED] = { "", " is a damaged ELF file, or not a program",
-				"look at it with 'readelf -lW'" },
+				"see 'readelf -lW'" },
 	[ELF_CHECK_WRONG_ARCH] = { "", " is built for another processor or for 32 bits",
 				   "this pmm watches 64-bit " ARCH_NAME " programs" },
 	[ELF_CHECK_STATIC] = { "", " is statically linked: preload cannot work", ATTACH_HINT },

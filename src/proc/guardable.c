@@ -73,7 +73,7 @@ int guardable(pid_t pid, struct err *e)
 	int rc = nr < 0 ? (int)nr : 0;
 
 	if (rc)
-		err_set(e, rc, "process %d cannot be looked at: %s", (int)pid, strerror(-rc));
+		err_set(e, rc, "process %d cannot be read: %s", (int)pid, strerror(-rc));
 	for (ssize_t i = 0; !rc && i < nr; i++) {
 		struct status s;
 

@@ -47,7 +47,7 @@ static int check_there(pid_t pid, pid_t *live, struct err *e)
 	if (rc == -ESRCH)
 		return err_set(e, rc, "no process has the number %d", (int)pid);
 	if (rc)
-		return err_set(e, rc, "cannot look at process %d: %s", (int)pid, strerror(-rc));
+		return err_set(e, rc, "cannot read process %d: %s", (int)pid, strerror(-rc));
 	if ((pid_t)tgid == getpid())
 		return err_set(e, -EINVAL, "process %d is pmm itself", (int)pid);
 	if ((pid_t)tgid != pid)

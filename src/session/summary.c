@@ -65,14 +65,14 @@ static void note_top(const struct session_sink *to, const struct heap *h)
 	naming_open(&naming, h, &(struct naming_options){ 0 });
 	if (!lines_rank(h, NULL, &naming.names, key, TOP_LINES, &top)) {
 		if (top.nr)
-			session_note(to, key == RANK_LIVE ? "live at the end, by who allocated it:"
-							  : "at the peak, by who allocated it:");
+			session_note(to, "live at the %s, by the function that allocated it:",
+				     key == RANK_LIVE ? "end" : "peak");
 		for (uint32_t i = 0; i < top.nr; i++)
 			note_line(to, top.line[i].frame, top.line[i].weight.bytes, top.total.bytes);
 		lines_fini(&top);
 		name_notes(to, &naming, "");
 	} else {
-		session_warn(to, "who holds it is not said here: out of memory");
+		session_warn(to, "the call sites are missing here: out of memory");
 	}
 	naming_close(&naming);
 }
@@ -85,7 +85,7 @@ static void note_top_mapped(const struct session_sink *to, const struct heap *h)
 
 	naming_open(&naming, h, &(struct naming_options){ 0 });
 	if (!rank_map_sites(h, TOP_LINES, &top)) {
-		session_note(to, "mapped at the end, by who did it:");
+		session_note(to, "mapped at the end, by the function that mapped it:");
 		for (uint32_t i = 0; i < top.nr; i++) {
 			const struct heap_site *s = &h->map_sites[top.site[i]];
 
@@ -127,7 +127,7 @@ static void note_ending(const struct session_sink *to, const struct summary *s)
 static void note_facts(const struct session_sink *to, struct table *facts)
 {
 	if (!facts || table_error(facts)) {
-		session_warn(to, "what it held is not said here: out of memory");
+		session_warn(to, "the figures are missing here: out of memory");
 		table_free(facts);
 		return;
 	}
@@ -142,23 +142,12 @@ static void note_facts(const struct session_sink *to, struct table *facts)
 /* Why not all was recorded. */
 static void note_off(const struct session_sink *to, const struct heap *h)
 {
-	if (h->off_reason == PMM_OFF_OWN_ALLOCATOR) {
-		if (!h->allocs) /* else its malloc leads to ours after all */
-			session_warn(to, "the program has a malloc of its own, which goes before "
-					 "pmm's: its heap is "
-					 "not seen");
-	} else if (h->off_reason == PMM_OFF_NO_GROWTH) {
-		session_warn(to, "the ledger could not grow any more: the program put itself "
-				 "under seccomp, and its filter does not "
-				 "simply allow mprotect and madvise");
-	} else if (h->off_reason == PMM_OFF_NO_CHILDREN) {
-		session_warn(to, CONFINED_CHILDREN);
-	} else if (h->off_reason) {
-		const char *reason = lost_off_text((unsigned)h->off_reason, LOST_SUMMARY);
+	struct str text = STR_INIT;
 
-		session_warn(to, "tracking turned itself off: %s",
-			     reason ? reason : "reason unknown");
-	}
+	if (lost_off_text(h, &text))
+		session_warn(to, "%s",
+			     str_error(&text) ? "not all was recorded" : str_text(&text));
+	str_fini(&text);
 }
 
 static void note_drop(const struct session_sink *to, const struct heap *h, unsigned drop)
@@ -166,7 +155,7 @@ static void note_drop(const struct session_sink *to, const struct heap *h, unsig
 	bool confined = drop == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
 	struct str text = STR_INIT;
 
-	lost_drop_text(&text, drop, h->dropped[drop], confined, LOST_SUMMARY);
+	lost_drop_text(&text, drop, h->dropped[drop], confined);
 	session_warn(to, "%s", str_error(&text) ? "events were not recorded" : str_text(&text));
 	str_fini(&text);
 }

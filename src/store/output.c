@@ -123,6 +123,12 @@ int output_check(const char *pattern, struct err *e)
 		err_hint(e, "name a file: -o %s/%s", name, OUTPUT_DEFAULT);
 		return -EISDIR;
 	}
+	if (!stat(name, &st) && !S_ISREG(st.st_mode)) {
+		err_set(e, -EINVAL, "cannot write the capture '%s': it is not a regular file",
+			name);
+		err_hint(e, "a capture replaces its file when complete; name a file");
+		return -EINVAL;
+	}
 	keep_directory(name);
 	if (!stat(name, &st) && !S_ISDIR(st.st_mode))
 		errno = ENOTDIR;

@@ -174,7 +174,7 @@ static int was_launched(pid_t pid, struct err *e)
 			"process %d was started by 'pmm %s', which records what it allocates",
 			(int)pid, checked ? "check" : "run");
 	err_hint(e,
-		 checked ? "'pmm report %d' shows that, 'pmm check --sweep %d' looks at all its "
+		 checked ? "'pmm report %d' shows that, 'pmm check --sweep %d' scans all its "
 			   "blocks"
 			 : "'pmm report %d' shows that, 'pmm snapshot %d' keeps it",
 		 (int)pid, (int)pid);

@@ -39,7 +39,7 @@ static void add_number(struct str *s, const struct coverage *c, const struct cov
 		str_addf(s, "%s, %s %s", fmt_count(c->processes).s,
 			 c->covered ? fmt_count(c->covered).s : "none", words->briefly);
 	if (words->blocks)
-		str_addf(s, ": %s of %s looked at", fmt_many(c->blocks, "block").s,
+		str_addf(s, ": %s of %s", fmt_many(c->blocks, "block").s,
 			 fmt_bytes(c->bytes).s);
 	if (c->idle)
 		str_addf(s, "; %s never allocated anything", fmt_count(c->idle).s);
@@ -66,13 +66,14 @@ void coverage_rows(struct table *t, struct coverage *c, const struct coverage_wo
 		row(t, "!", &s);
 	}
 	if (c->replaced) {
-		str_addf(&s, "%s %s replaced by another one in its process, and %s not looked at",
+		str_addf(&s, "%s %s replaced by another one in its process, and %s not %s",
 			 fmt_many(c->replaced, "program").s, were(c->replaced),
-			 were(c->replaced));
+			 were(c->replaced), words->looked);
 		row(t, "exec", &s);
 	}
 	if (c->failed)
-		str_add(&s, "out of memory: processes that were not looked at are missing here");
+		str_addf(&s, "out of memory: processes that were not %s are missing here",
+			 words->looked);
 	if (s.len)
 		row(t, "!", &s);
 	str_fini(&s);

@@ -32,7 +32,7 @@ void heap_facts_resident(struct table *t, const struct heap *h)
 	str_fini(&s);
 }
 
-static const char *about(const struct heap *h)
+const char *heap_about(const struct heap *h)
 {
 	return h->mode == HEAP_SAMPLED ? "about " : "";
 }
@@ -44,7 +44,7 @@ void heap_facts_calls(struct table *t, const struct heap *h, bool brief)
 	struct str s = STR_INIT;
 
 	if (h->allocs) {
-		str_addf(&s, "%s%s of %s", brief ? about(h) : "",
+		str_addf(&s, "%s%s of %s", heap_about(h),
 			 fmt_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s);
 		if (rate > 0)
 			str_addf(&s, " (%s/s)", fmt_count_short(estimate_round(rate)).s);
@@ -80,8 +80,8 @@ struct table *heap_facts_summary(const struct heap *h)
 
 	if (!t)
 		return NULL;
-	facts_add(t, "peak", "%s%s", about(h), report_peak(h).s);
-	facts_add(t, "live at end", "%s%s in %s", about(h), fmt_bytes(h->live_bytes).s,
+	facts_add(t, "peak", "%s%s", heap_about(h), report_peak(h).s);
+	facts_add(t, "live at end", "%s%s in %s", heap_about(h), fmt_bytes(h->live_bytes).s,
 		  fmt_many(h->live_blocks, "block").s);
 	/* less than what is live is no more than the allocator's own */
 	if (heap_mapped_bytes(h, NULL) > h->live_bytes)

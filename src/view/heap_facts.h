@@ -15,7 +15,10 @@ void heap_facts_mapped(struct table *t, const struct heap *h);
 /* "RSS", and in a line without a name what it consists of; nothing where it is not known. */
 void heap_facts_resident(struct table *t, const struct heap *h);
 
-/* "calls". `brief`: without a rate and a mean size, but "about" where they are estimates. */
+/* "about ", which goes before figures that are estimates; "" where they are exact. */
+const char *heap_about(const struct heap *h);
+
+/* "calls". `brief`: without a rate and a mean size. */
 void heap_facts_calls(struct table *t, const struct heap *h, bool brief);
 
 /*

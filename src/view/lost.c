@@ -52,98 +52,94 @@ void lost_stacks_text(const struct heap *h, struct str *to)
 
 /* ---- dropped events ---- */
 
-struct agreeing {
-	const char *one, *many; /* each with a %s, the count */
-};
-
 static const struct {
 	const char *code;
-	struct agreeing text[LOST_NR_READERS];
+	const char *one, *many; /* each with a %s, the count */
 } drops[] = {
-	[PMM_DROP_SITE_FULL] = { "stacks_dropped" },
+	[PMM_DROP_SITE_FULL] = { "stacks_dropped", NULL, NULL },
 	[PMM_DROP_BLOCK_FULL] = {
 		"blocks_dropped",
-		{ [LOST_REPORT] = {
-			  "%s block was not recorded: the ledger reached its limit (pmm run "
-			  "--ledger-limit)",
-			  "%s blocks were not recorded: the ledger reached its limit (pmm run "
-			  "--ledger-limit)" },
-		  [LOST_SUMMARY] = { "%s block was not recorded: the ledger is full",
-				     "%s blocks were not recorded: the ledger is full" } },
+		"%s block was not recorded: the ledger reached its limit (--ledger-limit)",
+		"%s blocks were not recorded: the ledger reached its limit (--ledger-limit)",
 	},
 	[PMM_DROP_CTX_FULL] = {
 		"threads_dropped",
-		{ [LOST_REPORT] = { "%s event of a thread was not recorded: too many at a time",
-				    "%s events of threads were not recorded: too many at a time" },
-		  [LOST_SUMMARY] = {
-			  "%s event was not recorded: too many threads at once",
-			  "%s events were not recorded: too many threads at once" } },
+		"%s event was not recorded: too many threads at a time",
+		"%s events were not recorded: too many threads at a time",
 	},
 	[PMM_DROP_NESTED] = {
 		"nested_dropped",
-		{ [LOST_REPORT] = { "%s event in nested signal handlers was not recorded",
-				    "%s events in nested signal handlers were not recorded" },
-		  [LOST_SUMMARY] = {
-			  "%s event was not recorded: signal handlers nested too deep",
-			  "%s events were not recorded: signal handlers nested too deep" } },
+		"%s event was not recorded: signal handlers nested too deep",
+		"%s events were not recorded: signal handlers nested too deep",
 	},
 	[PMM_DROP_MODULE_FULL] = {
 		"modules_dropped",
-		{ [LOST_REPORT] = { "%s library was not recorded: its frames have no names",
-				    "%s libraries were not recorded: their frames have no names" },
-		  [LOST_SUMMARY] = { "%s module was not recorded: there are too many",
-				     "%s modules were not recorded: there are too many" } },
+		"%s library was not recorded: its frames have no names",
+		"%s libraries were not recorded: their frames have no names",
 	},
 	[PMM_DROP_ADDRESS] = {
 		"addresses_dropped",
-		{ [LOST_REPORT] = {
-			  "%s block outside the usual address range was not recorded",
-			  "%s blocks outside the usual address range were not recorded" },
-		  [LOST_SUMMARY] = { "%s block was not recorded: unusual addresses",
-				     "%s blocks were not recorded: unusual addresses" } },
+		"%s block was not recorded: its address is outside the usual range",
+		"%s blocks were not recorded: their addresses are outside the usual range",
 	},
 };
-_Static_assert(sizeof(drops) / sizeof(*drops) == PMM_NR_DROPS, "words for each");
-
-static const struct agreeing confined_text[LOST_NR_READERS] = {
-	[LOST_REPORT] = { "%s block was not recorded", "%s blocks were not recorded" },
-	[LOST_SUMMARY] = { "%s block was not recorded for this",
-			   "%s blocks were not recorded for this" },
-};
+_Static_assert(sizeof(drops) / sizeof(*drops) == PMM_NR_DROPS, "a sentence for each");
 
 const char *lost_drop_code(unsigned drop)
 {
 	return drops[drop].code;
 }
 
-void lost_drop_text(struct str *to, unsigned drop, uint64_t count, bool confined,
-		    enum lost_reader reader)
+void lost_drop_text(struct str *to, unsigned drop, uint64_t count, bool confined)
 {
-	const struct agreeing *text = confined ? &confined_text[reader]
-					       : &drops[drop].text[reader];
+	const char *one = drops[drop].one, *many = drops[drop].many;
 
-	str_addf(to, fmt_agree(count, text->one, text->many), fmt_count(count).s);
+	if (confined) {
+		one = "%s block was not recorded: the ledger could not grow any more";
+		many = "%s blocks were not recorded: the ledger could not grow any more";
+	}
+	str_addf(to, fmt_agree(count, one, many), fmt_count(count).s);
 }
 
-/* ---- tracking that turned itself off ---- */
+/* ---- tracking that ended early ---- */
 
-static const char *const off_text[][LOST_NR_READERS] = {
-	[PMM_OFF_NO_ALLOCATOR] = { "no allocator was found",
-				   "no allocator functions were found in it" },
-	[PMM_OFF_NO_MEMORY] = { "no memory for the ledger", "there was no memory for the ledger" },
-	[PMM_OFF_NO_SLOT] = { "too many processes at a time",
-			      "more processes ran at once than there are ledgers" },
-	[PMM_OFF_NOT_FOLLOWED] = { "children are not followed", "children are not followed" },
-	[PMM_OFF_INTERNAL] = { "an internal error",
-			       "the agent met something that it does not understand" },
-	[PMM_OFF_MONITOR_GONE] = { "the pmm that was attached has ended or was stopped",
-				   "pmm was stopped for too long" },
-	[PMM_OFF_CONFINED] = { "the program put itself under seccomp",
-			       "the program put itself under seccomp" },
+static const char *const off_reason[] = {
+	[PMM_OFF_NO_ALLOCATOR] = "no allocator functions were found in the program",
+	[PMM_OFF_NO_MEMORY] = "no memory for the ledger",
+	[PMM_OFF_NO_SLOT] = "too many processes at a time",
+	[PMM_OFF_NOT_FOLLOWED] = "children are not followed",
+	[PMM_OFF_INTERNAL] = "an internal error",
+	[PMM_OFF_MONITOR_GONE] = "pmm has ended or was stopped for too long",
+	[PMM_OFF_CONFINED] = "the program put itself under seccomp",
 };
-_Static_assert(LOST_REPORT == 0 && LOST_SUMMARY == 1, "the order of each pair");
 
-const char *lost_off_text(unsigned reason, enum lost_reader reader)
+const char *lost_off_text(const struct heap *h, struct str *to)
 {
-	return reason < sizeof(off_text) / sizeof(*off_text) ? off_text[reason][reader] : NULL;
+	const unsigned off = (unsigned)h->off_reason;
+	const char *reason = off < sizeof(off_reason) / sizeof(*off_reason) ? off_reason[off]
+									    : NULL;
+
+	switch (off) {
+	case PMM_OFF_NONE:
+		return NULL;
+	case PMM_OFF_OWN_ALLOCATOR:
+		if (h->allocs)	/* its malloc leads to ours after all */
+			return NULL;
+		str_add(to, "the program has a malloc of its own, which goes before pmm's: its "
+			    "heap is not seen");
+		return "own_allocator";
+	case PMM_OFF_NO_GROWTH:
+		str_add(to, "the ledger could not grow any more: the program put itself under "
+			    "seccomp, and its filter does not simply allow mprotect and madvise");
+		return "confined";
+	case PMM_OFF_NO_CHILDREN:
+		str_add(to, "the program put itself under seccomp, and its filter does not allow "
+			    "what a ledger takes: processes that it began since, and programs "
+			    "that it or they executed, are not tracked");
+		return "children_closed";
+	default:
+		str_addf(to, "tracking stopped early%s%s%s; what came after is missing",
+			 reason ? " (" : "", reason ? reason : "", reason ? ")" : "");
+		return "tracking_stopped";
+	}
 }

@@ -164,8 +164,8 @@ static void head_rows(struct table *t, const struct heap *h)
 		  h->began == HEAP_BEGAN_ATTACH ? "watched while it ran for" : "ran",
 		  report_run(h).s, fmt_time(h->start_realtime_ns + h->attach_ns).s,
 		  table_text(t, &end));
-	facts_add(t, "peak", "%s", report_peak(h).s);
-	facts_add(t, "live", "%s in %s %s", fmt_bytes(h->live_bytes).s,
+	facts_add(t, "peak", "%s%s", heap_about(h), report_peak(h).s);
+	facts_add(t, "live", "%s%s in %s %s", heap_about(h), fmt_bytes(h->live_bytes).s,
 		  fmt_many(h->live_blocks, "block").s,
 		  h->end == HEAP_RUNNING ? "now" : "at the end");
 	heap_facts_mapped(t, h);
@@ -270,9 +270,21 @@ static void warn_drop(struct table *t, const struct heap *h, unsigned drop)
 	bool confined = drop == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
 	struct str text = STR_INIT;
 
-	lost_drop_text(&text, drop, h->dropped[drop], confined, LOST_REPORT);
+	lost_drop_text(&text, drop, h->dropped[drop], confined);
 	warn(t, lost_drop_code(drop), h->dropped[drop], "%s");
 	table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
+	str_fini(&text);
+}
+
+static void warn_off(struct table *t, const struct heap *h)
+{
+	struct str text = STR_INIT;
+	const char *code = lost_off_text(h, &text);
+
+	if (code) {
+		warn(t, code, 1, "%s");
+		table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
+	}
 	str_fini(&text);
 }
 
@@ -286,27 +298,7 @@ void report_warnings(struct doc *d, const struct heap *h)
 	}
 	if (h->dropped[PMM_DROP_SITE_FULL])
 		warn_stacks(t, h);
-	if (h->off_reason == PMM_OFF_OWN_ALLOCATOR) {
-		if (!h->allocs) /* else its malloc leads to ours after all */
-			warn(t, "own_allocator", 1,
-			     "the program has a malloc of its own, which goes before pmm's: its "
-			     "heap is not seen");
-	} else if (h->off_reason == PMM_OFF_NO_GROWTH) {
-		warn(t, "confined", 1,
-		     "the program put itself under seccomp, whose filter did not let the ledger "
-		     "grow any more");
-	} else if (h->off_reason == PMM_OFF_NO_CHILDREN) {
-		warn(t, "children_closed", 1, CONFINED_CHILDREN);
-	} else if (h->off_reason) {
-		const char *reason = lost_off_text((unsigned)h->off_reason, LOST_REPORT);
-
-		warn(t, "tracking_stopped", 1,
-		     "tracking stopped early; what came after is missing");
-		if (reason)
-			table_setf(t, WARNING_TEXT,
-				   "tracking stopped early (%s); what came after is missing",
-				   reason);
-	}
+	warn_off(t, h);
 	for (unsigned i = 0; i < HEAP_NR_DROPS; i++)
 		if (h->dropped[i] && i != PMM_DROP_SITE_FULL)
 			warn_drop(t, h, i);

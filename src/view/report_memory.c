@@ -68,7 +68,7 @@ void report_sizes(struct report *r)
 	};
 	struct sizes sizes;
 
-	_Static_assert(NR_COLUMNS(before_what) == HEAP_NR_BEGAN, "words for each");
+	_Static_assert(NR_COLUMNS(before_what) == HEAP_NR_BEGAN, "a text for each");
 	if (t) {
 		sizes_sum(r->heap, &sizes);
 		for (unsigned i = 0; i < HEAP_NR_CLASSES; i++)
@@ -200,7 +200,7 @@ static void mapping_rows(struct table *t, const struct heap *h)
 			  fmt_many(m->brk_calls, "call").s, fmt_bytes(m->brk_growth_bytes).s,
 			  fmt_bytes(m->brk_peak_bytes).s);
 	else if (m->brk_peak_bytes) /* the C library's own calls do not pass a hook */
-		facts_add(t, name, "brk at most %s; no calls were seen",
+		facts_add(t, name, "brk at most %s; calls by the C library itself are not counted",
 			  fmt_bytes(m->brk_peak_bytes).s);
 }
 

@@ -70,7 +70,7 @@ const char *watch_reason(enum growth_reason reason)
 				    "may only replace them",
 	};
 
-	_Static_assert(sizeof(text) / sizeof(*text) == GROWTH_NR_REASONS, "words for each");
+	_Static_assert(sizeof(text) / sizeof(*text) == GROWTH_NR_REASONS, "a text for each");
 	return text[reason];
 }
 
@@ -145,7 +145,7 @@ void watch_doubt(struct str *s, const struct evidence *x)
 		str_addf(s, "%s that lived as long %s freed", fmt_many(x->freed_aged, "block").s,
 			 fmt_agree(x->freed_aged, "was", "were"));
 	else if (!(x->has & EVIDENCE_SPREAD))
-		str_add(s, "not all of the time");
+		str_add(s, "it does not grow all of the time");
 	else if (!(x->has & EVIDENCE_PACE))
 		str_add(s, "it slows down, as a cache that fills up");
 	else if (!(x->has & EVIDENCE_LONG))
@@ -159,8 +159,8 @@ static void add_evidence(struct table *t, const struct evidence *x)
 	struct str d = STR_INIT;
 
 	if (x->has == EVIDENCE_ALL) {
-		str_add(&d, "likely a leak: all of the time, at its pace, and none of what is old "
-			    "is freed");
+		str_add(&d, "likely a leak: it grows steadily, does not slow down, and its old "
+			    "blocks are not freed");
 	} else if (x->has) {
 		str_add(&d, "may be a leak: ");
 		watch_doubt(&d, x);
@@ -185,8 +185,10 @@ static void add_growth(struct table *t, const struct watch_site *w, uint64_t lef
 	if (left_bytes != UINT64_MAX && left_ns != UINT64_MAX) {
 		struct fmt when = watch_forecast(left_ns, g->until_ns - g->since_ns, &reached);
 
-		str_addf(&d, "%s what the limit leaves %s",
-			 reached ? "uses up alone" : "does not alone use up", when.s);
+		str_addf(&d, reached ? "at this pace it alone uses up what the limit leaves %s"
+				     : "alone it will not use up what the limit leaves soon (not "
+				       "%s)",
+			 when.s);
 		detail(t, &d);
 	}
 	str_fini(&d);

@@ -77,12 +77,12 @@ play() {
 	prlimit --pid "$PID" --data=200000000
 	listen --expire 5
 	tell g grows
-	says "the heap GROWS steadily by .* since .*; does not reach its data limit of 191 MiB within [1-5][0-9] minutes"
+	says "the heap GROWS steadily by .* for .*; at this pace it will not reach its data limit of 191 MiB soon \(not within [1-5][0-9] minutes\)"
 	unwatch
 	[ "$STATUS" -eq 1 ]
 	grep -q -E '^growth: the heap GROWS steadily by (3[6-9]|40)\.[0-9] KiB/s ' "$T/said"
 	grep -q -E '^ +GROWS steadily by (3[6-9]|40)\.[0-9] KiB/s ' "$T/said"
-	grep -q -E '^ +does not alone use up what the limit leaves within [0-9]+ minutes' "$T/said"
+	grep -q -E '^ +alone it will not use up what the limit leaves soon \(not within [0-9]+ minutes\)' "$T/said"
 	finish 0
 	start attach_outlive
 	listen --expire 1m
@@ -107,7 +107,7 @@ play() {
 	MONITOR=
 	[ "$STATUS" -eq 1 ]
 	grep -q 'the process has ended' "$T/watch.err"
-	grep -q '^expired: 3 blocks, 2.93 KiB of 1 site live for 500 ms or more' "$T/said"
+	grep -q '^expired: 3 blocks, 2.93 KiB of 1 site have lived for 500 ms or more' "$T/said"
 	start attach_outlive
 	listen --json
 	at_once h held
@@ -181,7 +181,7 @@ ended() {
 	says 'and 10 more of the kind; the table at the end has all sites'
 	unwatch
 	[ "$(grep -c ' outlived 500 ms' "$T/said")" -eq 20 ]
-	grep -q '^expired: 30 blocks, 300 B of 30 sites live' "$T/said"
+	grep -q '^expired: 30 blocks, 300 B of 30 sites have lived' "$T/said"
 	grep -q '^  25 more sites (--top 0 shows all)' "$T/said"
 	[ "$(grep -c '^  *[0-9]* *10 B *1  deep' "$T/said")" -eq 5 ]
 	listen --json --top 0

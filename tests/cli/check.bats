@@ -90,7 +90,7 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 	checked 5 --error-exitcode 9 -- clean
 	checked 9 --error-exitcode 9 -- after
 	checked 137 -- after kill
-	[[ "$(plain "$T/err")" == *"! its live blocks were not looked at in the end"* ]]
+	[[ "$(plain "$T/err")" == *"! its live blocks were not scanned at its end"* ]]
 	checked 9 --error-exitcode 9 -- after kill
 	run -0 "$PMM" check -- true
 	run -3 "$PMM" check --error-exitcode 9 -- env "$PROG/leaf_static"
@@ -410,7 +410,7 @@ overruns() { [ "$(grep -c 'heap overrun, of a block from' "$T/err")" -ge "$1" ];
 }
 
 @test "check: a sample in which no block was says that nothing could be found" {
-	local said="no block was in the random sample that has guard pages, so no heap error could be found (--sample=BYTES takes more)"
+	local said="no block was in the sample that has guard pages, so no heap error could be found (--sample=BYTES sets how many are)"
 	cd "$T"
 	within "$PMM" check --level=sampled --sample=1T --width 300 -- "$PROG/leaf" 2>err
 	[ "$(tr '\n' ' ' <err | sed "s/.*: no block/no block/; s/ *$//")" = "$said" ]

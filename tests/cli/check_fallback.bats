@@ -101,7 +101,7 @@ counted() { diff <(echo "[$1,$2,$3,$4,$5]") counts; }
 
 @test "a ledger that is full: errors are found, and what allocated the block is in its head" {
 	within "$PMM" check --level=light --ledger-limit 1M --json --report found.json -- "$PROG/check_many" 100000 2>err
-	grep -q 'blocks were not recorded: the ledger is full' err
+	grep -q 'blocks were not recorded: the ledger reached its limit' err
 	[ "$(jq -r -f "$CLI/check_found.jq" found.json)" = "100000: overrun release write - end+0 24 malloc main last - free" ]
 }
 

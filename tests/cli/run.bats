@@ -185,6 +185,9 @@ run_pmm() {
 	run_pmm -o "$T" -- touch "$T/ran"
 	[ "$STATUS" -eq 3 ]
 	grep "is a directory" err
+	run_pmm -o /dev/full -- touch "$T/ran"
+	[ "$STATUS" -eq 3 ]
+	grep "^pmm: cannot write the capture '/dev/full': it is not a regular file$" err
 	[ ! -e ran ]
 }
 

@@ -112,7 +112,7 @@ def expect(what, p, codes, words):
         fail(f"{what}: it does not end")
     if p.returncode not in codes:
         fail(f"{what}: ended with {p.returncode}: {err}")
-    if words and (out.replace("ready\n", "") or "by who allocated it" in err or "Leaks" in err):
+    if words and (out.replace("ready\n", "") or "by the function that allocated it" in err or "Leaks" in err):
         fail(f"{what}: it went on to the end: {out[:300]}{err[:300]}")
 
 

@@ -147,7 +147,7 @@ strict() {
 	[ "$native/$STATUS" = 5/5 ] || { echo "status $STATUS, natively $native"; return 1; }
 	cmp "$T/native" "$T/out"
 	[ "$(cat "$T/out")" = unharmed ]
-	grep -q 'tracking turned itself off' "$T/err"
+	grep -q 'tracking stopped early' "$T/err"
 	[ "$(wc -l <"$T/err")" -eq 1 ]
 	check "$CAP" <<<"$(expected strict.c)"
 }

@@ -58,11 +58,11 @@ static void of_growth(void **state)
 	say_growth(&s, 170 * SECOND,
 		   &(struct growth){ .verdict = GROWTH_NONE, .reason = GROWTH_TURNOVER }, NULL);
 	say_growth(&s, 190 * SECOND, &steady, NULL);
-	said(&s, "  60.0 s  growth: too short a time to tell (it takes 16 looks and 10 s)\n"
+	said(&s, "  60.0 s  growth: too short a time to tell (it takes 16 samples and 10 s)\n"
 		 "  70.0 s  growth: not certain, because blocks from before the attach were freed\n"
 		"          meanwhile, and it may only replace them\n"
 		 "  90.0 s  growth: the heap GROWS steadily by 10.0 KiB/s (9.00 KiB/s to\n"
-		"          11.0 KiB/s in 19 of 20 cases) since 30.0 s\n");
+		"          11.0 KiB/s in 19 of 20 cases) for 60.0 s\n");
 }
 
 /* Seen for a minute: a hundred minutes ahead at most. */
@@ -85,11 +85,12 @@ static void of_the_limit(void **state)
 	limit.left_bytes = 1024 * 6001;
 	say_growth(&s, 190 * SECOND, &steady, &limit);
 	said(&s, "  90.0 s  growth: the heap GROWS steadily by 1.00 KiB/s (1.00 KiB/s to 1.00 "
-		 "KiB/s in 19 of 20 cases) since 30.0 s; "
-		 "reaches its data limit of 10.0 MiB in about 21 minutes\n"
+		 "KiB/s in 19 of 20 cases) for 60.0 s; "
+		 "at this pace it will reach its data limit of 10.0 MiB in about 21 minutes\n"
 		 "  90.0 s  growth: the heap GROWS steadily by 1.00 KiB/s (1.00 KiB/s to 1.00 "
-		 "KiB/s in 19 of 20 cases) since 30.0 s; "
-		 "does not reach its data limit of 10.0 MiB within 100 minutes\n");
+		 "KiB/s in 19 of 20 cases) for 60.0 s; "
+		 "at this pace it will not reach its data limit of 10.0 MiB soon (not within "
+		 "100 minutes)\n");
 	s = begin();
 	s.json = true;
 	limit.left_bytes = 1024 * 1234;

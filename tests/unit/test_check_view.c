@@ -306,7 +306,7 @@ static void a_run_without_errors_is_one_line(void **state)
 	       "pmm: demo, pid 42: the only block had canaries; no heap errors\n");
 	expect(PROCESS "check sampled guarded=3 sweeps=2\n", (struct check_view_options){ 0 },
 	       "demo\n"
-	       "  blocks   3 blocks had guard pages, a random sample\n"
+	       "  blocks   3 blocks of the sample had guard pages\n"
 	       "  process  demo, pid 42, ran 10.0 s, still running\n"
 	       "  found    no heap errors; 2 canary scans of all live blocks\n");
 }
@@ -339,7 +339,7 @@ static void the_numbers_of_blocks_add_up(void **state)
 			"all 12 blocks had canaries, 9 of them guard pages too; no\nheap errors; "
 			"canaries only: 3 above the limit (--max-guarded)");
 	expect_coverage("sampled guarded=3 budget=2 large=1",
-			"3 of 6 blocks in a random sample had guard pages; no heap\nerrors; not "
+			"3 of 6 blocks in the sample had guard pages; no heap\nerrors; not "
 			"guarded: 2 for their cost (--budget), 1 for their size");
 }
 
@@ -389,7 +389,7 @@ static void times_count_from_the_attach(void **state)
 	       "finding type=wild access=read site=main>a first=2s\n",
 	       (struct check_view_options){ 0 },
 	       "demo\n"
-	       "  blocks   1 block had guard pages, a random sample\n"
+	       "  blocks   1 block of the sample had guard pages\n"
 	       "  process  demo, pid 42, watched for 10.0 s, still running\n"
 	       "  found    1 error: 1 wild access; 1 canary scan of all live blocks\n"
 	       "\n"
@@ -409,7 +409,7 @@ static void an_end_that_was_not_seen_is_told(void **state)
 	       "pmm: demo, pid 42: the only block had canaries; nothing found until SIGKILL\n"
 	       "ended it; 2 requests made to fail\n"
 	       "\n"
-	       "  !  its live blocks were not looked at in the end: it was killed, or how\n"
+	       "  !  its live blocks were not scanned at its end: it was killed, or how\n"
 	       "     it ended was not seen\n");
 }
 

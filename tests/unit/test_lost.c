@@ -100,12 +100,11 @@ static void other_events_are_named(void **state)
 	says(&h, "so: 1 event could not be charged to a stack: the ledger could not grow any more");
 }
 
-static void expect(unsigned drop, uint64_t count, bool confined, enum lost_reader reader,
-		   const char *wanted)
+static void expect(unsigned drop, uint64_t count, bool confined, const char *wanted)
 {
 	struct str s = STR_INIT;
 
-	lost_drop_text(&s, drop, count, confined, reader);
+	lost_drop_text(&s, drop, count, confined);
 	assert_string_equal(str_text(&s), wanted);
 	str_fini(&s);
 }
@@ -113,32 +112,29 @@ static void expect(unsigned drop, uint64_t count, bool confined, enum lost_reade
 static void drops_agree_with_their_number(void **state)
 {
 	(void)state;
-	expect(PMM_DROP_BLOCK_FULL, 1, false, LOST_SUMMARY,
-	       "1 block was not recorded: the ledger is full");
-	expect(PMM_DROP_BLOCK_FULL, 1200, false, LOST_SUMMARY,
-	       "1,200 blocks were not recorded: the ledger is full");
-	expect(PMM_DROP_BLOCK_FULL, 1, false, LOST_REPORT,
-	       "1 block was not recorded: the ledger reached its limit (pmm run --ledger-limit)");
-	expect(PMM_DROP_BLOCK_FULL, 2, false, LOST_REPORT,
-	       "2 blocks were not recorded: the ledger reached its limit (pmm run --ledger-limit)");
-	expect(PMM_DROP_BLOCK_FULL, 1, true, LOST_REPORT, "1 block was not recorded");
-	expect(PMM_DROP_BLOCK_FULL, 2, true, LOST_SUMMARY, "2 blocks were not recorded for this");
-	expect(PMM_DROP_CTX_FULL, 1, false, LOST_SUMMARY,
-	       "1 event was not recorded: too many threads at once");
-	expect(PMM_DROP_CTX_FULL, 3, false, LOST_REPORT,
-	       "3 events of threads were not recorded: too many at a time");
-	expect(PMM_DROP_NESTED, 1, false, LOST_SUMMARY,
+	expect(PMM_DROP_BLOCK_FULL, 1, false,
+	       "1 block was not recorded: the ledger reached its limit (--ledger-limit)");
+	expect(PMM_DROP_BLOCK_FULL, 1200, false,
+	       "1,200 blocks were not recorded: the ledger reached its limit (--ledger-limit)");
+	expect(PMM_DROP_BLOCK_FULL, 1, true,
+	       "1 block was not recorded: the ledger could not grow any more");
+	expect(PMM_DROP_BLOCK_FULL, 2, true,
+	       "2 blocks were not recorded: the ledger could not grow any more");
+	expect(PMM_DROP_CTX_FULL, 1, false, "1 event was not recorded: too many threads at a time");
+	expect(PMM_DROP_CTX_FULL, 3, false,
+	       "3 events were not recorded: too many threads at a time");
+	expect(PMM_DROP_NESTED, 1, false,
 	       "1 event was not recorded: signal handlers nested too deep");
-	expect(PMM_DROP_NESTED, 1, false, LOST_REPORT,
-	       "1 event in nested signal handlers was not recorded");
-	expect(PMM_DROP_MODULE_FULL, 2, false, LOST_SUMMARY,
-	       "2 modules were not recorded: there are too many");
-	expect(PMM_DROP_MODULE_FULL, 2, false, LOST_REPORT,
+	expect(PMM_DROP_NESTED, 2, false,
+	       "2 events were not recorded: signal handlers nested too deep");
+	expect(PMM_DROP_MODULE_FULL, 1, false,
+	       "1 library was not recorded: its frames have no names");
+	expect(PMM_DROP_MODULE_FULL, 2, false,
 	       "2 libraries were not recorded: their frames have no names");
-	expect(PMM_DROP_ADDRESS, 1, false, LOST_SUMMARY,
-	       "1 block was not recorded: unusual addresses");
-	expect(PMM_DROP_ADDRESS, 7, false, LOST_REPORT,
-	       "7 blocks outside the usual address range were not recorded");
+	expect(PMM_DROP_ADDRESS, 1, false,
+	       "1 block was not recorded: its address is outside the usual range");
+	expect(PMM_DROP_ADDRESS, 7, false,
+	       "7 blocks were not recorded: their addresses are outside the usual range");
 }
 
 static void drops_have_codes(void **state)
@@ -155,18 +151,41 @@ static void drops_have_codes(void **state)
 		assert_string_equal(lost_drop_code(i), code[i]);
 }
 
-static void reasons_are_given_where_there_are_few_words(void **state)
+static void expect_off(int reason, uint64_t allocs, const char *code, const char *wanted)
+{
+	struct heap h = { .off_reason = reason, .allocs = allocs };
+	struct str s = STR_INIT;
+	const char *got = lost_off_text(&h, &s);
+
+	if (code)
+		assert_string_equal(got, code);
+	else
+		assert_null(got);
+	assert_string_equal(str_text(&s), wanted);
+	str_fini(&s);
+}
+
+static void the_end_of_tracking_has_one_sentence(void **state)
 {
 	(void)state;
-	assert_string_equal(lost_off_text(PMM_OFF_INTERNAL, LOST_REPORT), "an internal error");
-	assert_string_equal(lost_off_text(PMM_OFF_MONITOR_GONE, LOST_SUMMARY),
-			    "pmm was stopped for too long");
-	assert_string_equal(lost_off_text(PMM_OFF_CONFINED, LOST_SUMMARY),
-			    "the program put itself under seccomp");
-	assert_null(lost_off_text(PMM_OFF_NONE, LOST_REPORT));
-	assert_null(lost_off_text(PMM_OFF_OWN_ALLOCATOR, LOST_SUMMARY));
-	assert_null(lost_off_text(PMM_OFF_NO_GROWTH, LOST_REPORT));
-	assert_null(lost_off_text(12345, LOST_SUMMARY));
+	expect_off(PMM_OFF_NONE, 1, NULL, "");
+	expect_off(PMM_OFF_INTERNAL, 1, "tracking_stopped",
+		   "tracking stopped early (an internal error); what came after is missing");
+	expect_off(PMM_OFF_MONITOR_GONE, 1, "tracking_stopped",
+		   "tracking stopped early (pmm has ended or was stopped for too long); what came "
+		   "after is missing");
+	expect_off(PMM_OFF_CONFINED, 1, "tracking_stopped",
+		   "tracking stopped early (the program put itself under seccomp); what came after "
+		   "is missing");
+	expect_off(12345, 1, "tracking_stopped",
+		   "tracking stopped early; what came after is missing");
+	expect_off(PMM_OFF_OWN_ALLOCATOR, 0, "own_allocator",
+		   "the program has a malloc of its own, which goes before pmm's: its heap is not "
+		   "seen");
+	expect_off(PMM_OFF_OWN_ALLOCATOR, 1, NULL, "");
+	expect_off(PMM_OFF_NO_GROWTH, 1, "confined",
+		   "the ledger could not grow any more: the program put itself under seccomp, and "
+		   "its filter does not simply allow mprotect and madvise");
 }
 
 int main(void)
@@ -177,7 +196,7 @@ int main(void)
 		cmocka_unit_test(other_events_are_named),
 		cmocka_unit_test(drops_agree_with_their_number),
 		cmocka_unit_test(drops_have_codes),
-		cmocka_unit_test(reasons_are_given_where_there_are_few_words),
+		cmocka_unit_test(the_end_of_tracking_has_one_sentence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -265,7 +265,7 @@ static void nobody_has_no_blocks(void **state)
 
 	(void)state;
 	assert_int_equal(guardable(0x7ffffff0, &e), -ESRCH);
-	assert_true(says(&e, "cannot be looked at"));
+	assert_true(says(&e, "cannot be read"));
 }
 
 int main(void)

@@ -256,7 +256,7 @@ static void what_was_not_seen(void **state)
 	h->dropped[PMM_DROP_BLOCK_FULL] = 1200;
 	h->ledger_limit_bytes = 5 << 20;
 	says((struct summary){ .heap = h, .shrunk = true }, true,
-	     "pmm: WARNING: 1,200 blocks were not recorded for this\n"
+	     "pmm: WARNING: 1,200 blocks were not recorded: the ledger could not grow any more\n"
 	     "pmm: WARNING: the ledger could not grow any more: the program put itself under "
 	     "seccomp, and its filter does not simply allow mprotect and "
 	     "madvise\n"
@@ -265,7 +265,7 @@ static void what_was_not_seen(void **state)
 	h->off_reason = 1000;
 	h->dropped[PMM_DROP_BLOCK_FULL] = 0;
 	says((struct summary){ .heap = h }, true,
-	     "pmm: WARNING: tracking turned itself off: reason unknown\n");
+	     "pmm: WARNING: tracking stopped early; what came after is missing\n");
 	heap_free(h);
 }
 

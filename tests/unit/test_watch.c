@@ -107,7 +107,7 @@ static void a_site_says_all_that_is_known(void **state)
 		"                        GROWS steadily by 100 B/s (90 B/s to 110 B/s in 19 of 20 "
 		"cases)\n"
 		"                        may be a leak: 7 blocks are too few to tell\n"
-		"                        uses up alone what the limit leaves in about 60 minutes\n"
+		"                        at this pace it alone uses up what the limit leaves in about 60 minutes\n"
 		"                        serve  serve.c:7\n"
 		"                        main  main.c:7\n"
 		"  3 more sites (--top 0 shows all)\n");
@@ -131,7 +131,7 @@ static void doubts_are_named_in_order(void **state)
 		{ EVIDENCE_ALL & ~EVIDENCE_KEPT, "1 block that lived as long was freed", 1 },
 		{ EVIDENCE_ALL & ~EVIDENCE_KEPT,
 		  "it is not known whether older blocks were freed for it", 0 },
-		{ EVIDENCE_ALL & ~EVIDENCE_SPREAD, "not all of the time" },
+		{ EVIDENCE_ALL & ~EVIDENCE_SPREAD, "it does not grow all of the time" },
 		{ EVIDENCE_ALL & ~EVIDENCE_PACE, "it slows down, as a cache that fills up" },
 		{ EVIDENCE_ALL & ~EVIDENCE_LONG,
 		  "a cache that fills does the same: likely a leak after 5m" },

@@ -31,7 +31,7 @@ static void refuse_for_command(const struct opt *o, unsigned what, struct err *e
 		err_hint(e, "leave it out, or choose '%s'", level_of(o->uses));
 	} else {
 		err_set(e, -EINVAL, "'--%s' is for running processes", o->name);
-		err_hint(e, "leave it out: a COMMAND is looked at until it ends");
+		err_hint(e, "leave it out: a COMMAND is checked until it ends");
 	}
 }
 

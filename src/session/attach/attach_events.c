@@ -262,20 +262,20 @@ static void say_until(struct str *line, const struct growth *g, const struct lim
 	if (left_ns == UINT64_MAX)
 		return;
 	when = watch_forecast(left_ns, g->until_ns - g->since_ns, &reached);
-	str_add(line, reached ? "; reaches " : "; does not reach ");
+	str_addf(line, "; at this pace it will %sreach ", reached ? "" : "not ");
 	if (limit->kind == LIMIT_MACHINE)
 		str_add(line, "the machine's memory of ");
 	else
 		str_addf(line, "its %s of ", limit_name(limit->kind));
-	str_addf(line, "%s %s", fmt_bytes(limit->limit_bytes).s, when.s);
+	str_addf(line, reached ? "%s %s" : "%s soon (not %s)", fmt_bytes(limit->limit_bytes).s,
+		 when.s);
 }
 
-static void say_growth(struct str *line, const struct attach_scope *s, const struct growth *g,
-		       const struct limit *limit)
+static void say_growth(struct str *line, const struct growth *g, const struct limit *limit)
 {
 	switch (g->verdict) {
 	case GROWTH_UNKNOWN:
-		str_addf(line, "growth: too short a time to tell (it takes %d looks and %s)\n",
+		str_addf(line, "growth: too short a time to tell (it takes %d samples and %s)\n",
 			 GROWTH_MIN_POINTS, fmt_duration_given(GROWTH_MIN_NS).s);
 		break;
 	case GROWTH_NONE:
@@ -287,7 +287,7 @@ static void say_growth(struct str *line, const struct attach_scope *s, const str
 		str_addf(line, "growth: the heap GROWS steadily by %s ", watch_pace(g->slope).s);
 		str_addf(line, "(%s to ", watch_pace(g->slope_low).s);
 		str_addf(line, "%s in 19 of 20 cases) ", watch_pace(g->slope_high).s);
-		str_addf(line, "since %s", fmt_duration(since(s, g->since_ns)).s);
+		str_addf(line, "for %s", fmt_duration(g->until_ns - g->since_ns).s);
 		if (limit)
 			say_until(line, g, limit);
 		str_add(line, "\n");
@@ -303,7 +303,7 @@ struct event attach_event_growth(const struct attach_scope *s, uint64_t now_ns,
 	add_growth(&e, s, g, NULL, limit);
 	add_limit(&e, limit);
 	str_addf(&e.text, "%8s  ", fmt_duration(now_ns - s->start_ns).s);
-	say_growth(&e.text, s, g, limit);
+	say_growth(&e.text, g, limit);
 	return e;
 }
 
@@ -376,7 +376,7 @@ static void say_totals(struct str *line, const struct attach_scope *s, const str
 			 fmt_agree(h->untracked_frees, "was", "were"));
 	str_add(line, "\n");
 	if (h->skipped_allocs)
-		str_addf(line, "not looked at: %s below %s\n",
+		str_addf(line, "skipped: %s below %s\n",
 			 fmt_many(h->skipped_allocs, "allocation").s,
 			 fmt_bytes(h->min_size_bytes).s);
 }
@@ -387,7 +387,8 @@ static void say_expired(struct str *line, const struct attach_scope *s, const st
 		str_addf(line, "expired: %s, ", fmt_many(o->expired.blocks, "block").s);
 		str_addf(line, "%s of %s ", fmt_bytes(o->expired.bytes).s,
 			 fmt_many(o->nr_expired_sites, "site").s);
-		str_addf(line, "live for %s or more", fmt_duration_given(s->expire_ns).s);
+		str_addf(line, "have lived for %s or more and are not freed",
+			 fmt_duration_given(s->expire_ns).s);
 		if (o->nr_silent_sites)
 			str_addf(line, "; %u of these sites freed such blocks before",
 				 o->nr_silent_sites);
@@ -402,9 +403,9 @@ static void say_expired(struct str *line, const struct attach_scope *s, const st
 	}
 }
 
-static void say_verdict(struct str *line, const struct attach_scope *s, const struct outcome *o)
+static void say_verdict(struct str *line, const struct outcome *o)
 {
-	say_growth(line, s, &o->growth, limit_of(o));
+	say_growth(line, &o->growth, limit_of(o));
 	if (o->sampled && o->growth.verdict == GROWTH_STEADY)
 		str_add(line, "        (in sampled mode, new blocks that replace ones from before "
 			      "the attach look the same)\n");
@@ -435,7 +436,7 @@ static void say_outcome(struct str *line, const struct attach_scope *s, const st
 	} else {
 		say_totals(line, s, o);
 		say_expired(line, s, o);
-		say_verdict(line, s, o);
+		say_verdict(line, o);
 	}
 }
 

@@ -370,7 +370,7 @@ static void note_unswept(const struct run_check *r, const struct heap *root)
 	unsigned nr = r->nr_unswept > told ? r->nr_unswept - told : 0;
 
 	if (nr)
-		session_note(r->to, "the live blocks of %s could not be looked at when %s ended",
+		session_note(r->to, "the live blocks of %s could not be scanned when %s ended",
 			     fmt_many(nr, "process").s, fmt_agree(nr, "it", "they"));
 }
 

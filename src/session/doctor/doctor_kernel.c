@@ -49,11 +49,11 @@ static void check_memfd(struct doctor *d)
 	p = mmap(NULL, TRY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED || madvise(p, TRY_BYTES, MADV_POPULATE_WRITE))
 		doctor_add(d, "populate", DOCTOR_NO, true, upgrade,
-			   "the ledger's memory cannot be had in advance (MADV_POPULATE_WRITE): %s",
+			   "the ledger's memory cannot be allocated in advance (MADV_POPULATE_WRITE): %s",
 			   strerror(errno));
 	else
 		doctor_add(d, "populate", DOCTOR_OK, true, NULL,
-			   "the ledger's memory can be had in advance (MADV_POPULATE_WRITE)");
+			   "the ledger's memory can be allocated in advance (MADV_POPULATE_WRITE)");
 	if (p != MAP_FAILED)
 		munmap(p, TRY_BYTES);
 out:
@@ -82,7 +82,7 @@ static void check_pidfd(struct doctor *d)
 
 	if (fd < 0)
 		doctor_add(d, "pidfd", DOCTOR_NOTE, false, "Linux 5.3 or later has them",
-			   "ends of processes are noticed by looking (pidfd_open): %s",
+			   "ends of processes are noticed by polling (pidfd_open): %s",
 			   strerror(errno));
 	else
 		doctor_add(d, "pidfd", DOCTOR_OK, false, NULL,
@@ -112,13 +112,13 @@ static void check_ptrace(struct doctor *d, unsigned long long caps)
 
 	if (caps & CAPS_PTRACE && scope < 3)
 		doctor_add(d, "ptrace", DOCTOR_OK, false, NULL,
-			   "processes of all users may be looked at, unless the kernel forbids one (CAP_SYS_PTRACE)");
+			   "processes of all users may be read, unless the kernel forbids one (CAP_SYS_PTRACE)");
 	else if (scope == 0)
 		doctor_add(d, "ptrace", DOCTOR_OK, false, NULL,
-			   "this user's processes may be looked at");
+			   "this user's processes may be read");
 	else
 		doctor_add(d, "ptrace", DOCTOR_NOTE, false, remedy,
-			   "processes that pmm has not started may not be looked at (yama "
+			   "processes that pmm has not started may not be read (yama "
 			   "ptrace_scope is %ld)",
 			   scope);
 }
@@ -161,14 +161,14 @@ static void check_ebpf(struct doctor *d, unsigned long long caps)
 
 	if (btf && may)
 		doctor_add(d, "ebpf", DOCTOR_OK, false, NULL,
-			   "the kernel's view can be had (BTF is there)");
+			   "the kernel's view is available (BTF is there)");
 	else
 		doctor_add(d, "ebpf", DOCTOR_NOTE, false,
 			   btf ? "run pmm as root, or give it CAP_BPF and CAP_PERFMON"
 			       : "boot a kernel with CONFIG_DEBUG_INFO_BTF=y; 'pmm run' does not "
 				 "need it",
 			   btf ? "the kernel's view is not allowed to this user"
-			       : "the kernel's view cannot be had: no /sys/kernel/btf/vmlinux");
+			       : "the kernel's view is not available: no /sys/kernel/btf/vmlinux");
 }
 
 static void check_capabilities(struct doctor *d, unsigned long long caps)

@@ -129,14 +129,14 @@ bool check_covers_none(const struct heap_check *c)
 void check_coverage(struct str *to, const struct heap_check *c)
 {
 	if (check_covers_none(c))
-		str_add(to, "no block was in the random sample that has guard pages, so no heap "
-			    "error could be found (--sample=BYTES takes more)");
+		str_add(to, "no block was in the sample that has guard pages, so no heap error "
+			    "could be found (--sample=BYTES sets how many are)");
 	else if (c->level == PMM_CHECK_SAMPLED && unguarded(c))
-		str_addf(to, "%s of %s in a random sample had guard pages",
+		str_addf(to, "%s of %s in the sample had guard pages",
 			 fmt_count(c->guarded).s,
 			 fmt_many(c->guarded + unguarded(c), "block").s);
 	else if (c->level == PMM_CHECK_SAMPLED)
-		str_addf(to, "%s had guard pages, a random sample",
+		str_addf(to, "%s of the sample had guard pages",
 			 fmt_many(c->guarded, "block").s);
 	else
 		add_canaries(to, c);

@@ -161,7 +161,7 @@ static void add_notes(struct check_view *v)
 		str_clear(&s);
 	}
 	if (t && c->level && !c->scans && v->heap->end != HEAP_RUNNING)
-		add_note(t, "its live blocks were not looked at in the end: it was killed, or how "
+		add_note(t, "its live blocks were not scanned at its end: it was killed, or how "
 			    "it ended was not seen");
 	if (t && v->opt.runs)
 		check_runs_notes(&s, v);

@@ -92,8 +92,8 @@ $ ORDERS='l leaked
   
   watched 'attach_outlive' (N) for TIME: 7 allocations of 4.88 KiB, 2 frees of 1000 B
   live: 5 blocks, 3.91 KiB of what was allocated since the attach
-  expired: 5 blocks, 3.91 KiB of 2 sites live for TIME or more; 1 of these sites freed such blocks before
-  growth: too short a time to tell (it takes 16 looks and TIME)
+  expired: 5 blocks, 3.91 KiB of 2 sites have lived for TIME or more and are not freed; 1 of these sites freed such blocks before
+  growth: too short a time to tell (it takes 16 samples and TIME)
   
   Sites
     #   expired  blocks  stack

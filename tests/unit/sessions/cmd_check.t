@@ -355,7 +355,7 @@ $ printf 'check light canaried=5\n' | mkcapture /dev/stdin clean.pmm; pmm check 
     process  fake, pid N, ran TIME, exited with status 0
     found    no heap errors
   
-    !  its live blocks were not looked at in the end: it was killed, or how
+    !  its live blocks were not scanned at its end: it was killed, or how
        it ended was not seen
 $ pmm check --json clean.pmm
   {
@@ -477,7 +477,7 @@ $ pmm check --level=sampled --quarantine 1M -- true
 [2]
 $ pmm check --count 3 -- true
   pmm: '--count' is for running processes
-  pmm: hint: leave it out: a COMMAND is looked at until it ends
+  pmm: hint: leave it out: a COMMAND is checked until it ends
 [2]
 $ pmm check --uninit --level=guard -- true
   pmm: '--uninit' is Valgrind's work, which knows no '--level'

@@ -6,7 +6,7 @@ $ pmm
   
   commands:
     run        launch a program and track its memory
-    attach     watch a process that is running already, then leave it as it was
+    attach     watch a process that is already running, then leave it as it was
     detach     take pmm out of a process that was left attached
     report     show what a capture or a running process holds and who holds it
     leaks      find blocks that nothing points to any more, and call sites that grow
@@ -25,7 +25,7 @@ $ pmm help
   
   commands:
     run        launch a program and track its memory
-    attach     watch a process that is running already, then leave it as it was
+    attach     watch a process that is already running, then leave it as it was
     detach     take pmm out of a process that was left attached
     report     show what a capture or a running process holds and who holds it
     leaks      find blocks that nothing points to any more, and call sites that grow
@@ -149,7 +149,7 @@ $ pmm help --man | head -60
   launch a program and track its memory
   .TP
   .BR pmm\-attach (1)
-  watch a process that is running already, then leave it as it was
+  watch a process that is already running, then leave it as it was
   .TP
   .BR pmm\-detach (1)
   take pmm out of a process that was left attached
@@ -422,7 +422,7 @@ $ pmm help --completion zsh | head -80
   	local -a commands
   	commands=(
   		'run:launch a program and track its memory'
-  		'attach:watch a process that is running already, then leave it as it was'
+  		'attach:watch a process that is already running, then leave it as it was'
   		'detach:take pmm out of a process that was left attached'
   		'report:show what a capture or a running process holds and who holds it'
   		'leaks:find blocks that nothing points to any more, and call sites that grow'
@@ -441,7 +441,7 @@ $ pmm help --completion zsh | head -80
   	run)
   		_arguments -s -S \
   		'(-o --output)'{-o+,--output=}'[name of the capture; %p is the pid, %c the command (default pmm.%c.%p.pmm)]:FILE:_files' \
-  		'--sample=-[look at a sample only, one block per BYTES on average (512K)]::BYTES:' \
+  		'--sample=-[record a sample only, one block per BYTES on average (512K)]::BYTES:' \
   		'--min-size=[track only blocks of at least BYTES]:BYTES:' \
   		'--no-follow[do not track children]' \
   		'--ledger-limit=[memory one ledger may take (default a quarter of RAM, at most 16G)]:BYTES:' \
@@ -461,11 +461,11 @@ $ pmm help --completion zsh | head -80
   		_arguments -s -S \
   		'(-d --duration)'{-d+,--duration=}'[detach after TIME (seconds, or 10ms, 5m, 2h, 1d)]:TIME:' \
   		'--expire=[report blocks that live for TIME (default 10s)]:TIME:' \
-  		'--interval=[time between looks at the heap (default\: a second or more, so that looking takes 2% of a processor at most)]:TIME:' \
-  		'--sample=-[look at a sample only, one block per BYTES on average (512K)]::BYTES:' \
+  		'--interval=[time between readings of the heap (default\: a second or more, so that they take 2% of a processor at most)]:TIME:' \
+  		'--sample=-[record a sample only, one block per BYTES on average (512K)]::BYTES:' \
   		'--check[guard some of the sampled blocks (--sample, here 128K) and report accesses beside them and after their release]' \
   		'--budget=[CPU time that --check may take for guarding, in percent of the program'\''s own (default 1)]:PERCENT|all:' \
-  		'--exact[look at every block (the default)]' \
+  		'--exact[record every block (the default)]' \
   		'--min-size=[track only blocks of at least BYTES]:BYTES:' \
   		'--warn-size=[count requests of at least BYTES as huge]:BYTES:' \
   		'--frames=[deepest stack kept (default 128)]:N:' \

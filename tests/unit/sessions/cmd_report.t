@@ -1191,9 +1191,9 @@ $ pmm report --json demo.pmm >/dev/full
 $ printf 'watch mode=sampled sample=1000\nsite main allocs=4 size=1000 samples-in=4\n' | mkcapture /dev/stdin sampled.pmm; pmm report sampled.pmm
   fake
     process  fake, pid 4242, ran 10.0 s from 2023-11-14 22:13:20, exited with status 0
-    peak     3.91 KiB after 10.0 s
-    live     3.91 KiB in 4 blocks at the end
-    calls    4 allocations of 3.91 KiB (0/s), 0 frees; 0% temporary, mean 1000 B
+    peak     about 3.91 KiB after 10.0 s
+    live     about 3.91 KiB in 4 blocks at the end
+    calls    about 4 allocations of 3.91 KiB (0/s), 0 frees; 0% temporary, mean 1000 B
     mode     sampled every 1000 B: figures are estimates, live bytes within 3.67 KiB (94.0%) in 19 of 20 cases
   
   Lines by live bytes
@@ -1225,7 +1225,7 @@ $ printf 'watch mode=sampled sample=1000\nsite main allocs=4 size=1000 samples-i
     main
 $ printf 'process taken=1s\ndrop block-full=5 bytes=100\nwatch off=2 min-size=32\ntotals skipped=3 skipped-bytes=30\nsite main size=64\n' | mkcapture /dev/stdin lost.pmm; pmm report lost.pmm
     !  tracking stopped early (no memory for the ledger); what came after is missing
-    !  5 blocks were not recorded: the ledger reached its limit (pmm run --ledger-limit)
+    !  5 blocks were not recorded: the ledger reached its limit (--ledger-limit)
     !  3 allocations below 32 B were skipped (30 B in all)
   
   fake

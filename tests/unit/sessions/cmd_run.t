@@ -10,7 +10,7 @@ $ pmm run -o a.pmm -- $PROG/leaf
   pmm: peak         970 B after TIME
   pmm: live at end  840 B in 7 blocks
   pmm: calls        8 allocations of 970 B, 1 free; 12.5% temporary
-  pmm: live at the end, by who allocated it:
+  pmm: live at the end, by the function that allocated it:
   pmm:        840 B   100%  kept (leaf)
   pmm: capture      a.pmm
   pmm: hint: pmm report a.pmm
@@ -36,7 +36,7 @@ $ pmm run -o f.pmm -- $PROG/fork; ls f*.pmm
   pmm: peak         1.95 KiB after TIME
   pmm: live at end  1.95 KiB in 20 blocks
   pmm: calls        20 allocations of 1.95 KiB, 0 frees; 0% temporary
-  pmm: live at the end, by who allocated it:
+  pmm: live at the end, by the function that allocated it:
   pmm:     1.95 KiB   100%  in_child (fork)
   pmm: captures, the program's own and then by peak:
   pmm:       1000 B  f.pmm
@@ -49,7 +49,7 @@ $ pmm run -o g.pmm --no-follow -- $PROG/fork; ls g*.pmm
   pmm: peak         1000 B after TIME
   pmm: live at end  1000 B in 10 blocks
   pmm: calls        10 allocations of 1000 B, 0 frees; 0% temporary
-  pmm: live at the end, by who allocated it:
+  pmm: live at the end, by the function that allocated it:
   pmm:       1000 B   100%  in_parent (fork)
   pmm: capture      g.pmm
   pmm: hint: pmm report g.pmm
@@ -81,7 +81,7 @@ $ pmm run -o h.pmm -- $PROG/peak
   pmm: peak         137 KiB after TIME
   pmm: live at end  19.5 KiB in 200 blocks
   pmm: calls        1,952 allocations of 190 KiB, 1,752 frees; <0.1% temporary
-  pmm: live at the end, by who allocated it:
+  pmm: live at the end, by the function that allocated it:
   pmm:     19.5 KiB   100%  first (peak)
   pmm: capture      h.pmm
   pmm: hint: pmm report h.pmm
@@ -90,12 +90,12 @@ $ pmm run -o h.pmm --leaks -- $PROG/leaf; pmm leaks --json h.pmm | jq -c '.total
   pmm: peak         970 B after TIME
   pmm: live at end  840 B in 7 blocks
   pmm: calls        8 allocations of 970 B, 1 free; 12.5% temporary
-  pmm: live at the end, by who allocated it:
+  pmm: live at the end, by the function that allocated it:
   pmm:        840 B   100%  kept (leaf)
   pmm: capture      h.pmm
   pmm: hint: pmm report h.pmm
   BUILD/tests/prog/leaf
-    processes        1, searched: 7 blocks of 840 B looked at
+    processes        1, searched: 7 blocks of 840 B
     process          leaf, pid N, ran TIME, exited with status 0
     searched         SIZE in TIME, at the program's end; it was held up for TIME
     definitely lost  840 bytes in 7 blocks, 1 site
@@ -119,7 +119,7 @@ $ pmm run -o h.pmm --min-size 100 -- $PROG/leaf
   pmm: peak         970 B after TIME
   pmm: live at end  840 B in 7 blocks
   pmm: calls        8 allocations of 970 B, 1 free; 12.5% temporary
-  pmm: live at the end, by who allocated it:
+  pmm: live at the end, by the function that allocated it:
   pmm:        840 B   100%  kept (leaf)
   pmm: capture      h.pmm
   pmm: hint: pmm report h.pmm
@@ -132,7 +132,7 @@ $ pmm run -o h.pmm --ledger-limit 16M -- $PROG/leaf
   pmm: peak         970 B after TIME
   pmm: live at end  840 B in 7 blocks
   pmm: calls        8 allocations of 970 B, 1 free; 12.5% temporary
-  pmm: live at the end, by who allocated it:
+  pmm: live at the end, by the function that allocated it:
   pmm:        840 B   100%  kept (leaf)
   pmm: capture      h.pmm
   pmm: hint: pmm report h.pmm
@@ -140,19 +140,10 @@ $ pmm run -o no/such/dir/x.pmm -- $PROG/leaf
   pmm: cannot write captures into 'no/such/dir': No such file or directory
   pmm: hint: choose another place with -o FILE
 [3]
-$ pmm run -o /dev/full -- $PROG/leaf; ls pmm.leaf*
+$ pmm run -o /dev/full -- $PROG/leaf
   pmm: cannot write the capture '/dev/full': it is not a regular file
-  pmm: hint: a capture replaces its file when complete; name a file and copy it on
-  pmm: the capture of process N is in 'HERE/pmm.leaf.N.pmm' instead
-  pmm: 'BUILD/tests/prog/leaf' exited with status 0 after TIME
-  pmm: peak         970 B after TIME
-  pmm: live at end  840 B in 7 blocks
-  pmm: calls        8 allocations of 970 B, 1 free; 12.5% temporary
-  pmm: live at the end, by who allocated it:
-  pmm:        840 B   100%  kept (leaf)
-  pmm: capture      HERE/pmm.leaf.N.pmm
-  pmm: hint: pmm report HERE/pmm.leaf.N.pmm
-  pmm.leaf.N.pmm
+  pmm: hint: a capture replaces its file when complete; name a file
+[3]
 $ pmm run
   pmm: 'pmm run' needs an argument
   pmm: hint: usage: pmm run [options] [--] COMMAND [ARGUMENT...]
@@ -313,7 +304,7 @@ $ pmm check -- $PROG/check_cases clean after kill
     process  check_cases, pid N, ran TIME, killed by signal 9 (SIGKILL)
     found    1 error: 1 use after free
   
-    !  its live blocks were not looked at in the end: it was killed, or how
+    !  its live blocks were not scanned at its end: it was killed, or how
        it ended was not seen
 [137]
 $ pmm check --no-follow -- $PROG/check_cases fork
@@ -331,7 +322,7 @@ $ pmm check --error-exitcode 9 -- env $PROG/leaf_static 2>/dev/null
 [3]
 $ pmm leaks -- $PROG/leaf
   BUILD/tests/prog/leaf
-    processes        1, searched: 7 blocks of 840 B looked at
+    processes        1, searched: 7 blocks of 840 B
     process          leaf, pid N, ran TIME, exited with status 0
     searched         SIZE in TIME, at the program's end; it was held up for TIME
     definitely lost  840 bytes in 7 blocks, 1 site
@@ -347,7 +338,7 @@ $ pmm leaks -- $PROG/leaf
                      main  leaf.c:17
 $ pmm leaks --show all --top 0 -- $PROG/leaf
   BUILD/tests/prog/leaf
-    processes        1, searched: 7 blocks of 840 B looked at
+    processes        1, searched: 7 blocks of 840 B
     process          leaf, pid N, ran TIME, exited with status 0
     searched         SIZE in TIME, at the program's end; it was held up for TIME
     definitely lost  840 bytes in 7 blocks, 1 site
@@ -363,7 +354,7 @@ $ pmm leaks --show all --top 0 -- $PROG/leaf
                      main  leaf.c:17
 $ pmm leaks --error-exitcode 9 -- false
   false
-    processes        1, searched: 0 blocks of 0 B looked at
+    processes        1, searched: 0 blocks of 0 B
     process          false, pid N, ran TIME, exited with status 1
     searched         SIZE in TIME, at the program's end; it was held up for TIME
     definitely lost  0 bytes in 0 blocks
@@ -377,9 +368,9 @@ $ pmm leaks -- env $PROG/leaf_static
   pmm: WARNING: 1 program was not tracked: leaf_static (static)
   pmm: hint: 'pmm attach PID' and then 'pmm leaks PID' search such a program while it runs
   env BUILD/tests/prog/leaf_static
-    processes  1, none searched: 0 blocks of 0 B looked at
+    processes  1, none searched: 0 blocks of 0 B
     exec       1 program was replaced by another one in its process, and was
-               not looked at
+               not searched for leaks
     process    env, pid N, ran TIME, ended without exit(), status 0
   
     nothing was searched
@@ -387,9 +378,9 @@ $ pmm leaks --fail-on=definite -- env $PROG/leaf_static
   pmm: WARNING: 1 program was not tracked: leaf_static (static)
   pmm: hint: 'pmm attach PID' and then 'pmm leaks PID' search such a program while it runs
   env BUILD/tests/prog/leaf_static
-    processes  1, none searched: 0 blocks of 0 B looked at
+    processes  1, none searched: 0 blocks of 0 B
     exec       1 program was replaced by another one in its process, and was
-               not looked at
+               not searched for leaks
     process    env, pid N, ran TIME, ended without exit(), status 0
   
     nothing was searched
