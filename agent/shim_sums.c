@@ -32,13 +32,13 @@ static struct pmm_ctx *ctx_at(uint32_t i)
 
 /*
  * When the peak was, as doc/ledger.md has it: at the end of the epoch before this one; or, with
- * RISING, it is now.
+ * PMM_TOTAL_RISING, it is now.
  */
 static uint64_t peak_now(void)
 {
 	uint64_t known = LOAD_ACQUIRE(agent.ledger->epoch), word = LOAD(agent.ledger->total);
 
-	return word & RISING ? UINT64_MAX : epoch_full(known, word);
+	return word & PMM_TOTAL_RISING ? UINT64_MAX : epoch_full(known, word);
 }
 
 static void add_record(struct full_totals *t, const struct pmm_record *r, uint64_t peak)

@@ -15,7 +15,6 @@
 #include "agent/site.h"
 
 #define HASH_BITS	10
-#define MAX_TEXT	4096
 
 static uint32_t text_hash(uint32_t hash, const char *text, uint32_t length)
 {
@@ -28,7 +27,7 @@ static uint32_t text_length(const char *text)
 {
 	size_t n = text ? str_length(text) : 0;
 
-	return n < MAX_TEXT ? (uint32_t)n : MAX_TEXT;
+	return n < PMM_MAX_SRCLOC_TEXT ? (uint32_t)n : PMM_MAX_SRCLOC_TEXT;
 }
 
 static bool text_is(pmm_ref ref, uint32_t length, const char *text, uint32_t n)

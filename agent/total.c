@@ -36,7 +36,6 @@
 #include "agent/sys.h"
 #include "agent/wait.h"
 
-#define BYTES_SHIFT	21
 #define VALID		(1ull << 63)
 #define CREDIT_MIN	128ull
 #define CREDIT_MAX	(64ull << 10)
@@ -64,7 +63,7 @@ static bool credit_end(struct pmm_ledger *l, struct pmm_ctx *ctx)
 
 	if (!(credit & VALID))
 		return false;
-	__atomic_fetch_sub(&l->total, (credit & ~VALID) << BYTES_SHIFT, __ATOMIC_ACQ_REL);
+	__atomic_fetch_sub(&l->total, (credit & ~VALID) << PMM_TOTAL_SHIFT, __ATOMIC_ACQ_REL);
 	__atomic_fetch_sub(&l->credit_out, 1, __ATOMIC_ACQ_REL);
 	return true;
 }
@@ -111,10 +110,10 @@ static __attribute__((noinline)) void recall(struct pmm_ledger *l)
 /* Take a credit if the total is far enough below the peak. */
 static void take_credit(struct tctx *c, struct pmm_ledger *l, uint64_t word, uint64_t epoch)
 {
-	uint64_t peak = LOAD(l->peak_bytes), bytes = word >> BYTES_SHIFT;
+	uint64_t peak = LOAD(l->peak_bytes), bytes = word >> PMM_TOTAL_SHIFT;
 	uint64_t share;
 
-	if (word & RISING || bytes >= peak)
+	if (word & PMM_TOTAL_RISING || bytes >= peak)
 		return;
 	share = (peak - bytes) / (4 * (uint64_t)LOAD(l->nr_ctx));
 	if (share < CREDIT_MIN)
@@ -123,7 +122,7 @@ static void take_credit(struct tctx *c, struct pmm_ledger *l, uint64_t word, uin
 		share = CREDIT_MAX;
 	/* before the total holds it: who has loaded such a total then counts this credit as out */
 	__atomic_fetch_add(&l->credit_out, 1, __ATOMIC_ACQ_REL);
-	if (!CAS(l->total, word, word + (share << BYTES_SHIFT))) {
+	if (!CAS(l->total, word, word + (share << PMM_TOTAL_SHIFT))) {
 		__atomic_fetch_sub(&l->credit_out, 1, __ATOMIC_ACQ_REL);
 		return;
 	}
@@ -160,17 +159,18 @@ uint64_t total_add(struct tctx *c, uint64_t bytes)
 	before = LOAD_ACQUIRE(l->epoch);
 	word = LOAD_ACQUIRE(l->total);
 	do {
-		next = word + (bytes << BYTES_SHIFT);
-		if (!(word & RISING) && next >> BYTES_SHIFT > LOAD_ACQUIRE(l->peak_bytes)) {
+		next = word + (bytes << PMM_TOTAL_SHIFT);
+		if (!(word & PMM_TOTAL_RISING) &&
+		    next >> PMM_TOTAL_SHIFT > LOAD_ACQUIRE(l->peak_bytes)) {
 			if (credits_out(l)) {
 				recall(l);
 				word = LOAD_ACQUIRE(l->total);
-				next = word + (bytes << BYTES_SHIFT);
-				if (word & RISING ||
-				    next >> BYTES_SHIFT <= LOAD_ACQUIRE(l->peak_bytes))
+				next = word + (bytes << PMM_TOTAL_SHIFT);
+				if (word & PMM_TOTAL_RISING ||
+				    next >> PMM_TOTAL_SHIFT <= LOAD_ACQUIRE(l->peak_bytes))
 					continue;
 			}
-			next |= RISING;
+			next |= PMM_TOTAL_RISING;
 		}
 	} while (!swap(&l->total, &word, next, alone));
 	before = epoch_full(before, word);
@@ -190,14 +190,15 @@ uint64_t total_sub(struct tctx *c, uint64_t bytes)
 	before = LOAD_ACQUIRE(l->epoch);
 	word = LOAD_ACQUIRE(l->total);
 	do {
-		next = word - (bytes << BYTES_SHIFT);
-		if (word & RISING) {
-			store_max(&l->peak_bytes, word >> BYTES_SHIFT);
-			next = (next & ~(EPOCH_MASK | RISING)) | ((word + 1) & EPOCH_MASK);
+		next = word - (bytes << PMM_TOTAL_SHIFT);
+		if (word & PMM_TOTAL_RISING) {
+			store_max(&l->peak_bytes, word >> PMM_TOTAL_SHIFT);
+			next = (next & ~(PMM_TOTAL_EPOCH | PMM_TOTAL_RISING)) |
+			       ((word + 1) & PMM_TOTAL_EPOCH);
 		}
 	} while (!swap(&l->total, &word, next, alone));
 	before = epoch_full(before, word);
-	if (word & RISING) {
+	if (word & PMM_TOTAL_RISING) {
 		store_max(&l->epoch, before + 1);
 		store_max(&l->peak_epoch, before);
 		STORE(l->peak_tick, clock_now());

@@ -7,8 +7,7 @@
 
 #include <stdint.h>
 
-#define EPOCH_MASK	((1ull << 20) - 1)	/* of pmm_ledger.total, see total.c */
-#define RISING		(1ull << 20)
+#include "include/pmm/ledger.h"
 
 struct tctx;
 
@@ -18,7 +17,7 @@ struct tctx;
  */
 static inline uint64_t epoch_full(uint64_t before, uint64_t word)
 {
-	return before + ((word - before) & EPOCH_MASK);
+	return before + ((word - before) & PMM_TOTAL_EPOCH);
 }
 
 /* Add to (remove from) the process's live bytes. Returns the epoch the event belongs to. */

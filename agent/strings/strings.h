@@ -10,6 +10,11 @@
  *
  * gcc's own calls of memcpy() and its like in libpmm_check.so have other names
  * (agent/check/check_names.h).
+ *
+ * Functions that fill or empty a buffer of known length, name files, print or are fortified are
+ * rows of a macro of their kind (hooks_call.c, hooks_path.c, hooks_print.c, hooks_fortify.c).
+ * Those of memory and strings are written out: nearly each has its own rule for what it accesses
+ * and for what it does where that is too much, and one table would need a column for each rule.
  */
 #ifndef AGENT_STRINGS_STRINGS_H
 #define AGENT_STRINGS_STRINGS_H

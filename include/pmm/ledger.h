@@ -52,6 +52,7 @@
 #define PMM_MAX_NODES		(1u << 28)
 #define PMM_MAX_STAMPS		(1u << 22)
 #define PMM_MAX_SRCLOCS		(1u << 16)
+#define PMM_MAX_SRCLOC_TEXT	4096	/* bytes of a file's or a function's name */
 #define PMM_NR_CLASSES		7	/* <=16 <=256 <=1024 <=4096 <=16384 <=65536 larger */
 /* bucket 0: under a tick; k: [2^(k-1), 2^k) ticks; the last: and longer */
 #define PMM_NR_LIFETIMES	24
@@ -64,6 +65,11 @@
 #define PMM_MODULE_SHIFT	5	/* chunk of 32 struct pmm_module */
 #define PMM_STAMP_SHIFT		10	/* chunk of 1024 struct pmm_stamp */
 #define PMM_SRCLOC_SHIFT		6	/* chunk of 64 struct pmm_srcloc */
+
+/* pmm_ledger.total: the low bits of the epoch, whether the peak is now, and the bytes above */
+#define PMM_TOTAL_EPOCH		((1ull << 20) - 1)
+#define PMM_TOTAL_RISING	(1ull << 20)
+#define PMM_TOTAL_SHIFT		21
 
 /* how a block came to be */
 enum pmm_kind {
@@ -475,7 +481,7 @@ struct pmm_ledger {
 	uint64_t arena_end;		/* the limit */
 	/*
 	 * live bytes and the peak, see agent/total.c. `total` packs epoch:20 | rising:1 | bytes:43
-	 * (bytes in the high bits). Credits are counted in full when they are granted: the exact
+	 * (PMM_TOTAL_*). Credits are counted in full when they are granted: the exact
 	 * total is what remains after subtracting, for each ctx with a valid credit, what is left
 	 * of it.
 	 */

@@ -38,8 +38,25 @@ static const uint64_t default_budget_permille[] = { UINT64_MAX, 700, 5 };
 
 enum { FAIL_ERRORS = 1, FAIL_UNCHECKED = 2 };
 
-static const char *const levels[] = { "light", "guard", "sampled", NULL };
-static const char *const reactions[] = { "continue", "abort", "core", NULL };
+/* --level, which begins with PMM_CHECK_LIGHT */
+#define LEVEL(level) ((level) - PMM_CHECK_LIGHT)
+
+static const char *const levels[] = {
+	[LEVEL(PMM_CHECK_LIGHT)] = "light",
+	[LEVEL(PMM_CHECK_GUARD)] = "guard",
+	[LEVEL(PMM_CHECK_SAMPLED)] = "sampled",
+	[LEVEL(PMM_NR_CHECK_LEVELS)] = NULL,
+};
+static const char *const reactions[] = {
+	[PMM_ON_ERROR_CONTINUE] = "continue",
+	[PMM_ON_ERROR_ABORT] = "abort",
+	[PMM_ON_ERROR_CORE] = "core",
+	[PMM_ON_ERROR_CORE + 1] = NULL,
+};
+_Static_assert(FOR_LIGHT == 1 << LEVEL(PMM_CHECK_LIGHT) &&
+		       FOR_GUARD == 1 << LEVEL(PMM_CHECK_GUARD) &&
+		       FOR_SAMPLED == 1 << LEVEL(PMM_CHECK_SAMPLED),
+	       "options are for levels by the same numbers");
 
 static struct check_report_options told = CHECK_REPORT_DEFAULT;
 static struct opt_list skipped;
@@ -50,7 +67,7 @@ static struct check_job job = {
 	.sample_bytes = DEFAULT_SAMPLE,
 	.report = &told,
 };
-static int level = 1, reaction;
+static int level = LEVEL(PMM_CHECK_GUARD), reaction;
 static const char *output, *report;
 static const char *fail_rate, *budget, *scan, *fail_on;
 static unsigned failures = FAIL_ERRORS;

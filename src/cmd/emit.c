@@ -19,6 +19,7 @@ static void note(void *arg, enum session_kind kind, const char *text)
 		[SESSION_PROGRESS] = "",
 	};
 
+	_Static_assert(sizeof(before) / sizeof(*before) == SESSION_NR_KINDS, "words for each");
 	(void)arg;
 	if (kind != SESSION_PROGRESS || isatty(STDERR_FILENO))
 		cmd_note("%s%s", before[kind], text);

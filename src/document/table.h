@@ -73,6 +73,7 @@ struct cell {
 };
 
 enum row_style { ROW_PLAIN, ROW_STRONG, ROW_DIM, ROW_TOTAL };
+#define ROW_NR_STYLES (ROW_TOTAL + 1)
 enum row_where { ROW_BOTH, ROW_TEXT_ONLY, ROW_JSON_ONLY };
 
 struct row {

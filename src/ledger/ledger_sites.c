@@ -15,9 +15,6 @@
 
 #include "src/base/vec.h"
 
-#define EPOCH_MASK	((1ull << 20) - 1)
-#define RISING		(1ull << 20)
-#define BYTES_SHIFT	21
 #define PEAK_TRIES	5		/* of all records when a peak was sealed meanwhile */
 
 struct peak {
@@ -39,8 +36,8 @@ struct sum {
 static struct peak peak_of(const struct pmm_ledger *l)
 {
 	return (struct peak){
-		.rising = l->total & RISING,
-		.epoch = l->epoch + ((l->total - l->epoch) & EPOCH_MASK),
+		.rising = l->total & PMM_TOTAL_RISING,
+		.epoch = l->epoch + ((l->total - l->epoch) & PMM_TOTAL_EPOCH),
 		.bytes = l->peak_bytes,
 		.tick = l->peak_tick,
 	};

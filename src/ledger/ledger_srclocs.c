@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TEXT	4096
 
 /* *room: bytes that texts may still take: each is in the arena once. */
 static int srcloc_read(struct ledger_reader *r, uint32_t nr, uint64_t *room, struct heap_srcloc *to)
@@ -22,7 +21,7 @@ static int srcloc_read(struct ledger_reader *r, uint32_t nr, uint64_t *room, str
 	if (nr && (!ledger_reader_entry(r->l->srcloc_dir, nr, PMM_SRCLOC_SHIFT, &chunk, &index) ||
 		   ledger_map_read_at(r->m, chunk, index, &p, sizeof(p))))
 		ledger_reader_odd(r);
-	if (p.file_len > MAX_TEXT || p.function_len > MAX_TEXT ||
+	if (p.file_len > PMM_MAX_SRCLOC_TEXT || p.function_len > PMM_MAX_SRCLOC_TEXT ||
 	    p.file_len + p.function_len > *room) {
 		ledger_reader_odd(r);
 		p = (struct pmm_srcloc){ 0 };

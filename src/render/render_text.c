@@ -174,6 +174,7 @@ static void put_line(struct printer *p, const struct str *line, enum row_style s
 	const char *text = str_text(line);
 	size_t len = strlen(text);
 
+	_Static_assert(sizeof(on) / sizeof(*on) == ROW_NR_STYLES, "a sequence for each");
 	p->failed |= str_error(line) != 0;
 	if (p->failed)
 		return;

@@ -27,6 +27,7 @@ enum session_kind {
 	SESSION_HINT,		/* what helps; of the note before it */
 	SESSION_PROGRESS,	/* only of use while somebody waits */
 };
+#define SESSION_NR_KINDS (SESSION_PROGRESS + 1)
 
 /* A member that is NULL: nobody wants that. */
 struct session_ops {

@@ -31,6 +31,7 @@ void report_selection(struct report *r)
 	};
 	struct table *t = record_new("selection");
 
+	_Static_assert(NR_COLUMNS(shape) == REPORT_NR_SHAPES, "a name for each");
 	record_text(t, "sort", rank_key_name[r->opt.sort]);
 	record_text(t, "shape", shape[r->opt.shape]);
 	if (r->opt.top)

@@ -16,6 +16,7 @@
 #define REPORT_SCHEMA "pmm-report/1.1"
 
 enum report_shape { REPORT_LIST, REPORT_TOP_DOWN, REPORT_BOTTOM_UP };
+#define REPORT_NR_SHAPES (REPORT_BOTTOM_UP + 1)
 
 /* Lists that `top` cuts. */
 enum report_list {

@@ -321,13 +321,6 @@ static void add_function(struct str *s, const char *function)
 	str_addf(s, "%s%s", function, strchr(function, '(') ? "" : "()");
 }
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /*
  * "variable cache (server.c:12)", "static variable n of f() (f.c:3)"; of a library "... of
  * libx.so".
@@ -343,7 +336,7 @@ static void add_variable(struct str *s, const struct hold_names *n, const struct
 		add_function(s, v->function);
 	}
 	if (v->file)
-		str_addf(s, " (%s:%" PRIu32 ")", base_of(v->file), v->line);
+		str_addf(s, " (%s:%" PRIu32 ")", str_basename(v->file), v->line);
 	if (r->module && !is_first(n->heap, r->module))
 		str_addf(s, " of %s", v->module);
 }
@@ -358,7 +351,7 @@ static void add_memory(struct str *s, const struct hold_names *n, const struct h
 				str_add(s, "heap memory that is in no block pmm knows");
 			else if (maps->v[i].path[0])
 				str_addf(s, "memory of %s, from 0x%" PRIx64 " on",
-					 base_of(maps->v[i].path), maps->v[i].start);
+					 str_basename(maps->v[i].path), maps->v[i].start);
 			else
 				str_addf(s, "a mapping without a file, from 0x%" PRIx64 " on",
 					 maps->v[i].start);
@@ -389,7 +382,7 @@ static void add_stack(struct str *s, const struct hold_names *n, const struct ho
 	if (r->function)
 		add_function(s, r->function);
 	if (r->variable.file)
-		str_addf(s, " (%s:%" PRIu32 ")", base_of(r->variable.file), r->variable.line);
+		str_addf(s, " (%s:%" PRIu32 ")", str_basename(r->variable.file), r->variable.line);
 	str_add(s, r->function ? " on the stack of " : "the stack of ");
 	add_thread(s, n, r->thread);
 }
@@ -401,7 +394,7 @@ static void add_section(struct str *s, const struct hold_names *n, const struct 
 	if (v->section)
 		str_addf(s, "%s+0x%" PRIx64 " of %s", v->section, r->start - v->start, v->module);
 	else
-		str_addf(s, "data of %s", base_of(n->heap->modules[r->module].path));
+		str_addf(s, "data of %s", str_basename(n->heap->modules[r->module].path));
 }
 
 static void add_text(struct str *s, const struct hold_names *n, const struct hold_root *r)
@@ -467,7 +460,7 @@ void hold_root_text(struct hold_names *n, const struct hold_root *r, struct hold
 	v->name = s.len ? str_steal(&s) : NULL;
 	v->function = copy(r->function ? r->function : r->variable.function);
 	v->module = r->variable.module && *r->variable.module ? copy(r->variable.module)
-		    : r->module ? copy(base_of(n->heap->modules[r->module].path))
+		    : r->module ? copy(str_basename(n->heap->modules[r->module].path))
 				: NULL;
 	v->file = copy(r->variable.file);
 	v->line = r->variable.line;
