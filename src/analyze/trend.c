@@ -17,44 +17,55 @@
 #define CONFIDENCE_Z	1.96	/* 95 % */
 #define MAX_MEMORY	0.99
 
-double trend_select(double *v, unsigned n, unsigned k)
+/*
+ * Puts what is less than the pivot before the rest; returns where that begins. No branch depends on
+ * a value: half of them would be predicted wrong.
+ */
+static unsigned split(double *v, unsigned from, unsigned to, double pivot)
 {
-	unsigned from = 0, to = n - 1;
+	for (unsigned i = from; i < to; i++) {
+		double x = v[i];
 
-	while (from < to) {
-		double pivot = v[from + (to - from) / 2];
-		unsigned i = from, j = to;
-
-		for (;;) {
-			while (v[i] < pivot)
-				i++;
-			while (pivot < v[j])
-				j--;
-			if (i < j) {
-				double swap = v[i];
-
-				v[i++] = v[j];
-				v[j--] = swap;
-				continue;
-			}
-			break;
-		}
-		/* v[from..j] <= pivot <= v[j+1..to], except where both stopped at one element */
-		if (k <= j && j < to)
-			to = j;
-		else if (j < to)
-			from = j + 1;
-		else
-			to--;		/* the largest is in its place */
+		v[i] = v[from];
+		v[from] = x;
+		from += x < pivot;
 	}
-	return v[k];
+	return from;
 }
 
+double trend_select(double *v, unsigned n, unsigned k)
+{
+	unsigned from = 0, to = n;
+
+	for (;;) {
+		double a = v[from], b = v[from + (to - from) / 2], c = v[to - 1];
+		double pivot = fmax(fmin(a, b), fmin(fmax(a, b), c));
+		unsigned least = split(v, from, to, pivot);
+
+		if (k < least) {
+			to = least;
+			continue;
+		}
+		from = split(v, least, to, nextafter(pivot, INFINITY));
+		if (k < from)
+			return pivot;
+	}
+}
+
+/* Leaves what is above v[n / 2] behind it, what is below it before it. */
 static double median_of(double *v, unsigned n)
 {
 	double high = trend_select(v, n, n / 2);
 
-	return n % 2 ? high : (trend_select(v, n, n / 2 - 1) + high) / 2;
+	return n % 2 ? high : (trend_select(v, n / 2, n / 2 - 1) + high) / 2;
+}
+
+/* Of what median_of() has left. */
+static double select_of_halves(double *v, unsigned n, unsigned k)
+{
+	unsigned half = n / 2;
+
+	return k < half ? trend_select(v, half, k) : trend_select(v + half, n - half, k - half);
 }
 
 static int compare(const void *a, const void *b)
@@ -140,8 +151,8 @@ int trend_fit(const double *t, const double *y, unsigned n, struct trend *out)
 	sd = sqrt(variance(y, n, slope + nr) * (1 + out->memory) / (1 - out->memory));
 	out->z = sd > 0 ? pairs(y, n) / sd : 0;
 	reach = CONFIDENCE_Z * sd / 2;
-	out->low = trend_select(slope, nr, (unsigned)fmax(nr / 2.0 - reach, 0));
-	out->high = trend_select(slope, nr, (unsigned)fmin(nr / 2.0 + reach, nr - 1));
+	out->low = select_of_halves(slope, nr, (unsigned)fmax(nr / 2.0 - reach, 0));
+	out->high = select_of_halves(slope, nr, (unsigned)fmin(nr / 2.0 + reach, nr - 1));
 	free(slope);
 	return 0;
 }

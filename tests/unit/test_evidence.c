@@ -64,6 +64,8 @@ struct block {
 struct run {
 	const struct shape *s;
 	VEC(struct block) blocks;	/* alive */
+	double death;			/* the first of theirs */
+	double flushes;			/* until now */
 	struct heap *h;
 	struct growing growing;
 };
@@ -96,26 +98,53 @@ static bool is_over(const struct run *r, const struct block *b, double now)
 	       (s->flush > 0 && floor(now / s->flush) > floor(b->birth / s->flush));
 }
 
+/* Most blocks outlive most steps. */
+static bool none_is_over(struct run *r, double now)
+{
+	double flushes = r->s->flush > 0 ? floor(now / r->s->flush) : 0;
+	bool none = now < r->death && flushes == r->flushes;
+
+	r->flushes = flushes;
+	return none;
+}
+
+static void bury(struct run *r, size_t over, double now)
+{
+	size_t kept = 0;
+
+	r->death = FOREVER;
+	for (size_t i = 0; i < r->blocks.nr; i++) {
+		struct block b = r->blocks.v[i];
+
+		if (i < over || is_over(r, &b, now)) {
+			count_free(r, now - b.birth);
+			continue;
+		}
+		r->blocks.v[kept++] = b;
+		r->death = fmin(r->death, b.death);
+	}
+	r->blocks.nr = kept;
+}
+
 static void step(struct run *r, double now)
 {
 	const struct shape *s = r->s;
 	double rate = s->rate +
 		      (s->rate_late > 0 ? (s->rate_late - s->rate) * now / s->seconds : 0);
-	size_t kept = 0, over;
+	size_t over;
 
-	for (unsigned n = s->first <= 0 || now < s->first ? poisson(rate * STEP) : 0; n; n--)
-		if (!s->keys || uniform() * s->keys >= (double)r->blocks.nr)
-			vec_push(&r->blocks, (struct block){ now, now + life_of(s) });
-	over = s->capacity && r->blocks.nr > s->capacity ? r->blocks.nr - s->capacity : 0;
-	for (size_t i = 0; i < r->blocks.nr; i++) {
-		struct block b = r->blocks.v[i];
+	for (unsigned n = s->first <= 0 || now < s->first ? poisson(rate * STEP) : 0; n; n--) {
+		struct block b = { .birth = now };
 
-		if (i < over || is_over(r, &b, now))
-			count_free(r, now - b.birth);
-		else
-			r->blocks.v[kept++] = b;
+		if (s->keys && uniform() * s->keys < (double)r->blocks.nr)
+			continue;
+		b.death = now + life_of(s);
+		r->death = fmin(r->death, b.death);
+		vec_push(&r->blocks, b);
 	}
-	r->blocks.nr = kept;
+	over = s->capacity && r->blocks.nr > s->capacity ? r->blocks.nr - s->capacity : 0;
+	if (!none_is_over(r, now) || over)
+		bury(r, over, now);
 }
 
 static void look(struct run *r, double now)
@@ -131,7 +160,7 @@ static void look(struct run *r, double now)
 /* The verdict on what it holds. */
 static enum leak_verdict judge(const struct shape *s)
 {
-	struct run r = { .s = s, .h = heap_new() };
+	struct run r = { .s = s, .h = heap_new(), .death = FOREVER };
 	struct leak_entry entry = { .site = 1,
 				    .class = REACH_REACHED,
 				    .holder_site = HEAP_NO_SITE };
