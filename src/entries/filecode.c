@@ -102,7 +102,8 @@ size_t filecode_read(struct filecode *f, uint64_t address, uint8_t *code, size_t
 	if (i == NONE)
 		return 0;
 	m = &f->maps.v[i];
-	if (!m->ino || m->perms & PROC_MAP_WRITE)
+	/* data may be read-only, too (RELRO): an address in it may have a byte like int3 */
+	if (!m->ino || m->perms & PROC_MAP_WRITE || !(m->perms & PROC_MAP_EXEC))
 		return 0;
 	if (f->open != i) {
 		if (f->fd >= 0)

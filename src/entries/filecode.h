@@ -29,8 +29,8 @@ void filecode_fini(struct filecode *f);
 int filecode_open(const char *path, struct stat *st);
 
 /*
- * What the file has for `address`. Number of bytes, at most `nr`; 0 when there is no file or it
- * cannot be read.
+ * What the file has for `address`. Number of bytes, at most `nr`; 0 when there is no file, it
+ * cannot be read or it is not mapped there as code.
  */
 size_t filecode_read(struct filecode *f, uint64_t address, uint8_t *code, size_t nr);
 

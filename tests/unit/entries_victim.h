@@ -138,8 +138,10 @@ static inline void compare(const struct victim *v, const struct entries *found)
 				 f->name, f->address, f->module);
 		if (f->refused)
 			fail_msg("'%s' refused: %s", f->name, f->refused);
-		assert_true(f->size > 0 && f->address >= f->module_start &&
-			    f->address + f->size <= f->module_end);
+		if (!f->size || f->address < f->module_start ||
+		    f->address + f->size > f->module_end)
+			fail_msg("'%s': %#lx to %#lx, in '%s' of %#lx to %#lx", f->name, f->address,
+				 f->address + f->size, f->module, f->module_start, f->module_end);
 	}
 }
 

@@ -53,6 +53,9 @@ static void test_read(void **state)
 	assert_int_equal(filecode_read(&f, (uint64_t)p + PAGE - 4, now, sizeof(now)), 4);
 	assert_int_equal(filecode_read(&f, (uint64_t)&f, now, sizeof(now)), 0);
 	filecode_fini(&f);
+	assert_int_equal(mprotect(p, PAGE, PROT_READ), 0);	/* no code, as what RELRO covers */
+	assert_int_equal(filecode_read(&f, (uint64_t)p + 100, now, sizeof(now)), 0);
+	filecode_fini(&f);
 	munmap(p, PAGE);
 }
 
