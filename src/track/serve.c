@@ -155,21 +155,33 @@ static void hear_silent(struct serve *s, struct serve_socket *l, uint64_t now_ns
 	}
 }
 
+/* A message by which a process says that it is there: if it is not heard, the process is lost. */
+static bool is_ledger_lost(const struct serve *s, const struct pmm_message *m, ssize_t bytes)
+{
+	return bytes == (ssize_t)sizeof(*m) && m->cookie == s->board->cookie &&
+	       (m->what == PMM_SAY_HERE || m->what == PMM_SAY_LOST || m->what == PMM_SAY_FILE);
+}
+
 /*
  * There are no descriptors left: one of ours is given up for who waits first, which else would wait
- * for ever, and wake us all the time.
+ * for ever, and wake us all the time. A process of the tree that has not said anything yet keeps
+ * it until it has: what it says is heard then, without what it hands in.
  */
-static bool turn_away(struct serve *s, struct serve_socket *l)
+static bool turn_away(struct serve *s, struct serve_socket *l, uint64_t now_ns)
 {
 	struct pmm_message m;
+	ssize_t bytes;
 	int socket;
 
 	close_fd(&s->spare_fd);
 	socket = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (socket >= 0) {
-		if (recv(socket, &m, sizeof(m), MSG_PEEK | MSG_DONTWAIT) == (ssize_t)sizeof(m) &&
-		    m.cookie == s->board->cookie &&
-		    (m.what == PMM_SAY_HERE || m.what == PMM_SAY_LOST || m.what == PMM_SAY_FILE))
+		bytes = recv(socket, &m, sizeof(m), MSG_PEEK | MSG_DONTWAIT);
+		if (bytes < 0 && errno == EAGAIN && !l->is_public) {
+			keep_silent(s, l, socket, now_ns);
+			return true;
+		}
+		if (is_ledger_lost(s, &m, bytes))
 			s->lost(s->arg);
 		end(s, l, socket);
 	}
@@ -198,7 +210,7 @@ static bool accept_one(struct serve *s, struct serve_socket *l, uint64_t now_ns,
 	if (socket < 0) {
 		if (!is_short_of_descriptors(errno))
 			return false;
-		if (turn_away(s, l))
+		if (turn_away(s, l, now_ns))
 			return true;
 		rest(s, l, now_ns);	/* there may be one the next time */
 		return false;

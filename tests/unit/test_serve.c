@@ -347,6 +347,41 @@ static void no_descriptors_are_counted(void **state)
 	close(fd);
 }
 
+/*
+ * Who has connected but not spoken yet when descriptors run out is not turned away: what he says
+ * then counts.
+ */
+static void no_descriptors_before_the_first_word(void **state)
+{
+	struct fixture *f = *state;
+	struct rlimit old, few;
+	int socket = fake_connect(&f->env, 0), fds[64], fd = memfd_create("any", MFD_CLOEXEC);
+	struct pmm_message m = ours(f, PMM_SAY_HERE);
+	unsigned nr = 0;
+
+	getrlimit(RLIMIT_NOFILE, &old);
+	few = (struct rlimit){ (rlim_t)fd + 20, old.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	while (nr < NR(fds) && (fds[nr] = dup(fd)) >= 0)
+		nr++;
+	serve_turn(&f->serve, 0);
+	assert_int_equal(f->nr_lost, 0);
+	assert_false(is_ended(socket));
+	assert_int_equal(fake_send(socket, &m, sizeof(m), fd), 0);
+	serve_turn(&f->serve, PMM_TICK_NS);
+	assert_int_equal(f->nr_taken, 0);
+	assert_int_equal(f->nr_lost, 1);
+	assert_true(ends(socket));
+	while (nr)
+		close(fds[--nr]);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	serve_turn(&f->serve, 2 * PMM_TICK_NS);
+	assert_true(f->serve.spare_fd >= 0);
+	close(socket);
+	assert_true(is_taken(f, &m, sizeof(m), fd));
+	close(fd);
+}
+
 /* A network of our own, of which nobody has taken the local interface away. */
 static void up(void)
 {
@@ -423,6 +458,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(flood_keeps_nobody_away, setup, teardown),
 		cmocka_unit_test_setup_teardown(drain_hears_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_descriptors_are_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_descriptors_before_the_first_word, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(files_that_are_slow_to_close_delay_nobody, setup,
 						teardown),
 	};
