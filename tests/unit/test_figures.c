@@ -396,8 +396,8 @@ static void busy_process(void **state)
 	for (unsigned i = 0; i < 200; i++) {
 		struct heap_allocator a = ask(pid, LIBC);
 
-		assert_true(a.valid);
-		assert_true(a.why <= HEAP_FIGURES_MANY);
+		if (!a.valid || a.why > HEAP_FIGURES_MANY)
+			fail_msg("question %u: not valid, reason %u", i, a.why);
 		assert_int_equal(a.nr_arenas, 2);
 		assert_true(a.arena_bytes > 0 && !(a.arena_bytes & 4095));
 		if (!heap_figures_counted(&a)) {
