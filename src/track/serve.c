@@ -112,6 +112,25 @@ int serve_join(struct serve *s, struct loop *loop, void (*wake)(void *arg, uint3
 	return rc;
 }
 
+static bool have_spare(struct serve *s)
+{
+	if (s->spare_fd < 0)
+		s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return s->spare_fd >= 0;
+}
+
+/* Without a spare descriptor nobody could be turned away: what was handed in is given up first. */
+static void take(struct serve *s, const struct pmm_message *m, const struct message_peer *from,
+		 int socket, int fd)
+{
+	if (fd >= 0 && !have_spare(s)) {
+		message_discard(fd);
+		s->lost(s->arg);
+		return;
+	}
+	s->take(s->arg, m, from, socket, fd);
+}
+
 /* Take what has been said. False: nothing so far. *stranger: it was no message of this tree. */
 static bool hear(struct serve *s, int socket, bool *stranger)
 {
@@ -125,7 +144,7 @@ static bool hear(struct serve *s, int socket, bool *stranger)
 		s->lost(s->arg);
 	if (got == MESSAGE_WHOLE) {
 		message_peer(socket, &from);
-		s->take(s->arg, &m, &from, socket, fd);
+		take(s, &m, &from, socket, fd);
 		close_fd(&from.pidfd);
 	}
 	return got != MESSAGE_NOTHING;
@@ -251,12 +270,6 @@ bool serve_has_more(const struct serve *s)
 bool serve_is_due(const struct serve *s)
 {
 	return s->of[0].nr_silent || s->of[1].nr_silent || s->of[0].paused || s->of[1].paused;
-}
-
-static void have_spare(struct serve *s)
-{
-	if (s->spare_fd < 0)
-		s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 void serve_turn(struct serve *s, uint64_t now_ns)

@@ -382,6 +382,39 @@ static void no_descriptors_before_the_first_word(void **state)
 	close(fd);
 }
 
+/*
+ * The last descriptors are not taken for what is handed in: there would be none to hear others by.
+ */
+static void last_descriptors_are_not_taken(void **state)
+{
+	struct fixture *f = *state;
+	struct rlimit old, few;
+	int socket = fake_connect(&f->env, 0), fds[64], fd = memfd_create("any", MFD_CLOEXEC);
+	struct pmm_message m = ours(f, PMM_SAY_HERE);
+	unsigned nr = 0;
+
+	assert_int_equal(fake_send(socket, &m, sizeof(m), fd), 0);
+	getrlimit(RLIMIT_NOFILE, &old);
+	few = (struct rlimit){ (rlim_t)fd + 20, old.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	close(f->serve.spare_fd);
+	f->serve.spare_fd = -1;
+	while (nr < NR(fds) && (fds[nr] = dup(fd)) >= 0)
+		nr++;
+	/* one for the connection, one for the file */
+	close(fds[--nr]);
+	close(fds[--nr]);
+	serve_drain(&f->serve, 0);
+	assert_int_equal(f->nr_taken, 0);
+	assert_int_equal(f->nr_lost, 1);
+	assert_true(ends(socket));
+	while (nr)
+		close(fds[--nr]);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	close(socket);
+	close(fd);
+}
+
 /* A network of our own, of which nobody has taken the local interface away. */
 static void up(void)
 {
@@ -460,6 +493,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_descriptors_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_descriptors_before_the_first_word, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(last_descriptors_are_not_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_that_are_slow_to_close_delay_nobody, setup,
 						teardown),
 	};

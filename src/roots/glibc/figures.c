@@ -13,7 +13,8 @@
 #include "src/ptrace/stop.h"
 #include "src/proc/task.h"
 
-#define TRIES	3
+#define TRIES		3
+#define TRIES_OUTDATED	16		/* of a process that maps memory while it is looked at */
 
 static size_t memory_read(void *arg, uint64_t address, void *to, size_t bytes)
 {
@@ -99,9 +100,21 @@ static int arenas_find(struct roots_find *f, unsigned max_chunks, struct heap_al
 	return rc;
 }
 
-/* The same. */
+/* Has it mapped or unmapped something since its mappings were read? */
+static bool is_outdated(pid_t pid, const struct proc_maps *maps)
+{
+	struct proc_maps now = { 0 };
+	bool same = !proc_maps_read(pid, &now, NULL) && now.nr == maps->nr;
+
+	for (size_t i = 0; same && i < now.nr; i++)
+		same = now.v[i].start == maps->v[i].start && now.v[i].end == maps->v[i].end;
+	proc_maps_fini(&now);
+	return !same;
+}
+
+/* The same. *outdated: the process's mappings have changed meanwhile. */
 static int process_ask(pid_t pid, const struct heap *h, unsigned max_chunks,
-		       struct heap_allocator *a)
+		       struct heap_allocator *a, bool *outdated)
 {
 	struct memory_ops ops = { .read = memory_read };
 	pid_t task = task_proc(pid);
@@ -125,6 +138,8 @@ static int process_ask(pid_t pid, const struct heap *h, unsigned max_chunks,
 		rc = refusal(rc);
 	else if (!rc)
 		rc = arenas_find(&f, max_chunks, a);
+	*outdated = (rc == HEAP_FIGURES_SHAPE || rc == HEAP_FIGURES_SENSELESS) &&
+		    is_outdated(pid, &maps);
 	roots_find_fini(&f);
 	memory_fini(&m);
 	proc_maps_fini(&maps);
@@ -137,13 +152,15 @@ int figures_read(pid_t pid, uint64_t now_ns, unsigned max_chunks, struct heap *h
 				    .taken_ns = now_ns,
 				    .outside = true };
 	int rc = HEAP_FIGURES_OTHER;
+	bool outdated = false;
 
 	if (heap_allocator_is_glibc(h))
-		rc = process_ask(pid, h, max_chunks, &a);
+		rc = process_ask(pid, h, max_chunks, &a, &outdated);
 	/* memory may have been mapped since the mappings were read */
-	for (unsigned n = 1;
-	     n < TRIES && (rc == HEAP_FIGURES_SHAPE || rc == HEAP_FIGURES_SENSELESS); n++)
-		rc = process_ask(pid, h, max_chunks, &a);
+	for (unsigned n = 1; n < (outdated ? TRIES_OUTDATED : TRIES) &&
+			     (rc == HEAP_FIGURES_SHAPE || rc == HEAP_FIGURES_SENSELESS);
+	     n++)
+		rc = process_ask(pid, h, max_chunks, &a, &outdated);
 	if (rc < 0)
 		return rc;
 	if (a.valid)
