@@ -362,6 +362,18 @@ int monitor_fd(const struct monitor *m)
 	return loop_fd(m->loop);
 }
 
+/* One that is kept open only to be quick, so that the spare one can be had again. */
+static void give_up_descriptor(struct monitor *m)
+{
+	vec_each(&m->roll.all, w) {
+		if ((*w)->rss_fd < 0)
+			continue;
+		close((*w)->rss_fd);
+		(*w)->rss_fd = -1;
+		return;
+	}
+}
+
 /*
  * Ends first, before who has ended is taken for the older image of a newer one; then the messages.
  */
@@ -374,6 +386,8 @@ static uint64_t step(struct monitor *m, int64_t wait_ns)
 	loop_step(m->loop, wait_ns);
 	if (m->child->signal_fd == -1 && !m->root_end && !m->child->ended)
 		monitor_on_signals(m);
+	if (m->messages && m->serve.spare_fd < 0)
+		give_up_descriptor(m);
 	if (m->messages)
 		serve_turn(&m->serve, ticker_tick(m->ticker, m->tree));
 	now_ns = ticker_tick(m->ticker, m->tree);
