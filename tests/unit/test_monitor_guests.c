@@ -484,8 +484,9 @@ static void too_many_are_counted(void **state)
 	close(gate[1]);
 	step_until_gone(f);
 	if (f->monitor.nr_without_events + f->monitor.nr_lost != nr)
-		fail_msg("%u without events, %u lost, %u unreadable, %u ended; not %u", f->monitor.nr_without_events,
-			 f->monitor.nr_lost, f->nr_unreadable, f->nr_ended, nr);
+		fail_msg("%u without events, %u lost, %u unreadable, %u ended; not %u",
+			 f->monitor.nr_without_events, f->monitor.nr_lost, f->nr_unreadable,
+			 f->nr_ended, nr);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
 	while (nr && wait(&status) > 0)
 		nr--;
