@@ -102,7 +102,7 @@ size_t filecode_read(struct filecode *f, uint64_t address, uint8_t *code, size_t
 	if (i == NONE)
 		return 0;
 	m = &f->maps.v[i];
-	/* data may be read-only, too (RELRO): an address in it may have a byte like a breakpoint's */
+	/* data may be read-only, too (RELRO): a byte of an address may look like a breakpoint */
 	if (!m->ino || m->perms & PROC_MAP_WRITE || !(m->perms & PROC_MAP_EXEC))
 		return 0;
 	if (f->open != i) {
