@@ -125,6 +125,72 @@ static void trouble_is_not_hidden(void **state)
 	event_fini(&text);
 }
 
+static void fill_and_fail(struct event *e, const void *arg)
+{
+	fill(e, arg);
+	e->failed = true;
+}
+
+static struct table *no_table(const void *arg)
+{
+	(void)arg;
+	return NULL;
+}
+
+/* In a list that is filled late, in a table below, in a text that has not even begun. */
+static void trouble_inside_is_not_hidden(void **state)
+{
+	const unsigned two = 2;
+	struct event list = { 0 }, below = { .below = no_table }, nothing = { 0 };
+	size_t size;
+	char *got;
+	FILE *out = open_memstream(&got, &size);
+
+	(void)state;
+	event_filled_list(&list, "values", fill_and_fail, &two);
+	event_u64(&list, "n", UNIT_COUNT, 1);
+	assert_int_equal(event_print_json(&list, out), -ENOMEM);
+	str_add(&below.text, "a line");
+	assert_int_equal(event_print_text(&below, &narrow, out), -ENOMEM);
+	nothing.text.failed = true;
+	assert_int_equal(event_print_text(&nothing, &narrow, out), -ENOMEM);
+	fclose(out);
+	free(got);
+	event_fini(&list);
+	event_fini(&below);
+	event_fini(&nothing);
+}
+
+static void what_cannot_be_written_is_an_error(void **state)
+{
+	struct event e = { 0 };
+	FILE *full = fopen("/dev/full", "we");
+
+	(void)state;
+	assert_non_null(full);
+	event_u64(&e, "n", UNIT_COUNT, 1);
+	str_add(&e.text, "a line");
+	assert_int_equal(event_print_json(&e, full), -ENOSPC);
+	assert_int_equal(event_print_text(&e, &narrow, full), -ENOSPC);
+	fclose(full);
+	event_fini(&e);
+}
+
+/* A line with a name at its front goes on below what stands behind that, another one by two. */
+static void lines_go_on_where_they_should(void **state)
+{
+	struct event e = { 0 };
+
+	(void)state;
+	event_float(&e, "ratio", 0.5);
+	event_u64(&e, "share", UNIT_COUNT, 2);
+	e.fields.v[0].unit = UNIT_PERCENT;
+	str_add(&e.text, "a line without a name that is longer than that");
+	expect(&e, NULL, "{\"ratio\": 0.5, \"share\": 2}\n");
+	expect(&e, &narrow, "a line without a name that is\n  longer than that\n");
+	event_fini(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +198,9 @@ int main(void)
 		cmocka_unit_test(objects_and_lists_nest),
 		cmocka_unit_test(text_is_broken_and_a_table_stands_below),
 		cmocka_unit_test(trouble_is_not_hidden),
+		cmocka_unit_test(trouble_inside_is_not_hidden),
+		cmocka_unit_test(what_cannot_be_written_is_an_error),
+		cmocka_unit_test(lines_go_on_where_they_should),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
