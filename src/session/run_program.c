@@ -16,17 +16,17 @@
 #include "src/session/summary.h"
 #include "src/session/untracked.h"
 #include "src/store/output.h"
-#include "src/track/monitor.h"
+#include "src/track/launch.h"
 
 #define GRACE_NS 200000000ull /* for children that end just after the program */
+#define STEP_NS 1000000000ll /* more than a step ever waits */
 
 struct run {
 	const struct run_options *options;
 	const struct session_sink *to;
 	char **argv;
-	struct child child;
-	struct ledger_tree tree;
-	struct monitor monitor;
+	struct launch *launch;
+	char agent[PATH_MAX];
 	struct elf_check program;
 	struct summary summary;
 	struct run_leaks leaks;
@@ -62,16 +62,16 @@ static bool keep_largest(struct run *r, struct heap *h)
 }
 
 /* A process has ended: its capture. */
-static void on_ended(void *arg, struct heap *h, bool is_root)
+static void on_ended(struct run *r, const struct launch_event *ev)
 {
-	struct run *r = arg;
+	const bool is_root = ev->is_root;
+	struct heap *h = ev->heap;
 	struct err e = { .text = "" };
 	char name[PATH_MAX];
-	bool moved, replaced;
+	bool moved;
 
-	replaced = census_expects(&r->monitor.census, (pid_t)h->pid);
-	run_leaks_ended(&r->leaks, h, is_root, replaced);
-	run_check_ended(&r->check, h, replaced);
+	run_leaks_ended(&r->leaks, h, is_root, ev->replaced);
+	run_check_ended(&r->check, h, ev->replaced);
 	if (!r->options->output) {
 		/* a search or check needs none */
 	} else if (output_write(h, r->options->output, is_root, name, &moved, &e)) {
@@ -92,45 +92,24 @@ static void on_ended(void *arg, struct heap *h, bool is_root)
 }
 
 /* Nothing to keep; but its heap may have been there unseen. */
-static void on_idle(void *arg, const struct heap *h)
+static void on_idle(struct run *r, const struct heap *h)
 {
-	struct run *r = arg;
 	const char *why = untracked_why(h);
 
 	if (why)
 		coverage_miss(&r->rest, untracked_name(h), why, true, h->pid);
 }
 
-static void on_leaving(void *arg, pid_t pid, const struct leaving *l)
+static void on_leaving(struct run *r, pid_t pid, const struct leaving *l)
 {
-	struct run *r = arg;
-
 	if (r->check.job)
-		run_check_leaving(&r->check, pid, l->fd, r->tree.fd);
+		run_check_leaving(&r->check, pid, l->fd, launch_board(r->launch));
 	if (r->options->leaks)
 		run_leaks_search(&r->leaks, pid, l);
 }
 
-static void on_found(void *arg, const struct heap *h, bool is_root)
+static void on_unreadable(struct run *r, pid_t pid, const struct err *e)
 {
-	struct run *r = arg;
-
-	(void)is_root;
-	run_check_found(&r->check, h);
-}
-
-static void on_alive(void *arg, pid_t pid, uint64_t now_ns)
-{
-	struct run *r = arg;
-
-	run_check_alive(&r->check, pid, now_ns);
-}
-
-static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *e)
-{
-	struct run *r = arg;
-
-	(void)is_root;
 	if (r->in_background)
 		return;
 	coverage_miss(&r->rest, "[unknown]", "its ledger cannot be read", false, (uint32_t)pid);
@@ -138,84 +117,100 @@ static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *
 	session_error(r->to, e);
 }
 
-static const struct monitor_ops monitor_ops = {
-	.ended = on_ended,
-	.unreadable = on_unreadable,
-	.leaving = on_leaving,
-	.idle = on_idle,
-	.found = on_found,
-	.alive = on_alive,
-};
+/* What processes met with in the last step. */
+static void take_events(struct run *r)
+{
+	struct launch_event e;
+
+	for (;;) {
+		switch (launch_next(r->launch, &e)) {
+		case LAUNCH_NONE:
+			return;
+		case LAUNCH_FOUND:
+			run_check_found(&r->check, e.heap);
+			heap_free(e.heap);
+			break;
+		case LAUNCH_LEAVING:
+			on_leaving(r, e.pid, e.leaving);
+			break;
+		case LAUNCH_ENDED:
+			on_ended(r, &e);
+			break;
+		case LAUNCH_IDLE:
+			on_idle(r, e.heap);
+			heap_free(e.heap);
+			break;
+		case LAUNCH_UNREADABLE:
+			on_unreadable(r, e.pid, &e.err);
+			break;
+		}
+	}
+}
+
+static void step(struct run *r)
+{
+	pid_t pid;
+
+	launch_step(r->launch, STEP_NS);
+	for (size_t at = 0; r->check.job && (pid = launch_living(r->launch, &at));)
+		run_check_alive(&r->check, pid, launch_now_ns(r->launch));
+	take_events(r);
+}
 
 /* Everything that can be refused before the program runs. 0 or -errno with `e`. */
-static int prepare(struct run *r, char agent[PATH_MAX], struct err *e)
+static int prepare(struct run *r, struct err *e)
 {
 	const struct run_options *given = r->options;
-	struct ledger_tree_options o = {
-		.mode = given->sampled ? PMM_MODE_SAMPLED : PMM_MODE_EXACT,
-		.follow = !given->no_follow,
-		.leaks = given->leaks || given->check, /* processes wait at their ends */
-		.sample_bytes = given->sample_bytes,
-		.min_size_bytes = given->min_size_bytes,
-		.warn_size_bytes = given->warn_size_bytes,
-		.limit_bytes = given->limit_bytes,
-		.max_frames = given->max_frames,
+	struct launch_options o = {
+		.argv = r->argv,
+		.agent = r->agent,
+		.tree = { .mode = given->sampled ? PMM_MODE_SAMPLED : PMM_MODE_EXACT,
+			  .follow = !given->no_follow,
+			  /* processes wait at their ends */
+			  .leaks = given->leaks || given->check,
+			  .sample_bytes = given->sample_bytes,
+			  .min_size_bytes = given->min_size_bytes,
+			  .warn_size_bytes = given->warn_size_bytes,
+			  .limit_bytes = given->limit_bytes,
+			  .max_frames = given->max_frames },
+		.signals = given->signals,
+		.raises_limits = true,
+		.interval_ns = given->interval_ns,
+		.every_tick = r->check.job && r->check.job->scan_every_ns,
 	};
 	int rc;
 
 	if (elf_check(r->argv[0], &r->program, e) != ELF_CHECK_OK)
 		return -ENOEXEC;
+	o.path = r->program.path;
 	if (r->check.job)
-		o.check = r->check.job->check;
-	rc = r->check.job ? preload_find_check(agent, e) : preload_find(agent, e);
+		o.tree.check = r->check.job->check;
+	rc = r->check.job ? preload_find_check(r->agent, e) : preload_find(r->agent, e);
 	if (!rc && given->leaks)
 		rc = run_leaks_init(&r->leaks, given->leaks, r->to, e);
 	r->leaks.apart = given->apart;
 	if (!rc && given->output)
 		rc = output_check(given->output, e);
 	if (!rc)
-		rc = child_prepare(&r->child, given->signals, e);
-	if (rc)
-		return rc;
-	o.data_raised = child_raise_data(PMM_OWN_DATA_BYTES);
-	if (!o.data_raised)
+		rc = launch_open(&o, &r->launch, e);
+	if (!rc && launch_totals(r->launch).data_not_raised)
 		session_note(r->to,
 			     "the limit on data (ulimit -d) cannot be raised; up to %s of it go to "
 			     "the agent",
 			     fmt_bytes(PMM_OWN_DATA_BYTES).s);
-	o.space_bytes = child_limit(&r->child, RLIMIT_AS).rlim_cur;
-	o.file_bytes = child_limit(&r->child, RLIMIT_FSIZE).rlim_max;
-	rc = ledger_tree_init(&r->tree, &o, e);
-	if (rc)
-		return rc;
-	rc = monitor_init(&r->monitor, &r->tree, &r->child, NULL, given->interval_ns,
-			  &monitor_ops, r, e);
-	if (!rc && r->check.job && r->check.job->scan_every_ns)
-		r->monitor.longest_ns = PMM_TICK_NS;
 	return rc;
 }
 
-static int launch(struct run *r, const char *agent, struct err *e)
+static int start(struct run *r, struct err *e)
 {
-	int keep[MONITOR_NR_FDS + 2] = { r->child.signal_fd, r->options->keep_fd };
-	char value[PRELOAD_VALUE_BYTES], **env;
-	uint64_t began_ns;
-	int rc;
+	int keep[LAUNCH_NR_FDS + 1] = { r->options->keep_fd };
+	int rc = launch_start(r->launch, e);
 
-	monitor_value(&r->monitor, value);
-	env = preload_env(environ, agent, value);
-
-	if (!env)
-		return err_set(e, -ENOMEM, "out of memory");
-	began_ns = ledger_tree_now_ns(&r->tree);
-	rc = child_start(&r->child, r->program.path, r->argv, env, e);
-	preload_env_free(env);
 	if (rc)
 		return rc;
 	if (r->options->shared)
-		r->options->shared->pid = r->child.pid;
-	monitor_begin(&r->monitor, began_ns);
-	monitor_fds(&r->monitor, keep + 2);
+		r->options->shared->pid = run_child(r)->pid;
+	launch_fds(r->launch, keep + 1);
 	child_drop_fds(keep, sizeof(keep) / sizeof(*keep));
 	return 0;
 }
@@ -226,37 +221,41 @@ static void go_on(struct run *r)
 	pid_t pid;
 
 	run_check_rest(&r->check);
-	pid = monitor_fork(&r->monitor);
+	pid = launch_fork(r->launch);
 	if (pid)
 		return;
 	r->in_background = true;
 	setsid();
 	session_background(r->to);
-	monitor_until_all(&r->monitor);
-	monitor_fini(&r->monitor);
+	while (launch_goes_on(r->launch))
+		step(r);
+	launch_give_up(r->launch);
+	take_events(r);
+	launch_close(r->launch);
 	_exit(0);
 }
 
 static void give_summary(struct run *r)
 {
 	struct summary *s = &r->summary;
+	const struct child *child = run_child(r);
+	struct launch_totals totals = launch_totals(r->launch);
 	struct coverage missed = { 0 };
 
-	untracked_rest(&r->rest, &r->monitor);
+	untracked_rest(&r->rest, &totals);
 	s->untracked = &r->rest;
 	s->heap = r->heap;
 	s->largest = r->largest;
 	s->argv = r->argv;
-	s->status = r->child.status;
-	s->run_ns = r->monitor.root_end_ns - r->monitor.root_begin_ns;
-	s->run_ns -= r->monitor.root_held_ns < s->run_ns ? r->monitor.root_held_ns : 0;
-	s->nr_replaced = r->monitor.nr_replaced;
-	s->nr_lost = r->monitor.nr_lost;
-	s->shrunk = r->tree.shrunk;
-	untracked_others(&missed, &r->monitor, s->nr_living, s->living);
+	s->status = child->status;
+	s->run_ns = totals.run_ns;
+	s->nr_replaced = totals.nr_replaced;
+	s->nr_lost = totals.nr_lost;
+	s->shrunk = totals.shrunk;
+	untracked_others(&missed, totals.nr_lost, s->nr_living, s->living);
 	if (!r->heap) /* the summary says so in its own words */
 		coverage_miss(&missed, r->argv[0], census_why(PMM_EXEC_TRACKED), true,
-			      (uint32_t)r->child.pid);
+			      (uint32_t)child->pid);
 	if (r->check.job) {
 		coverage_add(&r->check.coverage, &r->rest);
 		coverage_add(&r->check.coverage, &missed);
@@ -305,8 +304,8 @@ static int give_verdicts(struct run *r, struct err *e)
 		found = run_check_tell(&r->check, r->heap, e);
 	if (found >= 0 && r->options->leaks) {
 		coverage_add(&r->leaks.coverage, &r->rest);
-		lost = run_leaks_tell(&r->leaks, r->heap, r->child.comm, r->options->only_losses,
-				      e);
+		lost = run_leaks_tell(&r->leaks, r->heap, run_child(r)->comm,
+				      r->options->only_losses, e);
 	}
 	return lost ? lost : found;
 }
@@ -327,7 +326,7 @@ void run_finish(struct run *r, struct session_end *end)
 	if (shared)
 		shared->unchecked = any_unchecked(r);
 	*end = (struct session_end){
-		.code = child_exit_code(r->child.status),
+		.code = child_exit_code(run_child(r)->status),
 		.found = is_find(r, found),
 		.failed = found < 0 && r->check.job,
 		.unseen = r->options->for_verdict && (unseen(r) || found < 0),
@@ -336,7 +335,7 @@ void run_finish(struct run *r, struct session_end *end)
 
 const struct child *run_child(const struct run *r)
 {
-	return &r->child;
+	return launch_child(r->launch);
 }
 
 void run_close(struct run *r)
@@ -349,8 +348,7 @@ void run_close(struct run *r)
 	run_leaks_fini(&r->leaks);
 	run_check_fini(&r->check);
 	coverage_fini(&r->rest);
-	monitor_fini(&r->monitor);
-	ledger_tree_fini(&r->tree);
+	launch_close(r->launch);
 	free(r);
 }
 
@@ -358,7 +356,6 @@ int run_open(struct run **out, const struct run_options *o, char **argv,
 	     const struct session_sink *to, struct err *e)
 {
 	struct run *r = calloc(1, sizeof(*r));
-	char agent[PATH_MAX];
 	int rc;
 
 	*out = NULL;
@@ -367,14 +364,12 @@ int run_open(struct run **out, const struct run_options *o, char **argv,
 	r->options = o;
 	r->to = to;
 	r->argv = argv;
-	r->tree.fd = -1;
-	r->monitor = MONITOR_CLOSED;
 	r->check.to = to;
 	r->check.apart = o->apart;
 	r->check.job = o->check;
-	rc = prepare(r, agent, e);
+	rc = prepare(r, e);
 	if (!rc)
-		rc = launch(r, agent, e);
+		rc = start(r, e);
 	if (rc)
 		run_close(r);
 	else
@@ -384,10 +379,16 @@ int run_open(struct run **out, const struct run_options *o, char **argv,
 
 void run_wait(struct run *r)
 {
-	monitor_until_root(&r->monitor);
+	uint64_t end_ns;
+
+	while (!launch_root_done(r->launch))
+		step(r);
 	if (r->options->shared)
-		r->options->shared->ended = r->child.status;
-	r->summary.nr_living = monitor_settle(&r->monitor, GRACE_NS, &r->summary.living);
+		r->options->shared->ended = run_child(r)->status;
+	end_ns = launch_now_ns(r->launch) + GRACE_NS;
+	while ((r->summary.nr_living = launch_left(r->launch, &r->summary.living)) &&
+	       launch_now_ns(r->launch) < end_ns)
+		step(r);
 	if (r->summary.nr_living && r->options->output && !r->options->shared)
 		go_on(r);
 }

@@ -3,7 +3,7 @@
 #include "src/session/untracked.h"
 
 #include "include/pmm/ledger.h"
-#include "src/track/monitor.h"
+#include "src/track/launch.h"
 #include "src/proc/proc.h"
 
 const char *untracked_why(const struct heap *h)
@@ -37,25 +37,25 @@ static void add_census(struct coverage *c, struct census *census)
 		coverage_miss_many(c, "", "", true, census->nr_more, 0);
 }
 
-void untracked_rest(struct coverage *c, struct monitor *m)
+void untracked_rest(struct coverage *c, const struct launch_totals *t)
 {
-	uint64_t idle = m->nr_without_events - coverage_missed(c, true);
+	uint64_t idle = t->nr_without_events - coverage_missed(c, true);
 
-	add_census(c, &m->census);
+	add_census(c, t->census);
 	c->processes += idle;
 	c->covered += idle;
 	c->idle += idle;
-	c->replaced += m->nr_replaced;
+	c->replaced += t->nr_replaced;
 }
 
-void untracked_others(struct coverage *c, const struct monitor *m, unsigned nr_living, pid_t living)
+void untracked_others(struct coverage *c, unsigned nr_lost, unsigned nr_living, pid_t living)
 {
 	char comm[PROC_COMM_BYTES] = "";
 
-	if (m->nr_lost)
+	if (nr_lost)
 		coverage_miss_many(c, "[unknown]",
 				   "no memory, address space or descriptors for a ledger", true,
-				   m->nr_lost, 0);
+				   nr_lost, 0);
 	if (nr_living) {
 		proc_comm(living, comm);
 		coverage_miss_many(c, comm[0] ? comm : "[unknown]", "still running", false,

@@ -10,7 +10,7 @@
 #include "src/analyze/coverage.h"
 #include "src/model/heap.h"
 
-struct monitor;
+struct launch_totals;
 
 /* Why nothing is known of the heap of a process that has a ledger; NULL: it is known. */
 const char *untracked_why(const struct heap *h);
@@ -22,13 +22,12 @@ const char *untracked_name(const struct heap *h);
  * What the monitor knows of and delivered no heap of: programs that were not tracked, others that
  * never allocated anything. `c` holds those of the latter whose heap was not seen.
  */
-void untracked_rest(struct coverage *c, struct monitor *m);
+void untracked_rest(struct coverage *c, const struct launch_totals *t);
 
 /*
- * What others report as well: processes without a ledger, and `nr_living` that go on, `living`
- * among them.
+ * What others report as well: `nr_lost` processes without a ledger, and `nr_living` that go on,
+ * `living` among them.
  */
-void untracked_others(struct coverage *c, const struct monitor *m, unsigned nr_living,
-		      pid_t living);
+void untracked_others(struct coverage *c, unsigned nr_lost, unsigned nr_living, pid_t living);
 
 #endif

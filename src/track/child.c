@@ -13,7 +13,7 @@
 /* Raised for pmm: it maps ledgers, writes captures, holds a few descriptors per process. */
 static const int raised[CHILD_NR_LIMITS] = { RLIMIT_AS, RLIMIT_FSIZE, RLIMIT_NOFILE };
 
-int child_prepare(struct child *c, const struct child_signals *signals, struct err *e)
+int child_prepare(struct child *c, const struct child_signals *signals, bool raises, struct err *e)
 {
 	int rc;
 
@@ -31,9 +31,30 @@ int child_prepare(struct child *c, const struct child_signals *signals, struct e
 				       "cannot read the limits that the program is to have: %s",
 				       strerror(errno));
 		most = (struct rlimit){ c->limit[i].rlim_max, c->limit[i].rlim_max };
-		setrlimit(raised[i], &most);
+		if (raises)
+			setrlimit(raised[i], &most);
 	}
+	if (getrlimit(RLIMIT_DATA, &c->data))
+		c->data = (struct rlimit){ 0 };
+	c->raises = raises;
 	return 0;
+}
+
+void child_close(struct child *c)
+{
+	if (c->pid && !kill(c->pid, SIGKILL))
+		while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
+			;
+	c->pid = 0;
+	if (c->raises) {
+		for (unsigned i = 0; i < CHILD_NR_LIMITS; i++)
+			setrlimit(raised[i], &c->limit[i]);
+		setrlimit(RLIMIT_DATA, &c->data);
+	}
+	c->raises = false;
+	if (c->signal_fd >= 0)
+		close(c->signal_fd);
+	c->signal_fd = -1;
 }
 
 struct rlimit child_limit(const struct child *c, int resource)
@@ -49,14 +70,13 @@ static rlim_t plus(rlim_t limit, uint64_t bytes)
 	return limit > RLIM_INFINITY - bytes ? RLIM_INFINITY : limit + bytes;
 }
 
-bool child_raise_data(uint64_t bytes)
+bool child_raise_data(struct child *c, uint64_t bytes)
 {
-	struct rlimit l;
+	struct rlimit l = { plus(c->data.rlim_cur, bytes), plus(c->data.rlim_max, bytes) };
 
-	if (getrlimit(RLIMIT_DATA, &l))
-		return false;
-	l = (struct rlimit){ plus(l.rlim_cur, bytes), plus(l.rlim_max, bytes) };
-	return !setrlimit(RLIMIT_DATA, &l);
+	if (!c->raises)
+		return c->data.rlim_cur == RLIM_INFINITY;
+	return c->data.rlim_max && !setrlimit(RLIMIT_DATA, &l);
 }
 
 /* In the forked child: give back what child_prepare() took and become the program. */

@@ -42,7 +42,8 @@ struct child {
 	/* what pmm was given; of signals only if they were taken */
 	sigset_t mask;
 	struct sigaction action[NSIG];
-	struct rlimit limit[CHILD_NR_LIMITS];
+	struct rlimit limit[CHILD_NR_LIMITS], data;
+	bool raises;	/* its limits; else the program has them as they are */
 	/* the program */
 	pid_t pid;     /* 0 = not started or reaped */
 	int signal_fd; /* what pmm gets instead of signals; -1 = they are not taken */
@@ -52,9 +53,10 @@ struct child {
 };
 
 /*
- * Have signals taken (NULL: not), remember limits and raise what pmm must. 0 or -errno with `e`.
+ * Have signals taken (NULL: not), remember limits and raise what pmm must, if it `raises` any. 0 or
+ * -errno with `e`; child_close() follows in any case.
  */
-int child_prepare(struct child *c, const struct child_signals *signals, struct err *e);
+int child_prepare(struct child *c, const struct child_signals *signals, bool raises, struct err *e);
 
 /* The limit the program will run under, of RLIMIT_AS, RLIMIT_FSIZE or RLIMIT_NOFILE. */
 struct rlimit child_limit(const struct child *c, int resource);
@@ -63,7 +65,7 @@ struct rlimit child_limit(const struct child *c, int resource);
  * Raise the limit on data (RLIMIT_DATA) that pmm has and the program will get by so many bytes of
  * the agent's own, if there is one. False: that is not allowed, it stays as it is.
  */
-bool child_raise_data(uint64_t bytes);
+bool child_raise_data(struct child *c, uint64_t bytes);
 
 /*
  * Fork and execve(path). Every descriptor that is not close-on-exec goes to the program. 0 or
@@ -78,6 +80,12 @@ int child_start(struct child *c, const char *path, char **argv, char **env, stru
  * program is gone (SIGTERM, SIGHUP).
  */
 bool child_signals(struct child *c, bool (*from_inside)(void *arg, pid_t pid), void *arg);
+
+/*
+ * The program is killed if it runs, and collected; limits are as before, signal_fd is closed. What
+ * else was taken of signals stays with who has taken it.
+ */
+void child_close(struct child *c);
 
 /* The exit code that passes a wait status on: its own, or 128 + signal. */
 int child_exit_code(int status);

@@ -150,6 +150,7 @@ static void let_all_go(struct monitor *m)
 
 void monitor_fini(struct monitor *m)
 {
+	monitor_let_go(m);
 	if (m->ticker)
 		ticker_del(m->ticker, m->tree);
 	ticker_fini(&m->own);
@@ -270,7 +271,8 @@ static void deliver(struct monitor *m, struct watched *w)
 		m->nr_without_events++;
 		if (m->ops->idle)
 			m->ops->idle(m->arg, h);
-		heap_free(h);
+		else
+			heap_free(h);
 	} else {
 		m->ops->ended(m->arg, h, w->is_root);
 	}
@@ -374,14 +376,35 @@ static void give_up_descriptor(struct monitor *m)
 	}
 }
 
+/* Is the root not delivered yet? */
+static bool root_is_watched(const struct monitor *m)
+{
+	vec_each(&m->roll.all, w)
+		if ((*w)->is_root)
+			return true;
+	return false;
+}
+
+/* After the end all that was said before it is heard, however much came with it. */
+static void root_ends(struct monitor *m)
+{
+	if (!m->child->ended || m->root_done)
+		return;
+	if (!m->root_drained)
+		serve_drain(&m->serve, ticker_tick(m->ticker, m->tree));
+	m->root_drained = true;
+	m->stirred = true;
+}
+
 /*
  * Ends first, before who has ended is taken for the older image of a newer one; then the messages.
  */
-static uint64_t step(struct monitor *m, int64_t wait_ns)
+uint64_t monitor_step_for(struct monitor *m, int64_t wait_ns)
 {
 	uint64_t now_ns;
 	bool tick;
 
+	root_ends(m);
 	m->messages = serve_is_due(&m->serve);
 	loop_step(m->loop, wait_ns);
 	if (m->child->signal_fd == -1 && !m->root_end && !m->child->ended)
@@ -396,18 +419,19 @@ static uint64_t step(struct monitor *m, int64_t wait_ns)
 		visit_all(m);
 	if (m->leaves)
 		monitor_see_off(m, tick);
+	m->root_done |= m->root_drained && !root_is_watched(m);
 	loop_set_timer(m->loop, m->timer, next_ns(m, now_ns));
 	return now_ns;
 }
 
 uint64_t monitor_turn(struct monitor *m)
 {
-	return step(m, 0);
+	return monitor_step_for(m, 0);
 }
 
 uint64_t monitor_step(struct monitor *m)
 {
-	return step(m, LONGEST_NS);	/* the timer comes before that */
+	return monitor_step_for(m, LONGEST_NS);	/* the timer comes before that */
 }
 
 unsigned monitor_living(const struct monitor *m, pid_t *pid)
@@ -422,26 +446,10 @@ unsigned monitor_living(const struct monitor *m, pid_t *pid)
 	return (unsigned)m->roll.all.nr;
 }
 
-/* Is the root not delivered yet? */
-static bool root_is_watched(const struct monitor *m)
-{
-	vec_each(&m->roll.all, w)
-		if ((*w)->is_root)
-			return true;
-	return false;
-}
-
-/* After the end all that was said before it is heard, however much came with it. */
 void monitor_until_root(struct monitor *m)
 {
-	while (!m->child->ended)
+	while (!m->root_done)
 		monitor_step(m);
-	serve_drain(&m->serve, ticker_tick(m->ticker, m->tree));
-	do {
-		m->stirred = true;
-		monitor_step(m);
-	} while (root_is_watched(m));
-	m->root_done = true;
 }
 
 /*
@@ -470,36 +478,50 @@ static unsigned left(struct monitor *m, bool mapped, pid_t *pid)
 	return monitor_living(m, pid);
 }
 
+unsigned monitor_left(struct monitor *m, pid_t *pid)
+{
+	unsigned nr = monitor_living(m, pid);
+
+	return nr ? nr : left(m, false, pid);
+}
+
 unsigned monitor_settle(struct monitor *m, uint64_t grace_ns, pid_t *pid)
 {
 	uint64_t end_ns = ledger_tree_now_ns(m->tree) + grace_ns;
 	unsigned nr;
 
-	do {
-		nr = monitor_living(m, pid);
-		if (!nr)
-			nr = left(m, false, pid);
-	} while (nr && monitor_step(m) < end_ns);
+	do
+		nr = monitor_left(m, pid);
+	while (nr && monitor_step(m) < end_ns);
 	return nr;
 }
 
 /*
  * A process without ledger and board is given a second to show up; it may be no business of ours.
  */
-void monitor_until_all(struct monitor *m)
+bool monitor_goes_on(struct monitor *m)
 {
-	uint64_t now_ns = ledger_tree_now_ns(m->tree), seen_ns = now_ns, next_ns = 0;
+	uint64_t now_ns = ledger_tree_now_ns(m->tree);
 
-	while (!m->end_asked) {
-		if (monitor_living(m, NULL)) {
-			seen_ns = now_ns;
-		} else if (now_ns >= next_ns) {
-			if (!left(m, now_ns - seen_ns > START_WAIT_NS, NULL))
-				break;
-			next_ns = now_ns + UNCLAIMED_NS;
-		}
-		now_ns = monitor_step(m);
-	}
+	if (m->end_asked)
+		return false;
+	if (!m->seen_ns || monitor_living(m, NULL))
+		m->seen_ns = now_ns;
+	if (monitor_living(m, NULL) || now_ns < m->next_left_ns)
+		return true;
+	m->next_left_ns = now_ns + UNCLAIMED_NS;
+	return left(m, now_ns - m->seen_ns > START_WAIT_NS, NULL);
+}
+
+void monitor_give_up(struct monitor *m)
+{
 	vec_each(&m->roll.all, w)
 		deliver(m, *w);
+}
+
+void monitor_until_all(struct monitor *m)
+{
+	while (monitor_goes_on(m))
+		monitor_step(m);
+	monitor_give_up(m);
 }

@@ -41,29 +41,37 @@ struct monitor_ops {
 	/* A process has ended, or is given up on while it lives. The heap is the callee's. */
 	void (*ended)(void *arg, struct heap *h, bool is_root);
 	/*
-	 * Likewise, but it never allocated anything and is not delivered: the heap is the caller's.
-	 * May be NULL.
+	 * Likewise, but it never allocated anything and is not delivered. The heap is the callee's;
+	 * may be NULL.
 	 */
-	void (*idle)(void *arg, const struct heap *h);
+	void (*idle)(void *arg, struct heap *h);
 	/* Its ledger could not be read. */
 	void (*unreadable)(void *arg, pid_t pid, bool is_root, const struct err *e);
 	/*
-	 * It is about to end and waits until this returns or calls l->let_go, alive; `ended`
-	 * follows. Only where the tree was made with ledger_tree_options.leaks; may be NULL.
+	 * It is about to end and waits until this returns or calls l->let_go (monitor.holds: to
+	 * monitor_let_go(), without a step before), alive; `ended` follows. Only where the tree
+	 * was made with ledger_tree_options.leaks; may be NULL.
 	 */
 	void (*leaving)(void *arg, pid_t pid, const struct leaving *l);
 	/*
 	 * Its agent has noted heap errors that were not there at the call before, or one came again
 	 * (looked for once a second): the process as it is, blocks left out. What it notes before
 	 * it ends comes with `ended`; before exec, where nothing is delivered, a last time with
-	 * this. The heap is the caller's. May be NULL.
+	 * this. The heap is the callee's. May be NULL.
 	 */
-	void (*found)(void *arg, const struct heap *h, bool is_root);
+	void (*found)(void *arg, struct heap *h, bool is_root);
 	/*
 	 * At each of the loop's steps, of each process that lives; now_ns on the tree's clock. Must
 	 * not take long. May be NULL.
 	 */
 	void (*alive)(void *arg, pid_t pid, uint64_t now_ns);
+};
+
+/* One that waits at its end, and whose turn it is. */
+struct monitor_waiting {
+	struct watched *w;	  /* NULL: none */
+	bool let_go;		  /* it goes on, and is still being searched */
+	struct leaving leaving;
 };
 
 struct monitor {
@@ -87,8 +95,13 @@ struct monitor {
 	bool leaves;		  /* processes wait at their end */
 	VEC(struct leaving_asked) asked; /* who said so and was not searched yet, in that order */
 	unsigned nr_picked;	  /* of them, so far */
+	/* for src/track/launch.h: `leaving` only begins it, monitor_let_go() ends it */
+	bool holds;
+	struct monitor_waiting waiting;
 	size_t next_leaving;	  /* of the roll: whose word is looked at first */
-	bool root_done;		  /* the program's number may be another's by now */
+	bool root_drained;	  /* it has ended, and what was said before is heard */
+	bool root_done;		  /* delivered: the program's number may be another's by now */
+	uint64_t seen_ns, next_left_ns; /* for monitor_goes_on() */
 	bool handed_over;	  /* another process goes on */
 	bool stirred;		  /* somebody has ended: visits do not wait for the next tick */
 	bool behind;		  /* there is more to do than a step has time for */
@@ -133,12 +146,19 @@ void monitor_begin(struct monitor *m, uint64_t began_ns);
 /* Until the program (the root) has ended and its heap is delivered. */
 void monitor_until_root(struct monitor *m);
 
-/*
- * Until all processes of the tree have ended, or `grace_ns` are over; how many live, one in *pid.
- */
+/* How many processes of the tree go on, with a ledger or on the way to one; one in *pid. */
+unsigned monitor_left(struct monitor *m, pid_t *pid);
+
+/* Are there any, also ones without a sign of it for a second, and was nobody asked to end? */
+bool monitor_goes_on(struct monitor *m);
+
+/* Deliver those that live as they are. */
+void monitor_give_up(struct monitor *m);
+
+/* monitor_left() once none is, or `grace_ns` are over. */
 unsigned monitor_settle(struct monitor *m, uint64_t grace_ns, pid_t *pid);
 
-/* Until all have ended; when asked to end (SIGTERM) delivers the living as they are. */
+/* As long as monitor_goes_on(), then monitor_give_up(). */
 void monitor_until_all(struct monitor *m);
 
 /*
@@ -160,7 +180,11 @@ int monitor_fd(const struct monitor *m);
 /* Serve what came up, without waiting. Returns nanoseconds since the start. */
 uint64_t monitor_turn(struct monitor *m);
 
-/* Wait at most until the next visits are due, then likewise. */
+/* Wait at most until the next visits are due, then likewise; or as long as that. */
 uint64_t monitor_step(struct monitor *m);
+uint64_t monitor_step_for(struct monitor *m, int64_t wait_ns);
+
+/* The one that waits at its end is not needed any more. Nothing happens where there is none. */
+void monitor_let_go(struct monitor *m);
 
 #endif

@@ -61,5 +61,4 @@ void monitor_tell_found(struct monitor *m, struct watched *w, uint64_t now_ns, b
 	if (!m->ops->found || !watched_found(w, now_ns, last, &h))
 		return;
 	m->ops->found(m->arg, h, w->is_root);
-	heap_free(h);
 }

@@ -9,46 +9,52 @@
 
 #define MOST_ASKED 8	/* searches of one image: a program that is broken could ask for ever */
 
-struct waiting {
-	struct monitor *m;
-	struct watched *w;
-	bool let_go;
-};
-
 static void let_wait_no_more(void *arg)
 {
-	struct waiting *w = arg;
+	struct monitor *m = arg;
+	struct monitor_waiting *of = &m->waiting;
 
-	if (w->let_go)
+	if (of->let_go)
 		return;
 	/*
 	 * while it still waits they are too late; after that they would cost it what it has yet to
 	 * write
 	 */
-	monitor_on_signals(w->m);
-	leaving_answer(w->w);
-	w->w->held_ns += ledger_tree_now_ns(w->m->tree) - w->w->asked_ns;
-	w->w->asked_ns = 0;
-	w->let_go = true;
+	monitor_on_signals(m);
+	leaving_answer(of->w);
+	of->w->held_ns += ledger_tree_now_ns(m->tree) - of->w->asked_ns;
+	of->w->asked_ns = 0;
+	of->let_go = true;
+}
+
+void monitor_let_go(struct monitor *m)
+{
+	if (!m->waiting.w)
+		return;
+	let_wait_no_more(m);
+	ticker_pause(m->ticker);
+	m->waiting.w = NULL;
 }
 
 static void search(struct monitor *m, struct watched *w)
 {
-	struct waiting waiting = { .m = m, .w = w };
-	struct leaving l;
+	struct leaving *l = &m->waiting.leaving;
+	bool holds = false;
 
+	m->waiting = (struct monitor_waiting){ .w = w };
 	if (!w->asked_ns)
 		w->asked_ns = ledger_tree_now_ns(m->tree);
 	ticker_begin(m->ticker);
 	/* it may have ended before it was visited */
 	watched_tick(w, ticker_tick(m->ticker, m->tree));
-	if (m->ops->leaving && w->nr_asked++ < MOST_ASKED && !leaving_read(w, &l)) {
-		l.let_go = let_wait_no_more;
-		l.let_go_arg = &waiting;
-		m->ops->leaving(m->arg, w->pid, &l);
+	if (m->ops->leaving && w->nr_asked++ < MOST_ASKED && !leaving_read(w, l)) {
+		l->let_go = let_wait_no_more;
+		l->let_go_arg = m;
+		m->ops->leaving(m->arg, w->pid, l);
+		holds = m->holds;
 	}
-	let_wait_no_more(&waiting);
-	ticker_pause(m->ticker);
+	if (!holds)
+		monitor_let_go(m);
 }
 
 /* Of those that said they wait, and do. */

@@ -96,7 +96,7 @@ int main(int argc, char **argv)
 	}
 	argv += optind;
 	out = argc - optind < 3 ? NULL : fopen(argv[0], "we");
-	if (!out || child_prepare(&child, &run_signals, &e))
+	if (!out || child_prepare(&child, &run_signals, true, &e))
 		return 2;
 	o.space_bytes = child_limit(&child, RLIMIT_AS).rlim_cur;
 	o.file_bytes = child_limit(&child, RLIMIT_FSIZE).rlim_max;

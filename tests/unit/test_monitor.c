@@ -75,7 +75,7 @@ static void tell_child(const struct fixture *f)
 	tell(f->monitor.roll.all.v[0], 1);
 }
 
-static void on_found(void *arg, const struct heap *h, bool is_root)
+static void on_found(void *arg, struct heap *h, bool is_root)
 {
 	struct fixture *f = arg;
 
@@ -84,6 +84,7 @@ static void on_found(void *arg, const struct heap *h, bool is_root)
 	f->found[f->nr_found].count = h->findings[0].count;
 	f->found[f->nr_found].blocks = h->live_blocks;
 	f->found[f->nr_found++].end = h->end;
+	heap_free(h);
 	tell_program(f, f->nr_found);
 }
 
@@ -116,7 +117,7 @@ static void launch(struct fixture *f, const char *mode)
 	char value[PRELOAD_VALUE_BYTES], **env;
 
 	memset(f, 0, sizeof(*f));
-	assert_int_equal(child_prepare(&f->child, &run_signals, NULL), 0);
+	assert_int_equal(child_prepare(&f->child, &run_signals, true, NULL), 0);
 	assert_int_equal(ledger_tree_init(&f->tree, &o, NULL), 0);
 	assert_int_equal(monitor_init(&f->monitor, &f->tree, &f->child, NULL, 0, &ops, f, NULL), 0);
 	monitor_value(&f->monitor, value);
@@ -491,7 +492,7 @@ static void what_cannot_run_is_said(void **state)
 	struct child c;
 
 	(void)state;
-	assert_int_equal(child_prepare(&c, &run_signals, NULL), 0);
+	assert_int_equal(child_prepare(&c, &run_signals, true, NULL), 0);
 	assert_int_equal(child_start(&c, argv[0], argv, environ, &e), -ENOENT);
 	assert_non_null(strstr(e.text, "cannot execute '/nonexistent/program'"));
 	assert_int_equal(c.pid, 0);

@@ -73,7 +73,8 @@ static int setup(void **state)
 	*state = f;
 	if (pipe2(gate, O_CLOEXEC))
 		return -1;
-	if (child_prepare(&f->child, &run_signals, NULL) || ledger_tree_init(&f->board, &o, NULL) ||
+	if (child_prepare(&f->child, &run_signals, true, NULL) ||
+	    ledger_tree_init(&f->board, &o, NULL) ||
 	    monitor_init(&f->monitor, &f->board, &f->child, NULL, 0, &ops, f, NULL) ||
 	    pipe2(fds, O_CLOEXEC))
 		return -1;

@@ -311,7 +311,7 @@ static void launch(struct fixture *f)
 
 	snprintf(program, sizeof(program), "%s", built("tests/prog/leak_tree"));
 	assert_int_equal(preload_find(agent, NULL), 0);
-	assert_int_equal(child_prepare(&f->child, NULL, NULL), 0);
+	assert_int_equal(child_prepare(&f->child, NULL, true, NULL), 0);
 	assert_int_equal(ledger_tree_init(&f->tree, &o, NULL), 0);
 	assert_int_equal(monitor_init(&f->monitor, &f->tree, &f->child, &f->ticker, 0, &ops, f,
 				      NULL), 0);

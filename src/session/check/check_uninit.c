@@ -390,7 +390,7 @@ int check_uninit_open(struct check_uninit **out, const struct check_uninit_optio
 	if (!rc)
 		rc = tmpdir_make("uninit", &s->dir, e);
 	if (!rc)
-		rc = child_prepare(&s->child, o->signals, e);
+		rc = child_prepare(&s->child, o->signals, true, e);
 	if (!rc)
 		rc = make_loop(s, e);
 	if (!rc)
