@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A source that launches a program with the agent preloaded, and follows it and its children to
- * their ends. In steps, so that one thread can hold several, beside attached processes
+ * their ends. In steps, so that one thread can hold one beside attached processes
  * (track_attach.h):
  *
  *	launch_open(&options, &l, &e);		board, sockets and tables; nothing runs
@@ -37,8 +37,9 @@
  * one launch at a time may have them. Likewise `raises_limits`. The program's end is noticed
  * without them.
  *
- * A thread holds several launches at once (pulse.h). When it ends, however that comes, the kernel
- * says so on their boards, and no process of theirs waits at its end any more.
+ * A thread holds one launch at a time, from open to close: when it ends, however that comes, the
+ * kernel says so on the board, so that no process waits at its end any more, and a thread has one
+ * list of such words (pulse.h). A second one at a time belongs to another thread.
  *
  * Errors: what fails in open or start leaves nothing behind but what launch_close() frees. A step
  * does not fail: what cannot be recorded is counted in launch_totals.nr_lost. Prints nothing.

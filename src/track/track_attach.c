@@ -259,7 +259,7 @@ int attach_open(pid_t pid, const struct attach_options *o, struct attach **out, 
 
 	*out = NULL;
 	if (!a)
-		return -ENOMEM;
+		return err_set(e, -ENOMEM, "out of memory");
 	a->pid = pid;
 	a->o = *o;
 	a->ticker = o->ticker;
@@ -267,7 +267,9 @@ int attach_open(pid_t pid, const struct attach_options *o, struct attach **out, 
 	a->tree.fd = -1;
 	a->detached = true;		/* as long as nothing of ours is in the process */
 	rc = loop_make(a);
-	if (!rc)
+	if (rc)
+		err_set(e, rc, "cannot watch process %d: %s", (int)pid, strerror(-rc));
+	else
 		rc = open_it(a, e);
 	if (rc)
 		attach_close(a);
