@@ -180,11 +180,14 @@ static bool collect_end(struct child *c)
 
 static void on_stop(struct child *c, int sig)
 {
+	siginfo_t info;
+
 	c->stopped = true;
 	if (!c->signals || !shell_watches(sig))
 		return;
-	c->signals->stop();	/* here until the shell continues the job */
-	kill(c->pid, SIGCONT);
+	c->signals->stop(c->pid);	/* here until the shell continues the job */
+	if (peek_event(c, &info) && info.si_code == CLD_STOPPED)
+		kill(c->pid, SIGCONT);
 	c->stopped = false;
 }
 

@@ -33,8 +33,11 @@ struct child_signals {
 	int (*take)(struct child *c, struct err *e);
 	/* In the forked child, before the program is executed: as we were given them. */
 	void (*give)(const struct child *c);
-	/* The program has stopped, and a shell waits for all of us to stop. Until continued. */
-	void (*stop)(void);
+	/*
+	 * The program has stopped, and a shell waits for all of us to stop. Until we are continued,
+	 * or the program is by somebody else.
+	 */
+	void (*stop)(pid_t program);
 };
 
 struct child {

@@ -136,6 +136,12 @@ run_pmm() {
 	[ -f s.pmm ]
 }
 
+@test "run: pmm goes on with the program, whoever stopped and continued that" {
+	cd "$T"
+	within python3 "$CLI/run_stop.py" "$PMM" "$T/c.pmm"
+	[ -s c.pmm ]
+}
+
 @test "run: the program goes on when pmm is killed" {
 	"$PMM" run -q -o s.pmm -- sh -c 'touch ready; until [ -e go ]; do sleep 0.05; done; touch done' &
 	await test -f ready
