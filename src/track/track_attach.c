@@ -234,8 +234,11 @@ static int open_it(struct attach *a, struct err *e)
 {
 	int rc = watchdog_start(&a->watchdog, a->pid, abandon, &(pid_t){ getpid() }, e);
 
-	if (!rc)
+	if (!rc) {
 		rc = fds_reserve(&a->spare, DETACH_NR_FDS);
+		if (rc)
+			err_set(e, rc, "cannot watch process %d: %s", (int)a->pid, strerror(-rc));
+	}
 	if (!rc)
 		rc = stop_allowed(a->pid, e);
 	if (!rc)
