@@ -60,7 +60,7 @@ static bool start(void)
 		return false;
 	agent.pid = (int)sys0(getpid);
 	if (!agent.compiled_in)
-		agent.texts_bytes = UINT64_MAX;	/* there is the stack to tell them apart */
+		agent.texts_bytes = UINT64_MAX;	/* there is the stack to distinguish them */
 	if (!agent.single_threaded)
 		agent.single_threaded = &never_single;
 	if (!memory_get() || segment_open() || !followed() || segment_claim(true)) {

@@ -93,14 +93,14 @@ static bool taken(const void *p, const struct block_info *was, struct full_block
 	return true;
 }
 
-bool shim_take(struct tctx *c, const void *p, struct full_block *b)
+bool shim_remove(struct tctx *c, const void *p, struct full_block *b)
 {
 	struct block_info was;
 
 	return shim_is_ours(p) && record_free(c, (uint64_t)p, &was) && taken(p, &was, b);
 }
 
-bool shim_take_moving(struct tctx *c, const void *p, size_t new_size, struct full_block *b)
+bool shim_remove_moving(struct tctx *c, const void *p, size_t new_size, struct full_block *b)
 {
 	struct block_info was;
 

@@ -81,14 +81,14 @@ uint32_t shim_site(struct tctx *c, const struct full_call *call, uint32_t flags)
 void shim_note(struct tctx *c, char *p, size_t size, uint32_t kind, uint32_t site, uint32_t flags);
 void shim_forgotten(struct tctx *c, const void *p);
 void shim_failed(struct tctx *c, size_t size, uint32_t site);
-bool shim_take(struct tctx *c, const void *p, struct full_block *b);
-bool shim_take_moving(struct tctx *c, const void *p, size_t new_size, struct full_block *b);
+bool shim_remove(struct tctx *c, const void *p, struct full_block *b);
+bool shim_remove_moving(struct tctx *c, const void *p, size_t new_size, struct full_block *b);
 void shim_moved(struct tctx *c);
 void shim_restore(struct tctx *c, const struct full_block *b);
 bool shim_change_site(struct tctx *c, const struct full_block *b, uint32_t site);
 unsigned shim_changed_behind(const struct full_block *b, uint64_t word);
 uint32_t shim_any_number(void);
-bool shim_look(const void *p, struct full_block *b);
+bool shim_find(const void *p, struct full_block *b);
 bool shim_around(const void *p, struct full_block *b);
 bool shim_still(const struct full_block *b);
 bool shim_peek(const void *p, void *to, size_t bytes);
@@ -117,10 +117,11 @@ void shim_describe(const void *p, const struct block_info *was, struct full_bloc
 #define SHIM_TABLE(is_ready)                                                                       \
 	.version = PMM_SHIM_VERSION, .bytes = sizeof(struct pmm_shim_table), .ready = is_ready,    \
 	.enter = shim_enter, .leave = shim_leave, .calling = shim_calling, .site = shim_site,      \
-	.note = shim_note, .forget = shim_forgotten, .failed = shim_failed, .take = shim_take,     \
-	.take_moving = shim_take_moving, .moved = shim_moved, .restore = shim_restore,             \
+	.note = shim_note, .forget = shim_forgotten, .failed = shim_failed,                       \
+	.remove = shim_remove, .remove_moving = shim_remove_moving, .moved = shim_moved,          \
+	.restore = shim_restore,                                                                  \
 	.change_site = shim_change_site, .still = shim_still, .peek = shim_peek,                   \
-	.changed_behind = shim_changed_behind, .number = shim_any_number, .look = shim_look,       \
+	.changed_behind = shim_changed_behind, .number = shim_any_number, .find = shim_find,       \
 	.around = shim_around, .each = shim_each, .totals = shim_totals,                           \
 	.live_bytes = shim_live_bytes, .each_srcloc = shim_each_srcloc,                            \
 	.class_row = shim_class_row, .place = shim_place

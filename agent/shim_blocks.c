@@ -117,7 +117,7 @@ bool shim_still(const struct full_block *b)
 	       now.word[0] == was.word[0] && now.size == was.size;
 }
 
-bool shim_look(const void *p, struct full_block *b)
+bool shim_find(const void *p, struct full_block *b)
 {
 	struct block_info was;
 

@@ -11,13 +11,13 @@ static int admit(const struct at *at, size_t size)
 		inspect_all(at);
 	if (huge && size >= huge) {
 		monitor.stats.nr_huge++;
-		tell(at, "huge request: %zu bytes", size);
+		say(at, "huge request: %zu bytes", size);
 	}
 	if (!limit || (size <= limit && bytes_live() <= limit - size))
 		return 1;
 	if (!monitor.refused) {
 		monitor.refused = 1;
-		tell(at, "request for %zu bytes fails, as all beyond the limit of %zu", size,
+		say(at, "request for %zu bytes fails, as all beyond the limit of %zu", size,
 		     limit);
 	}
 	return 0;

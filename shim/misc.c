@@ -115,7 +115,7 @@ size_t pmm_drop(size_t kib)
 			changed += block[i] != POISON;
 		if (changed) {
 			monitor.stats.nr_errors++;
-			tell(NULL, "wild pointer: %u of the grabbed bytes at %p changed", changed,
+			say(NULL, "wild pointer: %u of the grabbed bytes at %p changed", changed,
 			     (void *)block);
 		}
 		memcpy(&monitor.grabbed, block, sizeof(void *));
@@ -210,7 +210,7 @@ int pmm_failed(PMM_AT, const char *text)
 	if (!enter())
 		return 0;
 	monitor.stats.nr_errors++;
-	tell(&at, "assertion failed: %s", text);
+	say(&at, "assertion failed: %s", text);
 	leave();
 	reaction = monitor.react ? (size_t)monitor.react(monitor.react_ctx, text)
 				 : option(PMM_REACTION);

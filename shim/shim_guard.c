@@ -28,11 +28,11 @@ static void tell_block(const struct at *at, const char *what, unsigned bytes, co
 {
 	monitor.stats.nr_errors++;
 	if (bytes)
-		tell(at, "%s: %u byte%s %s block %p of %zu bytes from %s(%u) changed", what, bytes,
+		say(at, "%s: %u byte%s %s block %p of %zu bytes from %s(%u) changed", what, bytes,
 		     bytes == 1 ? "" : "s", where, (void *)(uintptr_t)slot->address, slot->size,
 		     slot->file, (unsigned)slot->line);
 	else
-		tell(at, "%s %p of %zu bytes from %s(%u)%s", what, (void *)(uintptr_t)slot->address,
+		say(at, "%s %p of %zu bytes from %s(%u)%s", what, (void *)(uintptr_t)slot->address,
 		     slot->size, slot->file, (unsigned)slot->line, where);
 	if (slot->state >= DEAD && slot->freed_line) {
 		put_text("pmm:     freed at %s(%u)\n", slot->freed_file,

@@ -119,7 +119,7 @@ static void put_args(const char *format, va_list args);
 APART int keep_thread(int state);
 static void hand_on(void);		/* give gathered text to the output function */
 /* a line that begins with the place, if there is one */
-static void tell(const struct at *at, const char *format, ...) PMM_PRINTF(2, 3);
+static void say(const struct at *at, const char *format, ...) PMM_PRINTF(2, 3);
 
 /* ---- shim_report.c; under the lock */
 static void put_tables(unsigned tables);

@@ -92,7 +92,7 @@ struct monitor {
 	uint32_t bucket[2 * PMM_STATIC_SLOTS];	/* 1 + first slot; most chains have one */
 };
 
-/* What pmm.h promises; one byte more is each thread's, to tell them apart. */
+/* What pmm.h promises; one byte more is each thread's, to distinguish them. */
 typedef char state_is_too_big
 	[sizeof(struct monitor) + NR_OPTIONS * sizeof(size_t) < PMM_STATIC_RAM ? 1 : -1];
 

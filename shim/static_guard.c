@@ -145,7 +145,7 @@ static int judge_pointer(const struct at *at, const void *p)
 
 	if (place) {
 		monitor.stats.nr_errors++;
-		tell(at, "free of %p, no block: %s", (void *)(uintptr_t)p, place);
+		say(at, "free of %p, no block: %s", (void *)(uintptr_t)p, place);
 		return 1;
 	}
 	if (monitor.full || option(PMM_MIN_SIZE) ||

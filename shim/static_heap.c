@@ -26,7 +26,7 @@ static void note_zero(const struct at *at)
 {
 	monitor.stats.nr_zero++;
 	if (option(PMM_TELL_ZERO))
-		tell(at, "request for 0 bytes");
+		say(at, "request for 0 bytes");
 }
 
 HOT int call_of(char entry)

@@ -82,7 +82,7 @@ void *pmm_unmark_at(PMM_AT, const void *p)
 			monitor.nr_marked--;
 		} else {
 			monitor.stats.nr_errors++;
-			tell(&at, "%p is not marked", (void *)(uintptr_t)p);
+			say(&at, "%p is not marked", (void *)(uintptr_t)p);
 		}
 		leave();
 	}

@@ -335,7 +335,7 @@ static void put_text(const char *format, ...)
 	va_end(args);
 }
 
-static void tell(const struct at *at, const char *format, ...)
+static void say(const struct at *at, const char *format, ...)
 {
 	va_list args;
 

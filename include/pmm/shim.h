@@ -122,8 +122,8 @@ struct pmm_shim_table {
 	 * take a block out, with what is known of it; false: it is not there. To be resized: until
 	 * moved() it is on its way
 	 */
-	bool (*take)(struct tctx *c, const void *p, struct full_block *b);
-	bool (*take_moving)(struct tctx *c, const void *p, size_t new_size, struct full_block *b);
+	bool (*remove)(struct tctx *c, const void *p, struct full_block *b);
+	bool (*remove_moving)(struct tctx *c, const void *p, size_t new_size, struct full_block *b);
 	void (*moved)(struct tctx *c);
 	void (*restore)(struct tctx *c, const struct full_block *b);
 	/* a live block is one of another site from now on */
@@ -133,7 +133,7 @@ struct pmm_shim_table {
 	uint32_t (*number)(void);	/* one that no block has */
 
 	/* look at a block and leave it where it is; at the one that p points into */
-	bool (*look)(const void *p, struct full_block *b);
+	bool (*find)(const void *p, struct full_block *b);
 	bool (*around)(const void *p, struct full_block *b);
 	/* it is there as it was when it was looked at */
 	bool (*still)(const struct full_block *b);

@@ -155,7 +155,7 @@ void *full_get(const struct full_call *call, char entry, uint32_t kind, size_t a
 		int admitted;
 
 		if (!size && option(PMM_TELL_ZERO))
-			tell(&at, "request for 0 bytes");
+			say(&at, "request for 0 bytes");
 		admitted = admit(&at, size);
 		leave();
 		if (!admitted)

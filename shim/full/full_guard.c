@@ -272,7 +272,7 @@ static void *judge_stranger(const struct at *at, void *p)
 	place = (uintptr_t)p & (sizeof(void *) - 1) ? "not aligned" : memory_of(p);
 	if (place) {
 		monitor.stats.nr_errors++;
-		tell(at, "free of %p, no block: %s", p, place);
+		say(at, "free of %p, no block: %s", p, place);
 		return NULL;
 	}
 	if (monitor.table && monitor.table->around(p, &b)) {

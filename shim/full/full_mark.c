@@ -57,7 +57,7 @@ void *pmm_unmark_at(PMM_AT, const void *p)
 	k = list_take(&monitor.marked, p);
 	if (!k) {
 		monitor.stats.nr_errors++;
-		tell(&at, "%p is not marked", (void *)(uintptr_t)p);
+		say(&at, "%p is not marked", (void *)(uintptr_t)p);
 	}
 	if (k)
 		kept_drop(k);

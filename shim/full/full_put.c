@@ -100,7 +100,7 @@ void full_put(const struct full_call *call, void *p)
 		leave();
 	}
 	c = full_enter(call);
-	if (!c || !monitor.table->take(c, p, &b)) {
+	if (!c || !monitor.table->remove(c, p, &b)) {
 		full_leave(c);
 		full_stranger(call, p);
 		return;
@@ -243,7 +243,7 @@ void *full_resize(const struct full_call *call, void *p, size_t size)
 		}
 	}
 	inspect_own(call, &b, 1);
-	if (!monitor.table->take_moving(c, p, size, &b)) {
+	if (!monitor.table->remove_moving(c, p, size, &b)) {
 		monitor.table->moved(c);
 		return resize_stranger(c, call, p, size);
 	}

@@ -29,7 +29,7 @@ static uint32_t full_site(struct tctx *c, const struct full_call *call, uint32_t
 
 static bool full_look(const void *p, struct full_block *b)
 {
-	return CALL_TABLE(look(p, b), false);
+	return CALL_TABLE(find(p, b), false);
 }
 
 static int full_each(int (*each)(void *ctx, const struct full_block *b), void *ctx)

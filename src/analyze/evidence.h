@@ -6,7 +6,7 @@
  * use and a server's start do it too. A leak does more: it goes on at its pace, block by block,
  * over all of the time, and none of what has grown old is freed. Each of these is a piece of
  * evidence of its own. With all of them a leak is likely; a site with some of them grows.
- * doc/leaks.md tells what each rules out, and how often it errs.
+ * doc/leaks.md says what each rules out, and how often it errs.
  */
 #ifndef ANALYZE_EVIDENCE_H
 #define ANALYZE_EVIDENCE_H

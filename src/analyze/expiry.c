@@ -102,13 +102,13 @@ static struct expiry_sum settle(struct expiry_site *k, const struct seen *s)
 		anew = (struct expiry_sum){ 0 };
 	k->held = plus(s->old, s->anew);
 	k->ever = plus(k->ever, anew);
-	k->untold = plus(k->untold, anew);
+	k->unreported = plus(k->unreported, anew);
 	k->freed = plus(k->freed, freed);
 	return freed;
 }
 
 /* Is there something to tell of a site? */
-static bool tell(struct expiry_site *k, uint64_t now_ns, struct expiry_sum freed,
+static bool event_due(struct expiry_site *k, uint64_t now_ns, struct expiry_sum freed,
 		 struct expiry_event *e)
 {
 	bool over = k->silent && (k->held.blocks > k->limit.blocks + HALF ||
@@ -121,11 +121,11 @@ static bool tell(struct expiry_site *k, uint64_t now_ns, struct expiry_sum freed
 		k->limit = (struct expiry_sum){ 2 * k->most.blocks, 2 * k->most.bytes };
 		return true;
 	}
-	if (k->untold.blocks < HALF || (k->silent ? !over : now_ns - k->told_ns < k->wait_ns))
+	if (k->unreported.blocks < HALF || (k->silent ? !over : now_ns - k->told_ns < k->wait_ns))
 		return false;
 	e->what = EXPIRY_AGAIN;
-	e->count = count_of(k->untold);
-	k->untold = (struct expiry_sum){ 0 };
+	e->count = count_of(k->unreported);
+	k->unreported = (struct expiry_sum){ 0 };
 	k->silent = false;
 	k->told_ns = now_ns;
 	k->wait_ns = 2 * k->wait_ns < MAX_WAIT_NS ? 2 * k->wait_ns : MAX_WAIT_NS;
@@ -137,7 +137,7 @@ static int look_known(struct expiry *x, struct expiry_site *k, const struct heap
 {
 	struct expiry_event e = { .number = (uint32_t)(k - x->sites.v) + 1, .site = site };
 	struct expiry_sum freed = settle(k, s);
-	bool told = tell(k, h->taken_ns, freed, &e);
+	bool due = event_due(k, h->taken_ns, freed, &e);
 
 	if (k->held.blocks > k->most.blocks)
 		k->most.blocks = k->held.blocks;
@@ -145,7 +145,7 @@ static int look_known(struct expiry *x, struct expiry_site *k, const struct heap
 		k->most.bytes = k->held.bytes;
 	e.expired = count_of(k->held);
 	e.oldest_ns = age_of(h, s);
-	return told ? vec_push(&out->list, e) : 0;
+	return due ? vec_push(&out->list, e) : 0;
 }
 
 /* ---- a site that is new ---- */

@@ -57,7 +57,7 @@ struct expiry_site {
 	struct expiry_sum limit;	/* silent until it holds more */
 	struct expiry_sum ever;		/* expired so far */
 	struct expiry_sum freed;	/* of those, freed */
-	struct expiry_sum untold;	/* expired since the last event */
+	struct expiry_sum unreported;	/* expired since the last event */
 	uint64_t told_ns, wait_ns;	/* when that was; how long to be quiet after it */
 	bool silent;
 };
@@ -71,8 +71,8 @@ struct expiry {
 };
 
 /*
- * Look at a heap; what is to be told goes into *out (emptied first), old sites before new ones. 0
- * or -ENOMEM.
+ * Read a heap; what is to be reported goes into *out (emptied first), old sites before new ones.
+ * 0 or -ENOMEM.
  */
 int expiry_look(struct expiry *x, const struct heap *h, struct expiry_events *out);
 void expiry_fini(struct expiry *x);

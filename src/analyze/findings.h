@@ -11,8 +11,9 @@
 
 /*
  * Findings of `from` whose index is `first` or more, put among those of a later snapshot of the
- * same process by their numbers. Sites are told by their numbers (struct heap_site), threads by
- * number and name; what is not there is not known. Also heap.check's canary scans. 0 or -ENOMEM.
+ * same process by their numbers. Sites are identified by their numbers (struct heap_site),
+ * threads by number and name; what is not there is not known. Also heap.check's canary
+ * scans. 0 or -ENOMEM.
  */
 int findings_carry(const struct heap *from, uint64_t first, struct heap *to);
 

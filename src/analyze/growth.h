@@ -4,7 +4,7 @@
  *
  * Steady growth is a leak's mark: it goes on to the end of what was seen, it is spread over time,
  * and the lowest points rise as well. A cache that filled up, the start of a program, a single
- * step, peaks that come and go are none of it. doc/watching.md tells how that is decided and how
+ * step, peaks that come and go are none of it. doc/watching.md says how that is decided and how
  * sure it is.
  */
 #ifndef ANALYZE_GROWTH_H

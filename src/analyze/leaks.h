@@ -149,8 +149,9 @@ int leaks_store(const struct leaks *l, struct heap *h);
 int leaks_load(struct leaks *l, const struct heap *h);
 
 /*
- * What a search found in `from`, put into a later snapshot of the same process: sites are told by
- * their numbers (struct heap_site); those that are not there become site 0. 0 or -ENOMEM.
+ * What a search found in `from`, put into a later snapshot of the same process: sites are
+ * identified by their numbers (struct heap_site); those that are not there become site 0. 0 or
+ * -ENOMEM.
  */
 int leaks_carry(const struct heap *from, struct heap *to);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pmm check: heap errors of a program as it is, told when they happen. */
+/* pmm check: heap errors of a program as it is, reported when they happen. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,14 +58,14 @@ _Static_assert(FOR_LIGHT == 1 << LEVEL(PMM_CHECK_LIGHT) &&
 		       FOR_SAMPLED == 1 << LEVEL(PMM_CHECK_SAMPLED),
 	       "options are for levels by the same numbers");
 
-static struct check_report_options told = CHECK_REPORT_DEFAULT;
+static struct check_report_options shown = CHECK_REPORT_DEFAULT;
 static struct opt_list skipped;
 static struct check_job job = {
 	.check = { .max_guarded = DEFAULT_GUARDED,
 		   .quarantine_bytes = DEFAULT_QUARANTINE,
 		   .fail_after = UINT64_MAX },
 	.sample_bytes = DEFAULT_SAMPLE,
-	.report = &told,
+	.report = &shown,
 };
 static int level = LEVEL(PMM_CHECK_GUARD), reaction;
 static const char *output, *report;
@@ -136,15 +136,15 @@ static const struct opt check_opts[] = {
 	{ "report", 0, OPT_FILE, "FILE",
 	  "write to FILE instead of standard error (of a capture: standard output)", &report },
 	{ "json", 0, OPT_FLAG, NULL, "write JSON, at the end (schema " CHECK_SCHEMA ")",
-	  &told.whole },
+	  &shown.whole },
 	{ "top", 0, OPT_UINT, "N",
 	  "errors shown of a capture, or listed of a tree of processes (default 100, as JSON all; "
 	  "0 = all)",
-	  &told.view.top, .given = &given_top },
+	  &shown.view.top, .given = &given_top },
 	{ "depth", 0, OPT_UINT, "N", "callers shown of a stack (default 8, 0 = all)",
-	  &told.view.depth },
+	  &shown.view.depth },
 	{ "show-bytes", 0, OPT_FLAG, NULL, "show what was written over canaries",
-	  &told.view.bytes },
+	  &shown.view.bytes },
 	{ "error-exitcode", 0, OPT_UINT, "N",
 	  "exit code when there were errors (default: of a COMMAND its own, else 1)", &error_code,
 	  .given = &given_code, .max = 255 },
@@ -162,13 +162,13 @@ static const struct opt check_opts[] = {
 	  "guard, with mprotect(): mappings the process may have (default vm.max_map_count)",
 	  &job.check.max_mappings, .uses = FOR_GUARDED },
 	{ "skip-fn", 0, OPT_LIST, "PATTERN",
-	  "step over functions like this where lines are named: wrappers of malloc (may be given "
+	  "skip functions like this where lines are named: wrappers of malloc (may be given "
 	  "again)",
 	  &skipped },
 	{ "debuginfod", 0, OPT_FLAG, NULL,
-	  "ask the servers of $DEBUGINFOD_URLS for missing debug information", &told.debuginfod },
-	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &told.no_symbols },
-	CMD_MEMORY_LIMIT(&told.memory_bytes),
+	  "ask the servers of $DEBUGINFOD_URLS for missing debug information", &shown.debuginfod },
+	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &shown.no_symbols },
+	CMD_MEMORY_LIMIT(&shown.memory_bytes),
 	TERMINAL_WIDTH(),
 	{ 0 }
 };
@@ -216,9 +216,9 @@ static int read_options(struct err *e)
 	struct pmm_check *c = &job.check;
 	int rc = 0;
 
-	told.skip = (struct texts){ skipped.v, skipped.nr };
-	if (told.whole && !given_top)
-		told.view.top = 0;
+	shown.skip = (struct texts){ skipped.v, skipped.nr };
+	if (shown.whole && !given_top)
+		shown.view.top = 0;
 	if (left && right)
 		return cmd_refuse(e, "'--left' and '--right' contradict each other",
 				  "leave out one of them");
@@ -261,14 +261,14 @@ static int check_options(bool command, const char *operand, struct err *e)
 
 static int run_uninit(char **argv, FILE *out, struct err *e)
 {
-	const struct check_uninit_options valgrind = { .report = &told, .no_follow = job.no_follow,
+	const struct check_uninit_options valgrind = { .report = &shown, .no_follow = job.no_follow,
 						.signals = &run_signals };
 	struct check_uninit *u;
 	struct session_end end;
 	struct emit to;
 	int rc;
 
-	emit_init(&to, out ? out : stderr, told.whole);
+	emit_init(&to, out ? out : stderr, shown.whole);
 	rc = check_uninit_open(&u, &valgrind, argv, &to.sink, e);
 	if (rc)
 		return rc;
@@ -287,7 +287,7 @@ static int run_all_ways(const struct run_options *o, char **argv, FILE *out, str
 	struct emit to;
 	int rc;
 
-	emit_init(&to, out ? out : stderr, told.whole);
+	emit_init(&to, out ? out : stderr, shown.whole);
 	rc = check_exhaustive_open(&x, &all, argv, &to.sink, e);
 	if (rc)
 		return rc;
@@ -317,16 +317,16 @@ static int run_command(char **argv, FILE *out, struct err *e)
 	o.for_verdict = o.quiet = true;
 	if (exhaustive)
 		return run_all_ways(&o, argv, out, e);
-	return cmd_run_for(&o, argv, out, told.whole, given_code ? (int)error_code : -1);
+	return cmd_run_for(&o, argv, out, shown.whole, given_code ? (int)error_code : -1);
 }
 
 static int report_capture(const char *path, const struct session_sink *to, struct err *e)
 {
 	struct heap *h = NULL;
-	int rc = source_read(path, told.memory_bytes, &h, e);
+	int rc = source_read(path, shown.memory_bytes, &h, e);
 
 	if (!rc)
-		rc = check_report(h, &told, to, e);
+		rc = check_report(h, &shown, to, e);
 	else if (rc == -ENOENT)
 		err_hint(e,
 			 "name a capture or the number of a process; a program is run with '--' "
@@ -338,7 +338,7 @@ static int report_capture(const char *path, const struct session_sink *to, struc
 	return rc;
 }
 
-static int look_again(void *check, struct stop stop, struct err *e)
+static int examine_again(void *check, struct stop stop, struct err *e)
 {
 	(void)stop; /* the process is never held */
 	return check_live_look(check, e);
@@ -346,11 +346,11 @@ static int look_again(void *check, struct stop stop, struct err *e)
 
 static int look_at_process(const char *text, struct emit *to, struct err *e)
 {
-	const struct check_live_options options = { .report = &told, .scan = scan };
+	const struct check_live_options options = { .report = &shown, .scan = scan };
 	struct live live = { .every_ns = job.scan_every_ns,
 			     .count = count,
 			     .found_code = given_code ? (int)error_code : CMD_FOUND,
-			     .look = look_again,
+			     .examine = examine_again,
 			     .to = to };
 	int rc = cmd_parse_pid(text, &live.pid, e);
 
@@ -362,14 +362,14 @@ static int look_at_process(const char *text, struct emit *to, struct err *e)
 	return rc;
 }
 
-/* 1 = errors were told of, 0 = there are none, or -errno with `e`. */
+/* 1 = errors were reported, 0 = there are none, or -errno with `e`. */
 static int look_at(int argc, char **argv, FILE *out, struct err *e)
 {
 	bool process = source_is_process(argv[0]);
 	struct emit to;
 	int rc;
 
-	emit_init(&to, out, told.whole);
+	emit_init(&to, out, shown.whole);
 	if (count && !job.scan_every_ns)
 		return cmd_refuse(e, "'--count' is for sweeps again and again",
 				  "how often: --sweep=TIME");

@@ -94,7 +94,7 @@ static const struct opt leaks_opts[] = {
 	{ "core", 0, OPT_FILE, "CORE",
 	  "search this core file of the process that FILE is a capture of", &core },
 	{ "skip-fn", 0, OPT_LIST, "PATTERN",
-	  "step over functions like this where lines are named: wrappers of malloc (may be given "
+	  "skip functions like this where lines are named: wrappers of malloc (may be given "
 	  "again)",
 	  &skipped },
 	{ "debuginfod", 0, OPT_FLAG, NULL,
@@ -252,8 +252,8 @@ static int hold_command(const struct run_options *o, char **argv, FILE *out, int
 
 	if (rc)
 		return rc;
-	job.search.look = leaks_hold_at_end;
-	job.search.look_arg = &a.hold;
+	job.search.inspect = leaks_hold_at_end;
+	job.search.inspect_arg = &a.hold;
 	job.report.silent = true;
 	code = cmd_run_for(o, argv, out, false, found_code);
 	rc = answers_end(&a, leaks_hold_end(&a.hold, e), e);
@@ -289,7 +289,7 @@ static int run_command(char **argv, FILE *out, struct err *e)
 		     : cmd_run_for(&o, argv, out, json, found_code);
 }
 
-static int look_for_holders(void *hold, struct stop stop, struct err *e)
+static int find_holders(void *hold, struct stop stop, struct err *e)
 {
 	struct leaks_hold *k = hold;
 
@@ -299,7 +299,7 @@ static int look_for_holders(void *hold, struct stop stop, struct err *e)
 static int hold_process(const char *operand, FILE *out, struct err *e)
 {
 	struct answers a;
-	struct live live = { .look = look_for_holders, .arg = &a.hold, .to = &a.to };
+	struct live live = { .examine = find_holders, .arg = &a.hold, .to = &a.to };
 	int rc = answers_begin(&a, out, e);
 
 	if (rc)
@@ -315,7 +315,7 @@ static int hold_process(const char *operand, FILE *out, struct err *e)
 	return answers_end(&a, rc, e);
 }
 
-static int look_again(void *search, struct stop stop, struct err *e)
+static int search_again(void *search, struct stop stop, struct err *e)
 {
 	return leaks_live_look(search, stop, e);
 }
@@ -325,7 +325,7 @@ static int search_process(const char *operand, struct emit *to, struct err *e)
 	struct live live = { .every_ns = every_ns,
 			     .count = count,
 			     .found_code = given_code ? (int)error_code : CMD_FOUND,
-			     .look = look_again,
+			     .examine = search_again,
 			     .to = to };
 	int rc = cmd_parse_pid(operand, &live.pid, e);
 

@@ -53,7 +53,7 @@ static const struct opt report_opts[] = {
 	  "list functions too, by what is held through them: by themselves or what they call",
 	  &opt.functions },
 	{ "skip-fn", 0, OPT_LIST, "PATTERN",
-	  "step over functions like this where lines are named: wrappers of malloc (may be given "
+	  "skip functions like this where lines are named: wrappers of malloc (may be given "
 	  "again)",
 	  &skipped },
 	{ "debuginfod", 0, OPT_FLAG, NULL,

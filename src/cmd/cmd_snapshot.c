@@ -83,7 +83,7 @@ static int add_figures(struct ledger_map *m, const struct ledger_options *o, str
 	return 0;
 }
 
-static int take(pid_t pid, struct heap **h, struct err *e)
+static int read_process(pid_t pid, struct heap **h, struct err *e)
 {
 	uint64_t damaged = 0;
 	struct ledger_options o = { .running = true, .pid = pid, .damaged = &damaged };
@@ -132,7 +132,7 @@ static int snapshot_run(int argc, char **argv)
 	if (!rc)
 		rc = cmd_parse_pid(argv[0], &pid, &e);
 	if (!rc)
-		rc = take(pid, &h, &e);
+		rc = read_process(pid, &h, &e);
 	if (!rc)
 		rc = output_name(output ? output : OUTPUT_DEFAULT, pid, h->comm, true, name);
 	if (rc == -ENAMETOOLONG)

@@ -27,7 +27,7 @@ static int repeat(struct looking *x, struct err *e)
 	do {
 		again_due(&x->again);
 		number++;
-		rc = l->look(l->arg, again_stop(&x->again), e);
+		rc = l->examine(l->arg, again_stop(&x->again), e);
 		again_hold(&x->again);
 		if (rc == -EINTR && l->every_ns)
 			break;

@@ -22,7 +22,7 @@ struct live {
 	 * Look once. 1 = found, 0 = not, -errno with `e`: -EINTR `stop` asked for it. The session
 	 * behind it has the sink of `to`, so that signals wait for session_ops.released only.
 	 */
-	int (*look)(void *arg, struct stop stop, struct err *e);
+	int (*examine)(void *arg, struct stop stop, struct err *e);
 	void *arg;
 	struct emit *to;
 };

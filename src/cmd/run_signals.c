@@ -20,7 +20,7 @@
 static const int ignored[] = { SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ };
 static const int watched[] = { SIGCHLD, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT };
 
-static int take(struct child *c, struct err *e)
+static int redirect(struct child *c, struct err *e)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
 	sigset_t set;
@@ -43,7 +43,7 @@ static int take(struct child *c, struct err *e)
 }
 
 /* In the forked child. */
-static void give(const struct child *c)
+static void restore(const struct child *c)
 {
 	for (unsigned i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
 		sigaction(ignored[i], &c->action[ignored[i]], NULL);
@@ -88,4 +88,4 @@ static void stop(pid_t program)
 		;
 }
 
-const struct child_signals run_signals = { .take = take, .give = give, .stop = stop };
+const struct child_signals run_signals = { .redirect = redirect, .restore = restore, .stop = stop };

@@ -20,7 +20,7 @@ static void pass_on(int sig)
 }
 
 /* A terminal's signals reach the run by themselves. */
-static void take(void *arg)
+static void forward_signals(void *arg)
 {
 	(void)arg;
 	for (unsigned i = 0; i < sizeof(passed) / sizeof(*passed); i++) {
@@ -60,7 +60,7 @@ static void program_ended(void *arg, const struct child *c)
 }
 
 const struct check_exhaustive_ops runs_signals = {
-	.begin = take,
+	.begin = forward_signals,
 	.inside = give,
 	.program_ended = program_ended,
 	.under_way = under_way,

@@ -128,7 +128,7 @@ static int look_at_register(struct undo *u, const ZydisDecodedOperand *o)
 		    class != ZYDIS_REGCLASS_ZMM && written)
 			return refuse(u, "it changes a register of the system");
 		return written && read && !makes_zero(u)
-			       ? refuse(u, "what it changes cannot be had back")
+			       ? refuse(u, "what it changes cannot be restored")
 			       : 0;
 	}
 	if (read && !makes_zero(u))
@@ -222,7 +222,7 @@ static int put_lea(struct undo *u, unsigned reg, int64_t distance, bool wide)
 	unsigned n = 0;
 
 	if (low != distance)
-		return refuse(u, "what it changes cannot be had back");
+		return refuse(u, "what it changes cannot be restored");
 	if (wide || reg >= 8)
 		u->out[n++] = (uint8_t)(0x40 | wide << 3 | (reg >= 8) << 2 | (reg >= 8));
 	u->out[n++] = 0x8d;
@@ -321,7 +321,7 @@ static int undo_change(struct undo *u)
 	int64_t by;
 
 	if (reg == NR_GPR || u->written != 1u << reg || u->partly)
-		return refuse(u, "what it changes cannot be had back");
+		return refuse(u, "what it changes cannot be restored");
 	if (reg == SP && !wide)
 		return refuse(u, "it sets the stack pointer");
 	if (added(u, &by))
@@ -335,7 +335,7 @@ static int undo_change(struct undo *u)
 	}
 	if (is_extension(u) || (is_mask(u) && !(u->written & u->keep)))
 		return 0;
-	return refuse(u, "what it changes cannot be had back");
+	return refuse(u, "what it changes cannot be restored");
 }
 
 static int undo(struct undo *u)

@@ -81,7 +81,7 @@ static void outlive(const struct canary_judge *l, struct ledger_map *m)
 	wait_for_clock(m, youngest_ns / PMM_TICK_NS + 2);
 }
 
-/* What a process executes. 0 = it cannot be told. */
+/* What a process executes. 0 = it is not known. */
 static uint64_t image_of(struct ledger_map *m)
 {
 	uint64_t image;

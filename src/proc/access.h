@@ -10,7 +10,7 @@
 
 /*
  * Bytes that the instruction at the beginning of `code` reads or writes at a time (of a string
- * instruction one element); 0: it accesses no memory, or that cannot be told.
+ * instruction one element); 0: it accesses no memory, or that is not known.
  */
 unsigned access_bytes(const uint8_t *code, unsigned bytes);
 
@@ -22,7 +22,7 @@ unsigned access_bytes(const uint8_t *code, unsigned bytes);
 
 /*
  * The address that the instruction accesses and that the processor does not have: its upper bits
- * are not all the same. False: none of its operands has one, or that cannot be told. *writes: the
+ * are not all the same. False: none of its operands has one, or that is not known. *writes: the
  * instruction writes there.
  */
 bool access_odd_address(const uint8_t *code, unsigned bytes, const uint64_t regs[ACCESS_NR_REGS],

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define UNKNOWN_BYTES	(4ull << 30)	/* of memory, where nothing tells how much there is */
+#define UNKNOWN_BYTES	(4ull << 30)	/* of memory, where nothing shows how much there is */
 #define NONE (1ull << 62)	/* version 1 says "none" with a number near 2^63 */
 
 struct search {

@@ -5,7 +5,7 @@
  * Writable data of objects, private and shared memory are roots; what only ever comes out of a file
  * (code, constants, archives), devices and the kernel's own pages are not. Of what is mapped
  * privately and may not be written any more (RELRO, say), those pages count that the process has
- * changed, or, where the kernel does not tell, the RELRO segment.
+ * changed, or, where the kernel does not say, the RELRO segment.
  */
 #include <elf.h>
 #include <errno.h>

@@ -260,7 +260,7 @@ static void give_summary(struct run *r)
 		coverage_add(&r->check.coverage, &r->rest);
 		coverage_add(&r->check.coverage, &missed);
 	}
-	s->told = run_check_tells_losses(&r->check, r->heap);
+	s->losses_reported = run_check_reports_losses(&r->check, r->heap);
 	summary_note(s, r->options->quiet, r->to);
 	coverage_add(&r->rest, &missed);
 	coverage_fini(&missed);

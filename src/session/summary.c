@@ -183,7 +183,7 @@ static void note_drops(const struct session_sink *to, const struct summary *s)
 /* What else is missing, likewise. */
 static void note_losses(const struct session_sink *to, const struct summary *s)
 {
-	if (s->heap && !s->told)
+	if (s->heap && !s->losses_reported)
 		note_off(to, s->heap);
 	if (s->heap && lost_any(s->heap) && s->shrunk)
 		session_hint(to, "a resource limit keeps the ledger small: ulimit -v, ulimit -f");
@@ -343,7 +343,7 @@ void summary_note(struct summary *s, bool brief, const struct session_sink *to)
 	if (!brief)
 		note_ending(to, s);
 	note_untracked(to, s);
-	if (s->heap && !s->told)
+	if (s->heap && !s->losses_reported)
 		note_drops(to, s);
 	if (!brief) {
 		note_heaps(to, s);

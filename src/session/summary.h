@@ -34,7 +34,7 @@ struct summary {
 	unsigned nr_living;	       /* processes that go on, watched in the background ... */
 	pid_t living;		       /* ... the first one */
 	struct coverage *untracked;    /* programs that were not seen; borrowed, NULL = none */
-	bool told;   /* what was not recorded of the program is told elsewhere */
+	bool losses_reported;   /* what was not recorded of the program is reported elsewhere */
 	bool shrunk; /* a resource limit left less room for the ledger than asked for */
 };
 

@@ -111,8 +111,8 @@ static int by_frame(const void *a, const void *b)
 }
 
 /*
- * One number for a frame: pcs of user space have 47 bits, modules are few. Others are told apart by
- * sorting.
+ * One number for a frame: pcs of user space have 47 bits, modules are few. Others are distinguished
+ * by sorting.
  */
 static uint64_t frame_key(const struct heap_node *n)
 {

@@ -18,7 +18,7 @@
 #include "src/base/hash.h"
 #include "src/base/vec.h"
 
-#define CENSUS_MAX_UNTRACKED	4096	/* programs and reasons that are told apart */
+#define CENSUS_MAX_UNTRACKED	4096	/* programs and reasons that are distinguished */
 #define CENSUS_MAX_PROCESSES	(1u << 20)	/* numbers: whoever is in the tree may name any */
 
 /* One process number, whoever has it. */

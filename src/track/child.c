@@ -20,7 +20,7 @@ int child_prepare(struct child *c, const struct child_signals *signals, bool rai
 	memset(c, 0, sizeof(*c));
 	c->signal_fd = -1;
 	c->signals = signals;
-	rc = signals ? signals->take(c, e) : 0;
+	rc = signals ? signals->redirect(c, e) : 0;
 	if (rc)
 		return rc;
 	for (unsigned i = 0; i < CHILD_NR_LIMITS; i++) {
@@ -88,7 +88,7 @@ static void become(const struct child *c, const char *path, char **argv, char **
 		if (setrlimit(raised[i], &c->limit[i]))
 			error = errno;
 	if (c->signals)
-		c->signals->give(c);
+		c->signals->restore(c);
 	if (!error) {
 		execve(path, argv, env);
 		error = errno;

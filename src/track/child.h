@@ -30,12 +30,12 @@ struct child_signals {
 	 * Fill mask, action[] and signal_fd, and change them so that the program's signals do not
 	 * harm us. 0 or -errno with `e`.
 	 */
-	int (*take)(struct child *c, struct err *e);
+	int (*redirect)(struct child *c, struct err *e);
 	/* In the forked child, before the program is executed: as we were given them. */
-	void (*give)(const struct child *c);
+	void (*restore)(const struct child *c);
 	/*
-	 * The program has stopped, and a shell waits for all of us to stop. Until we are continued,
-	 * or the program is by somebody else.
+	 * The program has stopped, and a shell waits for all of us to stop. Returns when we are
+	 * continued, or when the program is continued by another process.
 	 */
 	void (*stop)(pid_t program);
 };

@@ -102,7 +102,7 @@ static int open_all(struct monitor *m, struct ticker *ticker, struct err *e)
 	rc = serve_open(&m->serve, m->tree, e);
 	if (rc)
 		return rc;
-	m->serve.take = monitor_hear;
+	m->serve.received = monitor_hear;
 	m->serve.lost = monitor_lose;
 	m->serve.arg = m;
 	rc = listen_to(m);

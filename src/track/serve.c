@@ -120,15 +120,15 @@ static bool have_spare(struct serve *s)
 }
 
 /* Without a spare descriptor nobody could be turned away: what was handed in is given up first. */
-static void take(struct serve *s, const struct pmm_message *m, const struct message_peer *from,
-		 int socket, int fd)
+static void hand_over(struct serve *s, const struct pmm_message *m, const struct message_peer *from,
+		      int socket, int fd)
 {
 	if (fd >= 0 && !have_spare(s)) {
 		message_discard(fd);
 		s->lost(s->arg);
 		return;
 	}
-	s->take(s->arg, m, from, socket, fd);
+	s->received(s->arg, m, from, socket, fd);
 }
 
 /* Take what has been said. False: nothing so far. *stranger: it was no message of this tree. */
@@ -144,7 +144,7 @@ static bool hear(struct serve *s, int socket, bool *stranger)
 		s->lost(s->arg);
 	if (got == MESSAGE_WHOLE) {
 		message_peer(socket, &from);
-		take(s, &m, &from, socket, fd);
+		hand_over(s, &m, &from, socket, fd);
 		close_fd(&from.pidfd);
 	}
 	return got != MESSAGE_NOTHING;

@@ -55,7 +55,7 @@ struct serve {
 	void *wake_arg;
 	uint64_t address;
 	/* a message of the tree, and its descriptor, the callee's; an answer goes to `socket` */
-	void (*take)(void *arg, const struct pmm_message *m, const struct message_peer *from,
+	void (*received)(void *arg, const struct pmm_message *m, const struct message_peer *from,
 		     int socket, int fd);
 	void (*lost)(void *arg);		/* one came that there was no descriptor for */
 	void *arg;
@@ -67,7 +67,7 @@ struct serve {
 			 .board_fd = -1,                                                           \
 			 .spare_fd = -1 })
 
-/* Open both sockets; take(), lost() and arg are the caller's to set. 0 or -errno with `e`. */
+/* Open both sockets; received(), lost() and arg are the caller's to set. 0 or -errno with `e`. */
 int serve_open(struct serve *s, const struct ledger_tree *board, struct err *e);
 void serve_close(struct serve *s);
 

@@ -420,7 +420,7 @@ static void look_for_errors(struct attach *a, uint64_t now_ns)
 }
 
 /* All that is looked at from tick to tick. */
-static void look(struct attach *a, uint64_t now_ns)
+static void on_tick(struct attach *a, uint64_t now_ns)
 {
 	watched_tick(a->w, now_ns);
 	look_for_errors(a, now_ns);
@@ -441,7 +441,7 @@ static void on_time(void *arg, uint64_t time_ns)
 	} else if (exec_happened(a, now_ns)) {
 		end_with(a, ATTACH_EXECED);
 	} else {
-		look(a, now_ns);
+		on_tick(a, now_ns);
 		loop_set_timer(a->loop, a->timer,
 			       ticker_next_ns(&a->tree, ledger_tree_calm_ns(&a->tree)));
 	}

@@ -76,8 +76,8 @@ static void add_left_out(struct doc *d, const struct hold_answer *a)
 	record_count(t, "roots", a->nr_rest);
 	record_count(t, "blocks", a->rest.blocks);
 	record_count(t, "bytes", a->rest.bytes);
-	record_count(t, "no_pointer_blocks", a->untold.blocks);
-	record_count(t, "no_pointer_bytes", a->untold.bytes);
+	record_count(t, "no_pointer_blocks", a->unreported.blocks);
+	record_count(t, "no_pointer_bytes", a->unreported.bytes);
 	doc_add(d, t);
 }
 
@@ -127,8 +127,8 @@ static void add_summary(struct doc *d, const struct hold_answer *a)
 
 		held_row(t, a, false, &a->rest, many.s);
 	}
-	if (a->untold.blocks)
-		held_row(t, a, false, &a->untold,
+	if (a->unreported.blocks)
+		held_row(t, a, false, &a->unreported,
 			 "what is no pointer: they count as reached in a search for leaks");
 	if (a->verdict)
 		facts_wrap(t, "lost", a->verdict, LABEL_WIDTH + 10);

@@ -72,7 +72,7 @@ struct hold_answer {
 	struct hold_sum sum, by_class[REACH_NR_CLASSES];
 	struct hold_sum rest;		/* held by roots beyond --top */
 	/* counts as reached, but not over pointers that were found */
-	struct hold_sum untold;
+	struct hold_sum unreported;
 	uint64_t nr_rest;
 	VEC(struct hold_view_root) roots;
 };

@@ -144,7 +144,7 @@ static void add_head(struct leaks_view *v)
 
 	if (t) {
 		if (v->opt.coverage)
-			coverage_rows(t, v->opt.coverage, &leaks_looked, v->opt.untracked_told);
+			coverage_rows(t, v->opt.coverage, &leaks_looked, v->opt.untracked_reported);
 		if (h->comm[0])
 			report_process_row(t, h);
 		if (!v->opt.tree || v->opt.tree->nr)

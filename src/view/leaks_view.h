@@ -50,7 +50,7 @@ struct leaks_view_options {
 	const char *why_stopped;
 	const struct leaks_tree *tree;	/* the leaks are of these processes; NULL = of one */
 	/* text: it was said already which programs were not tracked */
-	bool untracked_told;
+	bool untracked_reported;
 	/* of a tree of processes, also of one that is a single process; NULL = not known */
 	struct coverage *coverage;
 };

@@ -596,7 +596,7 @@ static const struct { const char *name, *why;
 	{ "jump_short",
 	  "at +0x0: its first instruction must stay, and cannot be undone: it goes elsewhere" },
 	{ "round_and_round", "at +0x0: its first instruction must stay, and cannot be undone: what "
-			     "it changes cannot be had back" },
+			     "it changes cannot be restored" },
 	{ "call_through_register_moved",
 	  "at +0x8: a call returns to bytes that would be overwritten" },
 };

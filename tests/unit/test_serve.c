@@ -76,7 +76,7 @@ static int setup(void **state)
 	    serve_open(&f->serve, &f->board, NULL) ||
 	    serve_join(&f->serve, f->loop, on_wake, f))
 		return -1;
-	f->serve.take = on_take;
+	f->serve.received = on_take;
 	f->serve.lost = on_lost;
 	f->serve.arg = f;
 	preload_value(&f->board, f->serve.path_fd, f->serve.address, value);

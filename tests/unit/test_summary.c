@@ -261,7 +261,7 @@ static void what_was_not_seen(void **state)
 	     "seccomp, and its filter does not simply allow mprotect and "
 	     "madvise\n"
 	     "pmm: hint: a resource limit keeps the ledger small: ulimit -v, ulimit -f\n");
-	says((struct summary){ .heap = h, .told = true }, true, "");
+	says((struct summary){ .heap = h, .losses_reported = true }, true, "");
 	h->off_reason = 1000;
 	h->dropped[PMM_DROP_BLOCK_FULL] = 0;
 	says((struct summary){ .heap = h }, true,

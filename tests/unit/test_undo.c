@@ -286,7 +286,7 @@ static void each_reason(void **state)
 {
 	(void)state;
 	REFUSED("\x31\xd2", UNDO_ARGS, "it changes an argument");
-	REFUSED("\x83\xe7\xf0", UNDO_ARG(0), "what it changes cannot be had back");
+	REFUSED("\x83\xe7\xf0", UNDO_ARG(0), "what it changes cannot be restored");
 	REFUSED("\x48\x89\x3e", 0, "it writes to memory");		/* mov [rsi], rdi */
 	/* mov [rsp - 4], rdi: half of it is above */
 	REFUSED("\x48\x89\x7c\x24\xfc", 0, "it writes to memory");
@@ -303,7 +303,7 @@ static void each_reason(void **state)
 	/* mov sil, 1 */
 	REFUSED("\x40\xb6\x01", UNDO_ARG(0), "it changes a part of a register");
 	NOTHING("\xb0\x01", UNDO_ARGS);					/* mov al, 1 */
-	REFUSED("\x48\x01\xf7", 0, "what it changes cannot be had back");	/* add rdi, rsi */
+	REFUSED("\x48\x01\xf7", 0, "what it changes cannot be restored");	/* add rdi, rsi */
 	REFUSED("\x0f\x44\xc7", 0, "what it does cannot be undone");	/* cmove eax, edi */
 	/* lock add [rdi], rax */
 	REFUSED("\xf0\x48\x01\x07", 0, "what it does cannot be undone");

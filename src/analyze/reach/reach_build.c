@@ -288,7 +288,7 @@ static void strip(void *arg, unsigned who)
 }
 
 /*
- * More than can be cut, and nothing tells that most of it was never touched: nonsense, as a rule.
+ * More than can be cut, and nothing shows that most of it was never touched: nonsense, as a rule.
  */
 static bool is_endless(const struct reach_graph *g, const struct memory *m, uint64_t from,
 		       uint64_t to)

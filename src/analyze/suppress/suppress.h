@@ -4,7 +4,8 @@
  * them.
  *
  * Read are Valgrind's form (its entries for leaks; others are skipped) and LeakSanitizer's,
- * told apart by content. A stack begins, as there, with the allocator's function: malloc, _Znwm ...
+ * distinguished by content. A stack begins, as there, with the allocator's function: malloc,
+ * _Znwm ...
  * `fun:` is compared with names as the object file has them (C++: mangled), like memcheck does,
  * LeakSanitizer's patterns with readable names, files and modules. doc/leaks.md has both grammars.
  *

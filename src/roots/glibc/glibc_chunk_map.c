@@ -6,7 +6,7 @@
  *
  * glibc's is known chunk by chunk. Of another allocator this is: in a page with live blocks nothing
  * else lies, and what its own code has mapped is all its own, unless somebody asks it for blocks in
- * ways of its own. Other pages are roots, as nothing tells them from the program's memory; a leak
+ * ways of its own. Other pages are roots, as nothing shows them from the program's memory; a leak
  * that only such a page points to is not found. When not every block is known, only what glibc says
  * to be free is left out.
  */
@@ -203,7 +203,7 @@ static bool has_other_ways(const struct roots_find *f)
 	return false;
 }
 
-/* Of a program that is its own C library nothing tells. */
+/* Of a program that is its own C library nothing shows. */
 static bool asks_usable(const struct roots_find *f)
 {
 	static const char *const name[] = { "malloc_usable_size" };

@@ -16,8 +16,8 @@
  *     that begins where its chunk would, or one of a size that glibc does not give for what was
  *     asked: it was freed, and the memory handed out anew, past the hooks both times.
  *
- * What was handed out anew in the same size cannot be told from a block that is still in use, and
- * counts as that.
+ * What was handed out anew in the same size cannot be distinguished from a block that is
+ * still in use, and counts as that.
  *
  * The first kind is true of whatever lies there. The others ask that blocks are chunks of glibc's,
  * so they are not looked for where there may be other allocators beside it (attached), or something

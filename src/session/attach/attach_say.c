@@ -23,10 +23,10 @@ static void take_events(struct attach_session *s)
 {
 	struct heap *h;
 
-	while (!s->telling && attach_next(s->a, &h) == ATTACH_FOUND) {
-		s->telling = true;
+	while (!s->reporting && attach_next(s->a, &h) == ATTACH_FOUND) {
+		s->reporting = true;
 		attach_say_errors(s, h);
-		s->telling = false;
+		s->reporting = false;
 		heap_free(h);
 	}
 	if (s->event != WATCH_GOES_ON)
@@ -216,7 +216,7 @@ void attach_say_errors(struct attach_session *s, const struct heap *h)
 	s->names_sites = names_sites;
 }
 
-/* What has not been told yet, and what was looked at. */
+/* What has not been reported yet, and what was looked at. */
 int attach_say_errors_end(struct attach_session *s, struct err *e)
 {
 	int rc;

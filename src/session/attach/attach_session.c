@@ -97,7 +97,7 @@ static void take_in(struct attach_session *s, struct heap *h)
 	vec_fini(&events.list);
 }
 
-static void look(struct attach_session *s)
+static void pass(struct attach_session *s)
 {
 	struct heap *h;
 	int rc;
@@ -171,7 +171,7 @@ void attach_session_run(struct attach_session *s)
 			uint64_t begun_ns = now_ns, cost_ns;
 
 			totals(s, true);
-			look(s);
+			pass(s);
 			now_ns = attach_now_ns(s->a);
 			cost_ns = now_ns - begun_ns;
 			look_ns = now_ns + pause_ns(s, cost_ns);

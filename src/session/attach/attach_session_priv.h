@@ -29,10 +29,10 @@ struct attach_session {
 	enum watch_end event;
 	bool asked;			/* by attach_session_end(): SAY_SIGNAL */
 	bool mute;			/* likewise: SAY_MUTE */
-	bool telling;			/* heap errors, meanwhile no others */
+	bool reporting;			/* heap errors, meanwhile no others */
 	bool out_of_memory;
 	bool unnamed;			/* names are missing for want of memory or descriptors */
-	bool grows;			/* the verdict told last, and when */
+	bool grows;			/* the verdict reported last, and when */
 	uint64_t judged_ns;
 	bool said_late;			/* that something could not be hooked */
 	bool names_sites;		/* which a signal ends */
@@ -40,7 +40,7 @@ struct attach_session {
 	/* by attach_say_expiry(), which heap errors have interrupted: its names are kept there */
 	struct symbolizer *sym_in_use;
 	uint64_t modules;
-	struct check_report_options report;	/* heap errors: how they are told, and which were */
+	struct check_report_options report;	/* of heap errors, and which were reported */
 	struct check_job job;
 	struct run_check check;
 	struct watch_site *sites;	/* of the outcome */

@@ -2,7 +2,7 @@
 /*
  * Several runs of a program, each checked with its blocks in other places, and one report.
  *
- * Each run is a process of its own, which does what `pmm check -o` does and tells nothing; its
+ * Each run is a process of its own, which does what `pmm check -o` does and reports nothing; its
  * captures, in a directory of ours, are joined.
  */
 #include "src/session/check/check_exhaustive.h"

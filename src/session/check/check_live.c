@@ -15,7 +15,7 @@ struct check_live {
 	pid_t pid;
 	struct canary_scan scan;
 	uint64_t looks;
-	uint64_t nr_noted;		/* findings of its agent that were told */
+	uint64_t nr_noted;		/* findings of its agent that were reported */
 	bool found;
 };
 
@@ -41,10 +41,10 @@ static int open_ledger(pid_t pid, struct ledger_map **m, struct err *e)
 }
 
 /*
- * The heap with what is new in it; findings from index *from on have not been told. 0 or -errno
+ * The heap with what is new in it; findings from index *from on have not been reported. 0 or -errno
  * with `e`.
  */
-static int look(struct check_live *l, struct heap **out, uint64_t *from, struct err *e)
+static int read_news(struct check_live *l, struct heap **out, uint64_t *from, struct err *e)
 {
 	const struct ledger_options o = { .running = true, .pid = l->pid };
 	struct ledger_map *m = NULL;
@@ -74,7 +74,7 @@ static bool again_swept(const void *scan, const struct heap_finding *f)
 	return canary_scan_has_found(scan, f);
 }
 
-static int tell(struct check_live *l, const struct heap *h, uint64_t from, struct err *e)
+static int report_new(struct check_live *l, const struct heap *h, uint64_t from, struct err *e)
 {
 	struct check_report_options o = *l->options->report;
 	uint64_t new = h->nr_findings > from ? h->nr_findings - from : 0;
@@ -102,10 +102,10 @@ int check_live_look(struct check_live *l, struct err *e)
 
 	/* the process is read and never held */
 	session_released(l->to, l->found);
-	rc = look(l, &h, &from, e);
+	rc = read_news(l, &h, &from, e);
 	l->looks++;
 	if (!rc)
-		rc = tell(l, h, from, e);
+		rc = report_new(l, h, from, e);
 	heap_free(h);
 	return rc ? rc : l->found;
 }

@@ -49,7 +49,7 @@ struct check_uninit {
 	char *dir;
 	VEC(struct writer) writers;
 	uint64_t start_ns, start_realtime_ns, nr_found;
-	bool unread, untold;		/* something could not be, which was said */
+	bool unread, unreported;		/* something could not be, which was said */
 };
 
 /* ---- telling ---- */
@@ -71,7 +71,7 @@ static unsigned resolve(void *text, const struct heap *h, uint32_t node, struct 
 	return i;
 }
 
-static void tell(struct check_uninit *s, struct writer *w, bool whole)
+static void report_new(struct check_uninit *s, struct writer *w, bool whole)
 {
 	struct check_report_options o = *s->job->report;
 	struct heap *h = valgrind_heap(w->text);
@@ -84,8 +84,8 @@ static void tell(struct check_uninit *s, struct writer *w, bool whole)
 	o.view.no_head = !whole;
 	o.view.top = whole ? o.view.top : 0;
 	o.follows = !whole && s->nr_found;
-	if (check_report(h, &o, s->to, &e) < 0 && !s->untold) {
-		s->untold = true;
+	if (check_report(h, &o, s->to, &e) < 0 && !s->unreported) {
+		s->unreported = true;
 		session_error(s->to, &e);
 	}
 }
@@ -98,7 +98,7 @@ static void tell_new(struct check_uninit *s, struct writer *w)
 	if (nr == w->nr_told)
 		return;
 	if (!s->job->report->whole)
-		tell(s, w, false);
+		report_new(s, w, false);
 	s->nr_found += nr - w->nr_told;
 	w->nr_told = nr;
 }
@@ -269,7 +269,7 @@ static bool from_inside(void *arg, pid_t pid)
 	return false;
 }
 
-static void look(struct check_uninit *s)
+static void read_news(struct check_uninit *s)
 {
 	child_signals(&s->child, from_inside, s);
 	read_all(s);
@@ -279,13 +279,13 @@ static void look(struct check_uninit *s)
 static void on_signals(void *arg, uint32_t events)
 {
 	(void)events;
-	look(arg);
+	read_news(arg);
 }
 
 static void on_timer(void *arg, uint64_t now_ns)
 {
 	(void)now_ns;
-	look(arg);
+	read_news(arg);
 }
 
 /* Of a caller whose signals are its own affair the program's end is seen at the next look. */
@@ -347,14 +347,14 @@ void check_uninit_finish(struct check_uninit *s, struct session_end *end)
 	vec_each(&s->writers, w) {
 		set_end(s, w);
 		if (s->job->report->whole)
-			tell(s, w, true);
+			report_new(s, w, true);
 	}
 	if (!s->job->report->whole)
 		tell_sum(s);
 	*end = (struct session_end){
 		.code = child_exit_code(s->child.status),
 		.found = s->nr_found > 0,
-		.failed = s->untold,
+		.failed = s->unreported,
 		.unseen = s->unread || !s->writers.nr,
 	};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * `pmm check --uninit`: the program under the installed Valgrind, whose findings are told like our
- * own.
+ * `pmm check --uninit`: the program under the installed Valgrind, whose findings are reported like
+ * our own.
  */
 #ifndef SESSION_CHECK_CHECK_UNINIT_H
 #define SESSION_CHECK_CHECK_UNINIT_H

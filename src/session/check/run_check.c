@@ -26,11 +26,11 @@ static struct run_check_process *process_of(struct run_check *r, uint32_t pid, u
 	return vec_push(&r->processes, new) ? NULL : &r->processes.v[r->processes.nr - 1];
 }
 
-static void untold(struct run_check *r, uint64_t nr, const struct err *why)
+static void unreported(struct run_check *r, uint64_t nr, const struct err *why)
 {
-	if (!r->untold.text[0])
-		r->untold = *why;
-	r->nr_untold += nr;
+	if (!r->unreported.text[0])
+		r->unreported = *why;
+	r->nr_unreported += nr;
 }
 
 /* A heap's findings go with it, as far as there is memory. */
@@ -41,7 +41,7 @@ static void carry(struct run_check *r, const struct heap *from_heap, uint64_t fr
 	if (!findings_carry(from_heap, from, to))
 		return;
 	err_set(&e, -ENOMEM, "out of memory");
-	untold(r, from_heap->nr_findings - from, &e);
+	unreported(r, from_heap->nr_findings - from, &e);
 }
 
 /* `canary scan`: of the process; NULL = none. */
@@ -51,8 +51,8 @@ static bool again(const void *scan, const struct heap_finding *f)
 }
 
 /*
- * Which of the findings from index `from` on have been told already, of another process; NULL: out
- * of memory. The caller's.
+ * Which of the findings from index `from` on have been reported already, of another process; NULL:
+ * out of memory. The caller's.
  */
 static bool *enter_findings(struct run_check *r, const struct heap *h, uint64_t from)
 {
@@ -62,7 +62,7 @@ static bool *enter_findings(struct run_check *r, const struct heap *h, uint64_t 
 
 	if (!p || !known || findings_tree_add(&r->tree, h, from, p->serial, known)) {
 		err_set(&e, -ENOMEM, "out of memory");
-		untold(r, 0, &e);
+		unreported(r, 0, &e);
 	}
 	return known;
 }
@@ -81,13 +81,13 @@ static void write_new(struct run_check *r, const struct heap *h, uint64_t from,
 	o.view.top = 0;
 	o.follows = r->nr_written++ > 0;
 	if (check_report(h, &o, r->to, &e) < 0)
-		untold(r, h->nr_findings - from, &e);
+		unreported(r, h->nr_findings - from, &e);
 }
 
 /*
  * Findings from index `from` on, at once, an empty line before all but the first; with JSON there
- * is one document at the end. What was told of another process is only counted. `s`: the process's
- * canary scans, NULL = none.
+ * is one document at the end. What was reported of another process is only counted. `s`: the
+ * process's canary scans, NULL = none.
  */
 static void tell_from(struct run_check *r, const struct heap *h, uint64_t from,
 		      const struct canary_scan *s)
@@ -194,7 +194,7 @@ void run_check_found(struct run_check *r, const struct heap *h)
 		return;
 	for (uint64_t i = p->nr_told; i < h->nr_findings; i++)
 		if (vec_push(&p->times, h->findings[i].count))
-			break;		/* its last count is not told then */
+			break;		/* its last count is not reported then */
 	from = p->nr_told;
 	p->nr_told = h->nr_findings;
 	tell_from(r, h, from, canary_scan_of(r, h, from));
@@ -309,10 +309,10 @@ void run_check_ended(struct run_check *r, struct heap *h, bool replaced)
 	if (!r->job)
 		return;
 	if (h->check.level != PMM_CHECK_NONE && findings_note_crash(h) < 0)
-		untold(r, 1, &(struct err){ .text = "out of memory" });
+		unreported(r, 1, &(struct err){ .text = "out of memory" });
 	run_check_found(r, h);
 	p = process_of(r, h->pid, h->image);
-	if (p)		/* without memory the last counts are not told */
+	if (p)		/* without memory the last counts are not reported */
 		(void)findings_tree_recount(&r->tree, h, p->times.v, p->times.nr);
 	if (scans_in_vain(r, h->pid))
 		collect(r);
@@ -326,7 +326,7 @@ void run_check_ended(struct run_check *r, struct heap *h, bool replaced)
 	}
 }
 
-/* The whole of it: with JSON; else all has been told but what was looked at. */
+/* The whole of it: with JSON; else all has been reported but what was looked at. */
 static int tell_whole(struct run_check *r, const struct heap *h, struct err *e)
 {
 	struct check_report_options o = *r->job->report;
@@ -345,7 +345,7 @@ static int tell_tree(struct run_check *r, const struct heap *root, struct err *e
 
 	if (rc)
 		return err_set(e, rc, "out of memory");
-	/* nobody was checked, which is to be told */
+	/* nobody was checked, which is to be reported */
 	if (!r->tree.merge.heap->check.level)
 		r->tree.merge.heap->check.level = (uint8_t)r->job->check.level;
 	o.view.tree = &r->tree;
@@ -380,19 +380,19 @@ int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
 
 	note_unswept(r, root);
 	if (rc < 0)
-		untold(r, 0, e);
-	if (!r->untold.text[0])
+		unreported(r, 0, e);
+	if (!r->unreported.text[0])
 		return r->nr_found > 0;
-	*e = r->untold;
-	if (r->nr_untold)
-		err_set(e, -EIO, "%.400s; %s %s not reported", r->untold.text,
-			fmt_many(r->nr_untold, "heap error").s,
-			fmt_agree(r->nr_untold, "was", "were"));
-	err_hint(e, "%s", r->untold.hint);
+	*e = r->unreported;
+	if (r->nr_unreported)
+		err_set(e, -EIO, "%.400s; %s %s not reported", r->unreported.text,
+			fmt_many(r->nr_unreported, "heap error").s,
+			fmt_agree(r->nr_unreported, "was", "were"));
+	err_hint(e, "%s", r->unreported.hint);
 	return -EIO;
 }
 
-bool run_check_tells_losses(const struct run_check *r, const struct heap *root)
+bool run_check_reports_losses(const struct run_check *r, const struct heap *root)
 {
 	return r->job && !r->apart && !r->job->report->whole && root && root->check.level &&
 	       !run_check_is_tree(r, root);

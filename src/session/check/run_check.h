@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * `pmm check -- COMMAND`: heap errors told as they are noted, canary scans, what remains to be told
- * at the end.
+ * `pmm check -- COMMAND`: heap errors reported as they are recorded, canary scans, what
+ * remains to be reported at the end.
  */
 #ifndef SESSION_CHECK_RUN_CHECK_H
 #define SESSION_CHECK_RUN_CHECK_H
@@ -36,7 +36,7 @@ struct run_check_process {
 	uint64_t image;			/* likewise */
 	uint64_t nr_told;		/* findings of its agent */
 	uint64_t serial;		/* of all processes no other has it */
-	VEC(uint64_t) times;		/* of those findings, when they were told */
+	VEC(uint64_t) times;		/* of those findings, when they were reported */
 };
 
 /* One process that is swept. */
@@ -60,12 +60,12 @@ struct run_check {
 	VEC(struct run_check_swept) swept;
 	struct canary_scanner canary_scanner;		/* at work for one of them, or at rest */
 	uint64_t nr_found;		/* all processes */
-	uint64_t nr_processes;		/* that were ever told apart */
-	uint64_t nr_written;		/* times that something was told at once */
+	uint64_t nr_processes;		/* that were ever distinguished */
+	uint64_t nr_written;		/* times that something was reported at once */
 	struct findings_tree tree;	/* what was found in all of them */
 	struct coverage coverage;	/* how many those are, and the others */
-	uint64_t nr_untold;		/* findings that could not be told */
-	struct err untold;		/* why the first of them could not */
+	uint64_t nr_unreported;		/* findings that could not be reported */
+	struct err unreported;		/* why the first of them could not */
 	unsigned nr_unswept;		/* processes that could not be swept at their end */
 };
 
@@ -106,7 +106,7 @@ bool run_check_is_tree(const struct run_check *r, const struct heap *root);
 int run_check_tell(struct run_check *r, const struct heap *root, struct err *e);
 
 /* Will that say on stderr, too, what was not recorded of the program? */
-bool run_check_tells_losses(const struct run_check *r, const struct heap *root);
+bool run_check_reports_losses(const struct run_check *r, const struct heap *root);
 
 /* All zero is fine. */
 void run_check_fini(struct run_check *r);

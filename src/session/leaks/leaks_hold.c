@@ -321,8 +321,8 @@ static void count_lost(struct looking *x, const struct reach *r)
 			continue;
 		count(x, r->class[i], i);
 		if (r->class[i] <= REACH_POSSIBLE) {
-			x->answer.untold.blocks++;
-			x->answer.untold.bytes += x->roots->heap->blocks[i].size_bytes;
+			x->answer.unreported.blocks++;
+			x->answer.unreported.bytes += x->roots->heap->blocks[i].size_bytes;
 		}
 	}
 	set_verdict(&x->answer);
@@ -367,7 +367,7 @@ static void open_names(struct naming *n, const struct leaks_hold *k, const struc
 						    .max_bytes = o->memory_bytes });
 }
 
-static int look(struct looking *x, const struct reach *r, struct err *e)
+static int inspect(struct looking *x, const struct reach *r, struct err *e)
 {
 	int rc = hold_root_paint(&x->names, &x->roots->memory);
 
@@ -391,7 +391,7 @@ static int look_for(struct looking *x, const struct reach *r, struct hold_answer
 	hold_names_init(&x->names, x->roots, naming.sym);
 	rc = hold_target_find(&x->target, x->k->what, x->roots->heap, &naming.names, e);
 	if (!rc)
-		rc = look(x, r, e);
+		rc = inspect(x, r, e);
 	*a = x->answer;
 	a->asked = x->target.asked;
 	a->sum = x->target.sum;

@@ -23,7 +23,8 @@ static int reap(pid_t pid, void *unused)
  * Look, and release the roots in any case; the answer is put into words when the process runs
  * again.
  */
-static int look(struct leaks_hold *k, struct roots *s, enum heap_search_how how, struct err *e)
+static int find_holders(struct leaks_hold *k, struct roots *s, enum heap_search_how how,
+			struct err *e)
 {
 	struct heap_search search = {
 		.how = how	    ? how
@@ -51,7 +52,7 @@ static int look(struct leaks_hold *k, struct roots *s, enum heap_search_how how,
 	return rc;
 }
 
-static int take(struct leaks_hold *k, struct stop stop, struct err *e)
+static int search_process(struct leaks_hold *k, struct stop stop, struct err *e)
 {
 	struct roots_options o = { .no_copy = k->job->no_copy,
 				   .max_bytes = k->job->report.memory_bytes,
@@ -61,7 +62,7 @@ static int take(struct leaks_hold *k, struct stop stop, struct err *e)
 
 	if (rc == -ENOENT)
 		leaks_untracked(k->pid, e);
-	return rc ? rc : look(k, &roots, HEAP_SEARCH_NONE, e);
+	return rc ? rc : find_holders(k, &roots, HEAP_SEARCH_NONE, e);
 }
 
 int leaks_hold_live(struct leaks_hold *k, pid_t pid, struct stop stop, struct err *e)
@@ -72,7 +73,7 @@ int leaks_hold_live(struct leaks_hold *k, pid_t pid, struct stop stop, struct er
 	k->pid = pid;
 	rc = watchdog_start(&w, pid, reap, NULL, e);
 	if (!rc)
-		rc = take(k, stop, e);
+		rc = search_process(k, stop, e);
 	watchdog_end(&w, true);
 	return rc ? rc : leaks_hold_end(k, e);
 }
@@ -83,6 +84,6 @@ int leaks_hold_core(struct leaks_hold *k, const char *core, const char *capture,
 	int rc = roots_core(core, capture, k->job->report.memory_bytes, &roots, e);
 
 	if (!rc)
-		rc = look(k, &roots, HEAP_SEARCH_CORE, e);
+		rc = find_holders(k, &roots, HEAP_SEARCH_CORE, e);
 	return rc ? rc : leaks_hold_end(k, e);
 }

@@ -80,7 +80,7 @@ void leaks_untracked(pid_t pid, struct err *e)
 		 (int)pid);
 }
 
-static int take(struct leaks_live *x, struct stop stop, struct err *e)
+static int search_process(struct leaks_live *x, struct stop stop, struct err *e)
 {
 	struct roots_options o = { .no_copy = x->job->no_copy,
 				   .max_bytes = x->job->report.memory_bytes,
@@ -93,14 +93,14 @@ static int take(struct leaks_live *x, struct stop stop, struct err *e)
 	return rc ? rc : search(x, &roots, HEAP_SEARCH_NONE, e);
 }
 
-static int look(struct leaks_live *x, struct stop stop, struct err *e)
+static int search_once(struct leaks_live *x, struct stop stop, struct err *e)
 {
 	struct watchdog w;
 	const struct heap *h;
 	int rc = watchdog_start(&w, x->pid, reap, NULL, e);
 
 	if (!rc)
-		rc = take(x, stop, e);
+		rc = search_process(x, stop, e);
 	watchdog_end(&w, true);
 	h = x->found.heap;
 	if (!rc && x->job->repeated &&
@@ -184,7 +184,7 @@ int leaks_live_look(struct leaks_live *x, struct stop stop, struct err *e)
 	int rc;
 
 	x->number++;
-	rc = look(x, stop, e);
+	rc = search_once(x, stop, e);
 	if (!rc)
 		rc = report(x, e);
 	leaks_found_fini(&x->found);

@@ -193,7 +193,7 @@ static int give_all(const struct heap *h, struct names *n, const struct leaks *l
 }
 
 /* Judge, choose, hand over; 1 = found what was asked for, 0 = not, -errno with `e`. */
-static int tell(const struct heap *h, struct leaks *l, struct names *n,
+static int report_one(const struct heap *h, struct leaks *l, struct names *n,
 		const struct leaks_report_options *o, const struct session_sink *to, struct err *e)
 {
 	struct leaks_report_options left = *o;
@@ -242,7 +242,7 @@ int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_repor
 	if (rc)
 		err_set(e, rc, "not enough memory for the verdict");
 	else
-		rc = tell(h, l ? l : &own, &naming.names, o, to, e);
+		rc = report_one(h, l ? l : &own, &naming.names, o, to, e);
 	if (rc >= 0)
 		name_notes(to, &naming, "--memory-limit");
 	leaks_fini(&own);

@@ -146,8 +146,8 @@ int leaks_search(struct roots *s, const struct leaks_search_options *o, struct l
 	out->slack_blocks = (uint64_t)slack;
 	if (o->roots)
 		first = hold_first(s->heap, &s->memory, &out->reach, MOST_ROOT_BYTES);
-	if (o->look)
-		o->look(o->look_arg, s, &out->reach);
+	if (o->inspect)
+		o->inspect(o->inspect_arg, s, &out->reach);
 	if (o->contents) {
 		rc = leaks_collect(&out->leaks, s->heap, &out->reach, o->seen);
 		keep_contents(s, &out->leaks);

@@ -25,8 +25,8 @@ struct leaks_search_options {
 	 * Called once all is classified, while the memory is there: looks more closely. Its errors
 	 * are its own affair. NULL = nobody does.
 	 */
-	void (*look)(void *arg, struct roots *s, const struct reach *r);
-	void *look_arg;
+	void (*inspect)(void *arg, struct roots *s, const struct reach *r);
+	void *inspect_arg;
 	/*
 	 * called just before the roots are released, and the process with it; NULL = nobody waits
 	 * for that

@@ -320,7 +320,7 @@ int run_leaks_tell(struct run_leaks *r, const struct heap *root, const char *com
 		note_missed(r, root);
 	options.quiet_if_none = brief;
 	options.choose = brief ? only_losses : NULL;
-	options.view.untracked_told = !r->apart && options.format == LEAKS_TEXT;
+	options.view.untracked_reported = !r->apart && options.format == LEAKS_TEXT;
 	found = report(r, root, &options, e);
 	if (found >= 0 && options.fail_on & LEAKS_FAIL_UNSEARCHED)
 		found |= r->coverage.gaps.nr > 0;

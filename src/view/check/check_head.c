@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The head of what is told of heap errors: how many, what was looked at and how, what must be known
+ * The head of a report on heap errors: how many, what was looked at and how, what must be known
  * before believing it.
  */
 #include "include/pmm/check.h"
@@ -90,7 +90,7 @@ static void blocks_row(struct table *t, const struct heap *h)
 	str_fini(&s);
 }
 
-/* What was told at once was told with the count of that moment, so the last one is told here. */
+/* An error reported at once had the count of that moment; here is the last count. */
 static void found_text(struct str *s, const struct heap *h)
 {
 	uint64_t times = 0;

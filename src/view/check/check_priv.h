@@ -97,7 +97,7 @@ void check_coverage(struct str *to, const struct heap_check *c);
  */
 void check_title(struct str *s, struct names *n, const struct heap_finding *f, bool again);
 
-/* Was its damage told before, by a canary scan? */
+/* Was its damage reported before, by a canary scan? */
 static inline bool check_again(const struct check_view *v, const struct heap_finding *f)
 {
 	return v->opt.again && v->opt.again(v->opt.again_ctx, f);

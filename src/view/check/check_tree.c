@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Heap errors of a tree of processes: how many were checked and how, and each error in a line with
- * its processes. Its stacks were told when it was met.
+ * its processes. Its stacks were reported when it was met.
  */
 #include "src/analyze/coverage.h"
 #include "src/analyze/findings_tree.h"

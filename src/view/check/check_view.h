@@ -38,8 +38,8 @@ struct check_view_options {
 	uint64_t top;			/* entries; 0 = all */
 	uint64_t depth;			/* callers shown; 0 = all */
 	bool bytes;			/* contents of memory are shown */
-	uint64_t from;			/* findings before this index are left out: told already */
-	bool no_head;			/* only the entries, as told while the program runs */
+	uint64_t from;			/* findings before this index are reported already */
+	bool no_head;			/* only the entries, as reported while the program runs */
 	/* JSON: other processes that were checked, with errors or without */
 	uint64_t others;
 	const struct check_runs *runs;	/* NULL = one run */
@@ -49,8 +49,8 @@ struct check_view_options {
 	struct coverage *coverage;	/* ... with which the report is brief; NULL = not known */
 	bool brief;			/* with a head: a single line when there are no findings */
 	/*
-	 * Was this damage told before, by a canary scan, so that only its release is news? NULL =
-	 * no.
+	 * Was this damage reported before, by a canary scan, so that only its release is news?
+	 * NULL = no.
 	 */
 	bool (*again)(const void *ctx, const struct heap_finding *f);
 	const void *again_ctx;
@@ -93,7 +93,7 @@ void check_view_fini(struct check_view *v);
 void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f,
 		    unsigned access_bytes);
 
-/* The same for the release of a block whose damage a canary scan has told. */
+/* The same for the release of a block whose damage a canary scan has reported. */
 void check_headline_again(struct str *s, const struct heap_finding *f);
 
 #endif
