@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The shape of the heap's table: log2 of a granule's bytes and of the leaves of a mid. */
+#define BLOCK_HEAP_SHIFT	5
+#define BLOCK_HEAP_MID_BITS	13
+
 /* What was live at an address. */
 struct block_info {
 	uint64_t size;

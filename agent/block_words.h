@@ -21,7 +21,7 @@
  * PMM_ADDRESS_BITS.
  */
 static const struct { uint8_t shift, mid_bits; } shape[PMM_NR_TABLES] = {
-	[PMM_TABLE_HEAP]  = {  5, 13 },
+	[PMM_TABLE_HEAP]  = { BLOCK_HEAP_SHIFT, BLOCK_HEAP_MID_BITS },
 	[PMM_TABLE_DENSE] = {  3, 15 },
 	[PMM_TABLE_MAP]   = { 11, 13 },
 };

@@ -26,7 +26,7 @@
 #define REACH_FAR	16384u		/* ... once in a while, and when a finding is made */
 #define REACH_MOST	(1ul << 20)	/* ... for an access that itself takes longer than that */
 /* what a leaf of the block tables covers: shape[] in agent/block_words.h */
-#define LEAF_BYTES	(32ul << PMM_LEAF_BITS)
+#define LEAF_BYTES	(1ul << (BLOCK_HEAP_SHIFT + PMM_LEAF_BITS))
 #define SEEN		1024u		/* pages */
 #define LARGE		256u
 #define TRUST		64u

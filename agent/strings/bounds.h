@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "agent/agent.h"
+#include "agent/block.h"
 #include "agent/sys.h"
 #include "agent/unwind/unwind.h"
 #include "include/pmm/check.h"
@@ -23,8 +24,8 @@
 /* Are string functions checked? */
 extern bool bounds_on __attribute__((visibility("hidden")));
 
-/* what an entry of the block tables' top covers: shape[] in agent/block_words.h */
-#define BOUNDS_TOP_SHIFT	26
+/* log2 of the bytes that an entry of the top of the heap's table covers */
+#define BOUNDS_TOP_SHIFT	(BLOCK_HEAP_SHIFT + PMM_LEAF_BITS + BLOCK_HEAP_MID_BITS)
 
 /*
  * Where blocks may be whose accesses are checked; all zero: nowhere. Constant once the program

@@ -12,8 +12,15 @@
  *		{ "output", 'o', OPT_FILE, "FILE", "write there instead", &output },
  *		{ "top", 0, OPT_UINT, "N", "rows shown (default 10, 0 = all)", &top },
  *		{ 0 }
- *     }; static int frob_run(int argc, char **argv) { ... argv[0] is the first operand ... return
- *     CMD_OK; } const struct cmd cmd_frob = {
+ *	};
+ *
+ *	static int frob_run(int argc, char **argv)
+ *	{
+ *		... argv[0] is the first operand ...
+ *		return CMD_OK;
+ *	}
+ *
+ *	const struct cmd cmd_frob = {
  *		.name = "frob", .summary = "do what must be done", .usage = "[options] FILE|PID",
  *		.opts = frob_opts, .min_operands = 1, .max_operands = 1, .run = frob_run,
  *		.description = "Paragraphs for the man page.\n\nSeparated by an empty line.",
