@@ -33,14 +33,14 @@ int attach_signals_take(struct attach_signals *t)
 	return 0;
 }
 
-void attach_signals_give_back(struct attach_signals *t)
+void attach_signals_give_back(struct attach_signals *t, bool obeyed)
 {
 	struct signalfd_siginfo drop;
 
 	if (t->fd < 0)
 		return;
-	while (read(t->fd, &drop, sizeof(drop)) == (ssize_t)sizeof(drop))
-		;	/* one that came while detaching was obeyed already */
+	while (obeyed && read(t->fd, &drop, sizeof(drop)) == (ssize_t)sizeof(drop))
+		;	/* one that came while detaching, too */
 	close(t->fd);
 	t->fd = -1;
 	sigaction(SIGTSTP, &t->old_stop, NULL);

@@ -143,20 +143,20 @@ static void on_signal(void *arg, uint32_t events)
 	attach_session_end(c->session, SAY_SIGNAL);
 }
 
-/* Nothing is held any more. */
-static void give_back(struct command *c)
+/* Nothing is held any more. `obeyed`: we end, or the watching did, on a signal that came. */
+static void give_back(struct command *c, bool obeyed)
 {
 	c->voice.session = NULL;
 	c->voice.hasty |= attach_signals_came(&c->signals);
 	loop_del(c->loop, c->on_signal);
 	c->on_signal = NULL;
-	attach_signals_give_back(&c->signals);
+	attach_signals_give_back(&c->signals, obeyed);
 }
 
 static void released(void *arg, bool found)
 {
 	(void)found;
-	give_back(arg);
+	give_back(arg, true);
 }
 
 static int take_signals(struct command *c)
@@ -179,7 +179,7 @@ static int open_once(struct command *c, struct err *e)
 	if (rc) {
 		attach_session_close(c->session);
 		c->session = NULL;
-		give_back(c);
+		give_back(c, rc != -EAGAIN);	/* else we would try again all the same */
 	}
 	return rc;
 }
@@ -273,7 +273,7 @@ static int run(struct command *c, struct err *e)
 	if (!rc)
 		rc = watch(c, e);
 	attach_session_close(c->session);
-	give_back(c);
+	give_back(c, true);
 	attach_voice_fini(&c->voice);
 	return rc;
 }
