@@ -4,6 +4,7 @@
  */
 #include "agent/agent_shim.h"
 
+#include "agent/agent_arena.h"
 #include "agent/agent_core.h"
 #include "agent/hook.h"
 #include "agent/record.h"
@@ -85,6 +86,44 @@ bool shim_is_ours(const void *p)
 	struct block_info was;
 
 	return block_get((uint64_t)p, &was) && srcloc_flags(was.site) & PMM_SITE_SRCLOC;
+}
+
+void shim_place(uint32_t site, struct full_block *b)
+{
+	const struct pmm_srcloc *s = srcloc_number(srcloc_nr(site));
+
+	b->file = s && s->file ? arena_at(s->file) : "?";
+	b->func = s && s->function ? arena_at(s->function) : "?";
+	b->line = s ? s->line : 0;
+	b->flags = s ? s->flags : 0;
+	b->site = site;
+}
+
+void shim_known(const void *p, const struct block_info *was, struct full_block *b)
+{
+	shim_place(was->site, b);
+	b->address = p;
+	b->size = was->size;
+	b->kind = was->kind;
+	b->time = (uint32_t)((agent.tree->start_realtime_ns +
+			      pmm_tick_of_time(was->birth) * PMM_TICK_NS) /
+			     1000000000u);
+	b->number = 0;
+	__builtin_memcpy(&b->was, was, sizeof(*was));
+}
+
+uint32_t shim_number_of(uint64_t word)
+{
+	uint32_t number = (uint32_t)((word ^ SHIM_CANARY) >> 32);
+
+	return number <= LOAD(shim_number) ? number : 0;
+}
+
+void shim_describe(const void *p, const struct block_info *was, struct full_block *b)
+{
+	shim_known(p, was, b);
+	if (b->flags & PMM_SRCLOC_BEHIND)
+		b->number = shim_number_of(load64(b->address + b->size));
 }
 
 static bool taken(const void *p, const struct block_info *was, struct full_block *b)

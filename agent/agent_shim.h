@@ -111,6 +111,12 @@ static inline bool shim_begun(void)
 /* Is there a block that came by pmm.h? A preloaded agent knows others. */
 bool shim_is_ours(const void *p);
 
+/* A block, described, but for its number. `was`: what the tables have or had of it. */
+void shim_known(const void *p, const struct block_info *was, struct full_block *b);
+
+/* The number in a canary, 0 where that is none. */
+uint32_t shim_number_of(uint64_t word);
+
 /* A block, described; what its canary says as well. `was`: what the tables have or had of it. */
 void shim_describe(const void *p, const struct block_info *was, struct full_block *b);
 

@@ -20,38 +20,6 @@
 #define WINDOW		512
 #define NOTHING		1
 
-void shim_place(uint32_t site, struct full_block *b)
-{
-	const struct pmm_srcloc *s = srcloc_number(srcloc_nr(site));
-
-	b->file = s && s->file ? arena_at(s->file) : "?";
-	b->func = s && s->function ? arena_at(s->function) : "?";
-	b->line = s ? s->line : 0;
-	b->flags = s ? s->flags : 0;
-	b->site = site;
-}
-
-static void describe(const void *p, const struct block_info *was, struct full_block *b)
-{
-	shim_place(was->site, b);
-	b->address = p;
-	b->size = was->size;
-	b->kind = was->kind;
-	b->time = (uint32_t)((agent.tree->start_realtime_ns +
-			      pmm_tick_of_time(was->birth) * PMM_TICK_NS) /
-			     1000000000u);
-	b->number = 0;
-	__builtin_memcpy(&b->was, was, sizeof(*was));
-}
-
-/* The number in a canary, 0 where that is none. */
-static uint32_t number_of(uint64_t word)
-{
-	uint32_t number = (uint32_t)((word ^ SHIM_CANARY) >> 32);
-
-	return number <= LOAD(shim_number) ? number : 0;
-}
-
 bool shim_peek(const void *p, void *to, size_t bytes)
 {
 	uintptr_t at = (uintptr_t)p;
@@ -96,16 +64,9 @@ static void read_number(struct full_block *b, struct window *w)
 	if (!(b->flags & PMM_SRCLOC_BEHIND))
 		return;
 	if (window_read(w, b->address + b->size, &b->behind, sizeof(b->behind)))
-		b->number = number_of(b->behind);
+		b->number = shim_number_of(b->behind);
 	else
 		b->flags &= ~(uint32_t)(PMM_SRCLOC_BEHIND | 255 << PMM_SRCLOC_FRONT_SHIFT);
-}
-
-void shim_describe(const void *p, const struct block_info *was, struct full_block *b)
-{
-	describe(p, was, b);
-	if (b->flags & PMM_SRCLOC_BEHIND)
-		b->number = number_of(load64(b->address + b->size));
 }
 
 bool shim_still(const struct full_block *b)
@@ -123,7 +84,7 @@ bool shim_find(const void *p, struct full_block *b)
 
 	if (!shim_begun() || !shim_is_ours(p) || !block_get((uint64_t)p, &was))
 		return false;
-	describe(p, &was, b);
+	shim_known(p, &was, b);
 	return true;
 }
 
@@ -136,7 +97,7 @@ bool shim_around(const void *p, struct full_block *b)
 	    (uint64_t)p - at >= was.size || (uint64_t)p == at ||
 	    !(srcloc_flags(was.site) & PMM_SITE_SRCLOC))
 		return false;
-	describe((const void *)at, &was, b);
+	shim_known((const void *)at, &was, b);
 	if (!(b->flags & PMM_SRCLOC_BEHIND))
 		return true;
 	return shim_peek(b->address + b->size, &b->behind, sizeof(b->behind)) &&
@@ -178,8 +139,8 @@ static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, struct windo
 		if (!(srcloc_flags(was.site) & PMM_SITE_SRCLOC))
 			continue;
 		sub = table == PMM_TABLE_HEAP ? (word >> PMM_WORD_SUB_SHIFT & 3) * 8 : 0;
-		describe((const void *)(base + ((uint64_t)i << shape[table].shift) + sub), &was,
-			 &b);
+		shim_known((const void *)(base + ((uint64_t)i << shape[table].shift) + sub), &was,
+			   &b);
 		read_number(&b, w);
 		ret = each(ctx, &b);
 		if (ret)

@@ -9,7 +9,7 @@
 
 #include "agent/strings/bounds.h"
 #include "agent/guard/budget.h"
-#include "agent/check/canary_quick.h"
+#include "agent/check/canary.h"
 #include "agent/check/left_open.h"
 #include "agent/fault/fault.h"
 #include "agent/guard/guard.h"

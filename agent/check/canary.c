@@ -36,13 +36,13 @@ enum canary_says canary_look(const void *p, size_t *size, size_t *align)
 {
 	uint64_t over;
 
-	return quick_look(p, size, align, &over);
+	return canary_quick_look(p, size, align, &over);
 }
 
 enum canary_says canary_look_facts(const void *p, size_t *size, size_t *align, uint64_t *facts)
 {
 	uint64_t over;
-	enum canary_says says = quick_look(p, size, align, &over);
+	enum canary_says says = canary_quick_look(p, size, align, &over);
 
 	*facts = pmm_gather(over & ~PMM_SEAL_SURE);
 	return says;

@@ -13,11 +13,9 @@
 #include <stdint.h>
 
 #include "agent/agent.h"
+#include "agent/check/canary_quick.h"
 #include "agent/sys.h"
 #include "include/pmm/check.h"
-
-/* Of a larger block only so many bytes from its start are poisoned. */
-#define CANARY_POISON_MOST	(64u << 10)
 
 /* What canaries are made of; before all else. */
 void canary_start(uint64_t secret);
@@ -103,5 +101,46 @@ bool canary_poisoned(const void *p, size_t size, size_t align, uint64_t *at);
 
 /* Make the head nobody's, before the real block goes back. */
 void canary_clear(void *p);
+
+/* ---- the same, where each allocation or release comes by ------------------------------------- */
+
+/* canary_look(). *over: the facts, spread, that lie over the seal. */
+QUICK enum canary_says canary_quick_look(const void *p, size_t *size, size_t *align, uint64_t *over)
+{
+	const struct pmm_head *h = head_of(p);
+	uint64_t what = LOAD(h->what);
+
+	*over = LOAD(h->seal) ^ pmm_seal(canary_secret, (uint64_t)p, what);
+	if (unlikely((uint64_t)p & 15) || unlikely(*over & PMM_SEAL_SURE) ||
+	    unlikely(what >> 51))		/* zeroes, at an address of no luck */
+		return canary_just_taken(p, size, align) ? CANARY_FREED : CANARY_NOTHING;
+	*size = what & CANARY_SIZE_MASK;
+	*align = 1ull << (what >> PMM_HEAD_ALIGN_SHIFT & 63);
+	return unlikely(what & PMM_HEAD_FREED) ? CANARY_FREED : CANARY_LIVE;
+}
+
+/* canary_damage_around() */
+QUICK bool canary_quick_damage_around(const void *p, size_t size, size_t align, uint64_t *at)
+{
+	struct canary_tail t = tail_of((uint64_t)p, size);
+
+	if (likely(align <= PMM_HEAD_BYTES) &&
+	    likely(tail_whole(&t, pmm_canary(canary_secret, (uint64_t)p))))
+		return false;
+	return canary_damage_around(p, size, align, at);
+}
+
+/* canary_poisoned() */
+QUICK bool canary_quick_poisoned(const void *p, size_t size, size_t align, uint64_t *at)
+{
+	uint64_t what = head_what(size, align) | PMM_HEAD_FREED;
+	const struct pmm_head *h = head_of(p);
+
+	if (likely(align <= PMM_HEAD_BYTES && size < CANARY_POISON_MOST) &&
+	    likely(!((h->what ^ what) | (h->seal ^ pmm_seal(canary_secret, (uint64_t)p, what)))) &&
+	    likely(words_same(p, poison_words(p, size), CANARY_POISON_WORD)))
+		return true;
+	return canary_poisoned(p, size, align, at);
+}
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Heads and tails of canaried blocks as each allocation and each release of a checked block looks
- * at them: what of agent/check/canary.h has to be quick, and what both are made of.
+ * Heads and tails of canaried blocks, as they are written and read when a checked block is
+ * allocated or released: what agent/check/canary.h is made of.
  *
  * All in aligned words: what belongs to a word with the block's last bytes is set and looked at
  * under a mask. What is looked at is put together without a decision for each word, since sizes
@@ -11,11 +11,12 @@
 #define AGENT_CHECK_CANARY_QUICK_H
 
 #include "agent/agent.h"
-#include "agent/check/canary.h"
 #include "agent/sys.h"
 #include "include/pmm/check.h"
 
 #define CANARY_SIZE_MASK	((1ull << PMM_HEAD_ALIGN_SHIFT) - 1)
+/* Of a larger block only so many bytes from its start are poisoned. */
+#define CANARY_POISON_MOST	(64u << 10)
 #define CANARY_POISON_WORD	(PMM_POISON_BYTE * 0x0101010101010101ull)
 /* from here on one instruction for all is quicker than a loop */
 #define CANARY_LONG_WORDS	64
@@ -68,21 +69,6 @@ QUICK void head_set(struct pmm_head *h, uint64_t what)
 {
 	h->what = what;
 	h->seal = pmm_seal(canary_secret, (uint64_t)(h + 1), what);
-}
-
-/* canary_look(). *over: the facts, spread, that lie over the seal. */
-QUICK enum canary_says quick_look(const void *p, size_t *size, size_t *align, uint64_t *over)
-{
-	const struct pmm_head *h = head_of(p);
-	uint64_t what = LOAD(h->what);
-
-	*over = LOAD(h->seal) ^ pmm_seal(canary_secret, (uint64_t)p, what);
-	if (unlikely((uint64_t)p & 15) || unlikely(*over & PMM_SEAL_SURE) ||
-	    unlikely(what >> 51))		/* zeroes, at an address of no luck */
-		return canary_just_taken(p, size, align) ? CANARY_FREED : CANARY_NOTHING;
-	*size = what & CANARY_SIZE_MASK;
-	*align = 1ull << (what >> PMM_HEAD_ALIGN_SHIFT & 63);
-	return unlikely(what & PMM_HEAD_FREED) ? CANARY_FREED : CANARY_LIVE;
 }
 
 /* Note the facts of a block just made; of one that has some, turn these bits of them over. */
@@ -168,17 +154,6 @@ QUICK void *quick_make(void *real, size_t size, size_t align)
 	return (void *)block;
 }
 
-/* canary_damage_around() */
-QUICK bool quick_damage_around(const void *p, size_t size, size_t align, uint64_t *at)
-{
-	struct canary_tail t = tail_of((uint64_t)p, size);
-
-	if (likely(align <= PMM_HEAD_BYTES) &&
-	    likely(tail_whole(&t, pmm_canary(canary_secret, (uint64_t)p))))
-		return false;
-	return canary_damage_around(p, size, align, at);
-}
-
 /* ---- poison ---------------------------------------------------------------------------------- */
 
 /*
@@ -199,19 +174,6 @@ QUICK size_t poison_words(const void *p, size_t size)
 QUICK void quick_poison(void *p, size_t size)
 {
 	words_fill(p, poison_words(p, size), CANARY_POISON_WORD);
-}
-
-/* canary_poisoned() */
-QUICK bool quick_poisoned(const void *p, size_t size, size_t align, uint64_t *at)
-{
-	uint64_t what = head_what(size, align) | PMM_HEAD_FREED;
-	const struct pmm_head *h = head_of(p);
-
-	if (likely(align <= PMM_HEAD_BYTES && size < CANARY_POISON_MOST) &&
-	    likely(!((h->what ^ what) | (h->seal ^ pmm_seal(canary_secret, (uint64_t)p, what)))) &&
-	    likely(words_same(p, poison_words(p, size), CANARY_POISON_WORD)))
-		return true;
-	return canary_poisoned(p, size, align, at);
 }
 
 /* canary_clear() */

@@ -6,7 +6,7 @@
 #include "agent/check/checker.h"
 
 #include "agent/strings/bounds.h"
-#include "agent/check/canary_quick.h"
+#include "agent/check/canary.h"
 #include "agent/check/quarantine.h"
 #include "agent/check/recycle.h"
 #include "agent/check/reported.h"
@@ -53,7 +53,7 @@ void quarantined_leave(void *arg, const struct quarantined *q)
 	size_t align = quarantine_align(q);
 	uint64_t at;
 
-	if (unlikely(!quick_poisoned((void *)q->address, q->size, align, &at))) {
+	if (unlikely(!canary_quick_poisoned((void *)q->address, q->size, align, &at))) {
 		spoilt(arg, q, at);
 		if (canary_spilled((void *)q->address, q->size, align))
 			return;
@@ -68,7 +68,7 @@ static void still_poisoned(void *arg, const struct quarantined *q)
 {
 	uint64_t at;
 
-	if (!quick_poisoned((void *)q->address, q->size, quarantine_align(q), &at))
+	if (!canary_quick_poisoned((void *)q->address, q->size, quarantine_align(q), &at))
 		spoilt(arg, q, at);
 }
 

@@ -11,7 +11,7 @@
 
 #include "agent/guard/area.h"
 #include "agent/strings/bounds.h"
-#include "agent/check/canary_quick.h"
+#include "agent/check/canary.h"
 #include "agent/guard/guard.h"
 #include "agent/check/pair.h"
 #include "agent/check/quarantine.h"
@@ -36,7 +36,7 @@ QUICK void find(const void *p, struct held *h)
 		return;
 	}
 	if (likely(h->known)) {
-		says = quick_look(p, &h->size, &h->align, &over);
+		says = canary_quick_look(p, &h->size, &h->align, &over);
 		h->facts = 0;
 		if (says == CANARY_LIVE &&
 		    unlikely(over != pmm_spread(facts_of(h->was.site, h->was.kind))) && over)
@@ -255,7 +255,7 @@ QUICK void release_canaried(struct tctx *c, void *p, const struct held *h,
 
 	if (unlikely(pair_disagrees(h->was.kind, h->size, h->align, said, &other)))
 		held_mismatch(c, p, h, said, other, site);
-	if (unlikely(quick_damage_around(p, h->size, h->align, &at)))
+	if (unlikely(canary_quick_damage_around(p, h->size, h->align, &at)))
 		keep_damaged(c, p, h, at, said, site, canary_spilled(p, h->size, h->align));
 	else if (unlikely(!kept(c, p, h, NULL, site, false)))
 		not_kept(c, p, h, NULL, site);

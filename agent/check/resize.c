@@ -5,7 +5,7 @@
  */
 #include "agent/check/agent_check.h"
 
-#include "agent/check/canary_quick.h"
+#include "agent/check/canary.h"
 #include "agent/check/quarantine.h"
 #include "agent/check/refuse.h"
 #include "agent/check/checker.h"

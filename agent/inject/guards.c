@@ -8,12 +8,9 @@
 #include "agent/guard/budget.h"
 #include "agent/guard/finding.h"
 #include "agent/guard/guarded.h"
+#include "agent/inject/guards_fault.h"
 
 #define MOST_BYTES	(64u << 10)	/* memory that is released when we sleep stays with us */
-
-static uint32_t stopped;
-
-static long inject_rest(void *unused);
 
 void guards_start(struct pmm_inject_args *args)
 {
@@ -34,31 +31,7 @@ void guards_start(struct pmm_inject_args *args)
 	args->guards[1].bytes = areas.record_bytes;
 	args->guards[2].start = (uint64_t)areas.lists;
 	args->guards[2].bytes = areas.lists_bytes;
-	args->rest_at = (uint64_t)inject_rest;
-}
-
-void guards_stop(uint32_t why)
-{
-	uint32_t none = PMM_CHECK_RUNS;
-
-	if (!agent.guards_bytes || !CAS(stopped, none, why))
-		return;
-	if (agent_is_on() && LOAD(*agent.alive))
-		STORE(agent.ledger->check.stopped, why);
-	guard_disarm(false);
-}
-
-/* A child made by vfork has its parent's memory and signal handlers of its own. */
-static bool ready(void)
-{
-	uint32_t why;
-
-	if (LOAD(stopped) || LOAD(agent.confined) || (int)sys0(getpid) != agent.pid)
-		return false;
-	why = guards_fault_ready();
-	if (why != PMM_CHECK_RUNS)
-		guards_stop(why);
-	return why == PMM_CHECK_RUNS;
+	args->rest_at = (uint64_t)guards_rest;
 }
 
 void *guards_sample(struct tctx *c, size_t size, size_t align, uint32_t kind,
@@ -71,7 +44,7 @@ void *guards_sample(struct tctx *c, size_t size, size_t align, uint32_t kind,
 		c->sampling = true;
 		*c->countdown = sample_next(c);
 	}
-	if (size < *c->countdown || size > MOST_BYTES || size < agent.min_size || !ready())
+	if (size < *c->countdown || size > MOST_BYTES || size < agent.min_size || !guards_ready())
 		return NULL;
 	run = guarded_alloc(c, size, align, kind, unwind_site(c, from, 0), &why);
 	if (run == UINT32_MAX) {
@@ -104,14 +77,4 @@ size_t guards_size(const void *p)
 	uint32_t run = guard_block((uint64_t)p);
 
 	return run == UINT32_MAX ? 0 : guard_at(run)->size_bytes;
-}
-
-static long inject_rest(void *unused)
-{
-	(void)unused;
-	STORE(agent.state, AGENT_OFF);
-	STORE(stopped, PMM_NR_CHECK_STOPS);
-	guard_disarm(true);
-	guards_fault_end();
-	return (long)guard_live();
 }

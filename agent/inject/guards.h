@@ -15,16 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/inject/agent_inject.h"
+#include "agent/inject/inject_pass.h"
 
 /* Reserve the pool, if guards are asked for. In inject_start(). */
 void guards_start(struct pmm_inject_args *args);
-
-/* Is it a pointer into the pool? */
-static inline bool guards_has(const void *p)
-{
-	return unlikely((uint64_t)p - agent.guards_at < agent.guards_bytes);
-}
 
 /*
  * For a request that is about to be sampled: a zeroed block in the pool, recorded, the sample
@@ -44,17 +38,5 @@ static inline void *guards_alloc(struct tctx *c, size_t size, size_t align,
 /* Release or ask for the size of what guards_has() said yes to. how: enum pmm_release. */
 void guards_free(void *p, uint32_t how, const struct caller *from);
 size_t guards_size(const void *p);
-
-/* Stop for good: no more blocks, all pages open. why: enum pmm_check_stop. */
-void guards_stop(uint32_t why);
-
-/*
- * SIGSEGV's handler is ours (put in place at the first call), and it can do its work on this
- * thread; else why not.
- */
-uint32_t guards_fault_ready(void);
-
-/* Give it back. */
-void guards_fault_end(void);
 
 #endif

@@ -16,9 +16,11 @@
  * it are noticed when the next block is about to be guarded: then no more are, and all pages are
  * opened.
  */
+#include "agent/inject/guards_fault.h"
+
 #include "agent/guard/guard_access.h"
 #include "agent/guard/guarded.h"
-#include "agent/inject/guards.h"
+#include "agent/inject/agent_inject.h"
 #include "agent/sys.h"
 #include "arch/agent_signal.h"
 
@@ -40,6 +42,7 @@ struct kernel_action {
 	uint64_t mask;
 };
 
+static uint32_t stopped;		/* enum pmm_check_stop */
 /* the program's own; restorer 0 = the C library's, which stands in ours */
 static struct kernel_action wanted;
 static uint32_t taken;			/* our handler is in place */
@@ -110,7 +113,11 @@ static bool is_taken(void)
 	return LOAD_ACQUIRE(taken) == TAKEN;
 }
 
-uint32_t guards_fault_ready(void)
+/*
+ * SIGSEGV's handler is ours (put in place at the first call), and it can do its work on this
+ * thread; else why not.
+ */
+static uint32_t handler_ready(void)
 {
 	struct kernel_action now = { 0 };
 	uint64_t mask = 0, all = ~0ull;
@@ -132,7 +139,8 @@ uint32_t guards_fault_ready(void)
 									: PMM_CHECK_STOP_HANDLER;
 }
 
-void guards_fault_end(void)
+/* Give it back. */
+static void handler_end(void)
 {
 	struct kernel_action now, a = wanted;
 
@@ -142,6 +150,42 @@ void guards_fault_end(void)
 		a.restorer = now.restorer;
 	action_set(&a);
 	STORE(taken, 0);
+}
+
+/* ---- whether blocks are guarded -------------------------------------------------------------- */
+
+void guards_stop(uint32_t why)
+{
+	uint32_t none = PMM_CHECK_RUNS;
+
+	if (!agent.guards_bytes || !CAS(stopped, none, why))
+		return;
+	if (agent_is_on() && LOAD(*agent.alive))
+		STORE(agent.ledger->check.stopped, why);
+	guard_disarm(false);
+}
+
+/* A child made by vfork has its parent's memory and signal handlers of its own. */
+bool guards_ready(void)
+{
+	uint32_t why;
+
+	if (LOAD(stopped) || LOAD(agent.confined) || (int)sys0(getpid) != agent.pid)
+		return false;
+	why = handler_ready();
+	if (why != PMM_CHECK_RUNS)
+		guards_stop(why);
+	return why == PMM_CHECK_RUNS;
+}
+
+long guards_rest(void *unused)
+{
+	(void)unused;
+	STORE(agent.state, AGENT_OFF);
+	STORE(stopped, PMM_NR_CHECK_STOPS);
+	guard_disarm(true);
+	handler_end();
+	return (long)guard_live();
 }
 
 /* ---- the handler ----------------------------------------------------------------------------- */

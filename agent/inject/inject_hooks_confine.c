@@ -4,7 +4,7 @@
  * and pmm has to make some more in the process to leave it: the agent turns itself off before.
  */
 #include "agent/inject/any.h"
-#include "agent/inject/guards.h"
+#include "agent/inject/guards_fault.h"
 #include "agent/inject/agent_inject.h"
 
 #define PR_SET_SECCOMP	22

@@ -4,7 +4,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "agent/check/canary_quick.h"
+#include "agent/check/canary.h"
 #include "include/pmm/check.h"
 
 #define SECRET	0x1122334455667788ull

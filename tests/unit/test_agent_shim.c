@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * agent/shim_blocks.c, agent/shim_sums.c: what pmm.h's full form reads of the ledger, where there
- * is much of it. Also of agent/srcloc.c, agent/record.c.
+ * is much of it. Also of agent/agent_shim.c, agent/srcloc.c, agent/record.c.
  */
 #include "tests/unit/agent_host.h"
 
@@ -13,21 +13,6 @@
 #include "tests/unit/unit.h"
 
 #define SRCLOC_FLAGS	(PMM_SRCLOC_BEHIND | 'm' << PMM_SRCLOC_ENTRY_SHIFT)
-
-uint32_t shim_number;
-
-bool shim_is_ours(const void *p)
-{
-	(void)p;
-	return true;
-}
-
-unsigned shim_changed_behind(const struct full_block *b, uint64_t word)
-{
-	(void)b;
-	(void)word;
-	return 0;
-}
 
 static uint32_t alive = 1;
 
