@@ -40,10 +40,10 @@ void facts_text(struct table *t, const char *name, const struct str *s)
 	table_set_text(t, FACT_TEXT, table_text(t, s));
 }
 
-void facts_wrap(struct table *t, const char *name, const char *text, unsigned width)
+void facts_wrap(struct table *t, const char *name, const char *text, unsigned measure)
 {
 	if (!t)
 		return;
 	add_row(t, name);
-	table_wrap(t, FACT_TEXT, text, width, 0, ROW_PLAIN, true);
+	table_wrap(t, FACT_TEXT, text, measure, 0, ROW_PLAIN, true);
 }

@@ -21,7 +21,7 @@ void facts_add(struct table *t, const char *name, const char *fmt, ...)
 /* The same of a sentence that is made already; what it could not hold for want of memory fails. */
 void facts_text(struct table *t, const char *name, const struct str *s);
 
-/* The same, broken at spaces into lines of at most `width` characters. */
-void facts_wrap(struct table *t, const char *name, const char *text, unsigned width);
+/* The same, in lines of at most `measure` characters. */
+void facts_wrap(struct table *t, const char *name, const char *text, unsigned measure);
 
 #endif

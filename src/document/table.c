@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/wrap.h"
 
 struct table *table_new(enum table_shape shape, const char *key, const char *title,
 			const struct column *column, unsigned nr_columns)
@@ -43,7 +42,7 @@ void table_row(struct table *t, uint32_t depth, enum row_style style, enum row_w
 {
 	if (t->failed)
 		return;
-	if (vec_push(&t->rows, (struct row){ depth, style, where, false }) ||
+	if (vec_push(&t->rows, (struct row){ .depth = depth, .style = style, .where = where }) ||
 	    vec_resize(&t->cells, t->rows.nr * t->nr_columns))
 		t->failed = true;
 }
@@ -144,18 +143,15 @@ void table_setf(struct table *t, unsigned column, const char *fmt, ...)
 	va_end(args);
 }
 
-void table_wrap(struct table *t, unsigned column, const char *text, unsigned width, uint32_t depth,
-		enum row_style style, bool here)
+void table_wrap(struct table *t, unsigned column, const char *text, unsigned measure,
+		uint32_t depth, enum row_style style, bool here)
 {
-	while (*text) {
-		size_t n = wrap_line(text, width);
-
-		if (!here)
-			table_row(t, depth, style, ROW_TEXT_ONLY);
-		table_setf(t, column, "%.*s", (int)n, text);
-		text += n + (text[n] == ' ');
-		here = false;
-	}
+	if (!here)
+		table_row(t, depth, style, ROW_TEXT_ONLY);
+	table_setf(t, column, "%s", text);
+	table_sentence(t);
+	if (!t->failed && t->rows.nr)
+		t->rows.v[t->rows.nr - 1].measure = (uint8_t)measure;
 }
 
 void table_note(struct table *t, const char *fmt, ...)

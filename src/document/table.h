@@ -81,6 +81,8 @@ struct row {
 	uint8_t style; /* enum row_style */
 	uint8_t where; /* enum row_where */
 	bool sentence; /* its label is broken into lines where it is too long, not cut */
+	/* lines of its text have at most so many characters, also where there is more room; 0: any */
+	uint8_t measure;
 };
 
 enum table_shape { TABLE_ROWS, TABLE_RECORD, TABLE_TREE };
@@ -145,11 +147,12 @@ void table_vsetf(struct table *t, unsigned column, const char *fmt, va_list args
 const char *table_text(struct table *t, const struct str *s);
 
 /*
- * Text that must be read whole, broken at spaces into lines of at most `width` characters: rows for
- * text only, of this depth and style. With `here` the first line goes into the row begun last.
+ * Text that must be read whole: renderers break it at spaces into lines of at most `measure`
+ * characters, of fewer where there is less room. A row for text only, of this depth and style; with
+ * `here` the row begun last.
  */
-void table_wrap(struct table *t, unsigned column, const char *text, unsigned width, uint32_t depth,
-		enum row_style style, bool here);
+void table_wrap(struct table *t, unsigned column, const char *text, unsigned measure,
+		uint32_t depth, enum row_style style, bool here);
 
 void table_note(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -153,11 +153,14 @@ static void add_label(struct printer *p, struct str *line, const char *label, co
 	plain_cut_front(line, tail, tail_width - GAP, p->style);
 }
 
-static void add_wrapped(const struct printer *p, struct str *line, const char *text, unsigned used)
+static void add_wrapped(const struct printer *p, struct str *line, const char *text, unsigned used,
+			unsigned measure)
 {
 	unsigned width = p->style->width > used + MIN_LABEL ? p->style->width : used + MIN_LABEL;
 	struct str before = STR_INIT;
 
+	if (measure && width > used + measure)
+		width = used + measure;
 	str_pad(&before, ' ', used);
 	wrap_add(line, text, width, str_text(&before), used);
 	str_fini(&before);
@@ -204,7 +207,7 @@ static void put_row(struct printer *p, struct table *t, const struct row *r,
 		if (col->flags & COLUMN_LABEL) {
 			str_add(&label, str_text(&cell));
 		} else if (!(col->flags & COLUMN_TAIL) && c && wraps(p, t, c)) {
-			add_wrapped(p, &line, str_text(&cell), used);
+			add_wrapped(p, &line, str_text(&cell), used, r->measure);
 		} else if (!(col->flags & COLUMN_TAIL)) {
 			add_aligned(&line, col, str_text(&cell), p->width[c]);
 			str_pad(&line, ' ', p->gap);
@@ -218,7 +221,7 @@ static void put_row(struct printer *p, struct table *t, const struct row *r,
 			t->column[t->nr_columns - 1].flags & COLUMN_TAIL ? str_text(&cell) : "";
 
 		if (r->sentence)
-			add_wrapped(p, &line, str_text(&label), used + indent);
+			add_wrapped(p, &line, str_text(&label), used + indent, r->measure);
 		else
 			add_label(p, &line, str_text(&label), tail, used + indent);
 	}
@@ -299,7 +302,7 @@ static void put_note(struct printer *p, const struct table *t, const char *note)
 
 	utf8_add_clean(&clean, note);
 	str_pad(&line, ' ', margin(t));
-	add_wrapped(p, &line, str_text(&clean), margin(t));
+	add_wrapped(p, &line, str_text(&clean), margin(t), 0);
 	p->failed |= str_error(&clean) != 0;
 	put_line(p, &line, ROW_DIM);
 	str_fini(&line);

@@ -53,6 +53,23 @@ all_looks() {
 	END
 }
 
+@test "words: a narrow terminal has all words of what was found" {
+	export LC_ALL=C.UTF-8
+	local columns status_of
+	for columns in 200 50; do
+		status_of=0
+		"$PMM" check --width "$columns" "$BATS_FILE_TMPDIR/check.pmm" >"$T/check" || status_of=$?
+		[ "$status_of" -eq 1 ]
+		tr -s ' \n' '\n' <"$T/check" >"$T/words.$columns"
+		status_of=0
+		"$PMM" leaks --width "$columns" "$BATS_FILE_TMPDIR/leaks.pmm" >"$T/leaks" || status_of=$?
+		[ "$status_of" -eq 1 ]
+		tr -s ' \n' '\n' <"$T/leaks" >>"$T/words.$columns"
+	done
+	[ "$(wc -l <"$T/words.200")" -gt 300 ]
+	diff "$T/words.200" "$T/words.50"
+}
+
 @test "words: help fits" {
 	local command
 	{

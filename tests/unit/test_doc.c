@@ -279,6 +279,42 @@ static void series_draw_their_peak(void **state)
 	       "\"peak_index\":1}}");
 }
 
+static void sentences_are_broken_never_cut(void **state)
+{
+	static const struct { unsigned width; const char *text; } cases[] = {
+		/* the measure of 30 characters holds where there is more room, too */
+		{ 60, "  1 B  one two three four five six\n"
+		      "       seven eight\n"
+		      "         two three four five six seven\n"
+		      "         eight nine\n" },
+		{ 33, "  1 B  one two three four five\n"
+		      "       six seven eight\n"
+		      "         two three four five six\n"
+		      "         seven eight nine\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		static const struct column of[] = {
+			TEXT_COLUMN(NULL, UNIT_BYTES),
+			{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
+		};
+		struct doc d = { .schema = "s/1" };
+		struct table *t = table_new(TABLE_ROWS, NULL, NULL, of, 2);
+		char *got;
+
+		doc_add(&d, t);
+		table_row(t, 0, ROW_PLAIN, ROW_TEXT_ONLY);
+		table_set(t, 0, 1);
+		table_wrap(t, 1, "one two three four five six seven eight", 30, 0, ROW_PLAIN, true);
+		table_wrap(t, 1, "two three four five six seven eight nine", 30, 1, ROW_PLAIN, false);
+		got = printed(&d, &(struct style){ .width = cases[i].width });
+		assert_string_equal(got, cases[i].text);
+		free(got);
+		doc_fini(&d);
+	}
+}
+
 static void colour_only_when_asked(void **state)
 {
 	const struct style style = { .width = 60, .colour = true };
@@ -317,6 +353,7 @@ int main(void)
 		cmocka_unit_test(rows_can_be_made_on_demand),
 		cmocka_unit_test(series_fold_to_the_highest_in_each_stretch),
 		cmocka_unit_test(series_draw_their_peak),
+		cmocka_unit_test(sentences_are_broken_never_cut),
 		cmocka_unit_test(colour_only_when_asked),
 		cmocka_unit_test(a_failed_table_fails_the_document),
 	};
