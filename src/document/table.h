@@ -81,7 +81,7 @@ struct row {
 	uint8_t style; /* enum row_style */
 	uint8_t where; /* enum row_where */
 	bool sentence; /* its label is broken into lines where it is too long, not cut */
-	/* lines of its text have at most so many characters, also where there is more room; 0: any */
+	/* lines of its text have at most so many characters, if there is more room too; 0: any */
 	uint8_t measure;
 };
 

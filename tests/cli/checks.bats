@@ -134,6 +134,9 @@ finds() {
 @test "a licence that is missing or another room's" {
 	sed -i 's/GPL-2.0-or-later/MIT/' src/base/text.h
 	echo "text" >doc/page.md
+	echo /doc/made >.gitignore	# what builds make has none
+	echo '# SPDX-License-Identifier: GPL-2.0-or-later' >>.gitignore
+	echo "text" >doc/made
 	finds 'files name their licence' "doc/page.md: its first line does not say 'SPDX-License-Identifier: GPL-2.0-or-later'" \
 		"src/base/text.h: its first line does not say 'SPDX-License-Identifier: GPL-2.0-or-later'"
 }

@@ -307,7 +307,8 @@ static void sentences_are_broken_never_cut(void **state)
 		table_row(t, 0, ROW_PLAIN, ROW_TEXT_ONLY);
 		table_set(t, 0, 1);
 		table_wrap(t, 1, "one two three four five six seven eight", 30, 0, ROW_PLAIN, true);
-		table_wrap(t, 1, "two three four five six seven eight nine", 30, 1, ROW_PLAIN, false);
+		table_wrap(t, 1, "two three four five six seven eight nine", 30, 1,
+			   ROW_PLAIN, false);
 		got = printed(&d, &(struct style){ .width = cases[i].width });
 		assert_string_equal(got, cases[i].text);
 		free(got);

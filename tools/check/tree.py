@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The source tree as the checks see it: which files there are, and C without comments and literals."""
 
+import fnmatch
 import os
 import re
 
@@ -73,14 +74,24 @@ UNLICENSED = re.compile(r"\.git$|LICENSE|LICENSES/|tests/fuzz/corpus/"
                         r"|tests/cli/golden/[^/]*\.(txt|jsonl)$|tests/shim/[^/]*\.(table|full)$")
 
 
+def made():
+    """Patterns of .gitignore, each from the top: what builds and the tour make."""
+    if not os.path.exists(".gitignore"):
+        return []
+    return [line[1:] for line in text_of(".gitignore").splitlines() if line.startswith("/")]
+
+
 def licensed():
     """Paths of all files that have to name their licence."""
+    ignored = made()
     for folder, folders, names in os.walk("."):
         folders[:] = sorted(f for f in folders
                             if f not in (".git", "__pycache__") and not f.startswith("build"))
         for name in sorted(names):
             path = os.path.relpath(os.path.join(folder, name), ".")
             if name.startswith(".") and name.endswith(".log"):
+                continue
+            if any(fnmatch.fnmatch(path, pattern) for pattern in ignored):
                 continue
             if not UNLICENSED.match(path) and not name.endswith(".pyc"):
                 yield path
