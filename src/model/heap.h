@@ -334,6 +334,7 @@ struct heap {
 	uint64_t taken_ns;		/* the moment described: now, or the end */
 	enum heap_end end;
 	int end_status;
+	bool captured;			/* read from a capture: taken_ns is past, not now */
 	enum heap_began began;
 
 	/* how it was watched */

@@ -297,10 +297,12 @@ int file_read_heap(FILE *f, uint64_t file_bytes, uint64_t max_bytes, const char 
 		if (heap_check(r.h, why, sizeof(why)))
 			rc = unpack_damaged(r.u, "%s", why);
 	}
-	if (!rc)
+	if (!rc) {
+		r.h->captured = true;
 		*out = r.h;
-	else
+	} else {
 		heap_free(r.h);
+	}
 	free(r.frames);
 	free(r.node_frames);
 	unpack_free(r.u);

@@ -8,13 +8,18 @@
 #include "src/document/facts.h"
 #include "src/view/report_priv.h"
 
+const char *report_when(const struct heap *h)
+{
+	return h->captured ? "when captured" : "now";
+}
+
 void report_end_text(struct str *s, const struct heap *h)
 {
 	const char *name = h->end == HEAP_KILLED ? sigabbrev_np(h->end_status) : NULL;
 
 	switch (h->end) {
 	case HEAP_RUNNING:
-		str_add(s, "still running");
+		str_add(s, h->captured ? "running when captured" : "still running");
 		break;
 	case HEAP_EXITED:
 		str_add(s, "exited");

@@ -167,7 +167,7 @@ static void head_rows(struct table *t, const struct heap *h)
 	facts_add(t, "peak", "%s%s", heap_about(h), report_peak(h).s);
 	facts_add(t, "live", "%s%s in %s %s", heap_about(h), fmt_bytes(h->live_bytes).s,
 		  fmt_many(h->live_blocks, "block").s,
-		  h->end == HEAP_RUNNING ? "now" : "at the end");
+		  h->end == HEAP_RUNNING ? report_when(h) : "at the end");
 	heap_facts_mapped(t, h);
 	heap_facts_resident(t, h);
 	heap_facts_calls(t, h, false);

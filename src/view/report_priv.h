@@ -19,6 +19,8 @@
 void report_process(struct doc *d, const struct heap *h);
 void report_warnings(struct doc *d, const struct heap *h);
 void report_end_text(struct str *s, const struct heap *h);
+/* The moment of the figures of a heap whose process was running: a capture is read later. */
+const char *report_when(const struct heap *h);
 void report_process_row(struct table *t, const struct heap *h);
 
 void report_head(struct report *r); /* what ran, totals, what must be known before believing them */

@@ -7,7 +7,8 @@
 
 void resident_text(const struct heap *h, const struct heap_resident *r, struct str *s)
 {
-	str_addf(s, h->end == HEAP_RUNNING ? "%s now" : "%s when last seen", fmt_bytes(r->bytes).s);
+	str_addf(s, "%s %s", fmt_bytes(r->bytes).s,
+		 h->end == HEAP_RUNNING ? report_when(h) : "when last seen");
 	if (r->peak_bytes == r->bytes)
 		return;
 	if (r->peak_ns == UINT64_MAX) {

@@ -289,6 +289,12 @@ $ ./running "" "pmm snapshot -o t.pmm" "pmm snapshot -o t.pmm"; pmm report --jso
   42
   [1464,1258,206]
   "memory"
+# what is now of a process was then of a capture, which may be read next week
+$ ./running "" "pmm report" | grep -oE '(process|live) .*' | sed 's/attach_victim.*, //' | head -2; pmm report t.pmm | grep -oE '(process|live) .*' | sed 's/attach_victim.*, //' | head -2
+  process  still running
+  live     76.9 KiB in 206 blocks now
+  process  running when captured
+  live     76.9 KiB in 206 blocks when captured
 $ ./running "" "pmm leaks --show all"
   BUILD/tests/prog/attach_victim
     process          attach_victim, pid N, ran TIME, still running

@@ -2,7 +2,7 @@
 $ for r in demo tree leaks check; do mkcapture $SOURCE/tests/cli/golden/$r.recipe $r.pmm; done
 $ pmm leaks leaks.pmm
   demo --serve <all>
-    process          demo, pid 4242, ran 60.0 s, still running
+    process          demo, pid 4242, ran 60.0 s, running when captured
     searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
     definitely lost  313 bytes in 4 blocks, 2 sites
     indirectly lost  2,940 bytes in 126 blocks, 2 sites
@@ -40,7 +40,7 @@ $ pmm leaks leaks.pmm
 [1]
 $ pmm leaks --show all --top 0 leaks.pmm
   demo --serve <all>
-    process          demo, pid 4242, ran 60.0 s, still running
+    process          demo, pid 4242, ran 60.0 s, running when captured
     searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
     definitely lost  313 bytes in 4 blocks, 2 sites
     indirectly lost  2,940 bytes in 126 blocks, 2 sites
@@ -110,7 +110,7 @@ $ pmm leaks --show all --top 0 leaks.pmm
 [1]
 $ pmm leaks --show definite,possible leaks.pmm
   demo --serve <all>
-    process          demo, pid 4242, ran 60.0 s, still running
+    process          demo, pid 4242, ran 60.0 s, running when captured
     searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
     definitely lost  313 bytes in 4 blocks, 2 sites
     indirectly lost  2,940 bytes in 126 blocks, 2 sites
@@ -783,7 +783,7 @@ $ pmm leaks --show all --format valgrind-xml leaks.pmm
 [1]
 $ pmm leaks --top 1 --no-symbols leaks.pmm
   demo --serve <all>
-    process          demo, pid 4242, ran 60.0 s, still running
+    process          demo, pid 4242, ran 60.0 s, running when captured
     searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
     definitely lost  313 bytes in 4 blocks, 2 sites
     indirectly lost  2,940 bytes in 126 blocks, 2 sites
@@ -849,7 +849,7 @@ $ pmm leaks --json --format valgrind-xml leaks.pmm
 [2]
 $ pmm leaks --report out.txt leaks.pmm; head -3 out.txt
   demo --serve <all>
-    process          demo, pid 4242, ran 60.0 s, still running
+    process          demo, pid 4242, ran 60.0 s, running when captured
     searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
 $ pmm leaks --report /dev/full leaks.pmm
   pmm: cannot write the verdict: No space left on device
@@ -978,7 +978,7 @@ $ mkcapture /dev/stdin holders.pmm <<'END'
 > END
 $ pmm leaks holders.pmm
   holders
-    process          holders, pid 7, ran 60.0 s, still running
+    process          holders, pid 7, ran 60.0 s, running when captured
     searched         1.00 MiB in 600 ms, in a copy; the program was stopped for 3.10 ms
     definitely lost  0 bytes in 0 blocks
     indirectly lost  0 bytes in 0 blocks
