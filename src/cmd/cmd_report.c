@@ -8,8 +8,10 @@
 #include "src/track/source.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/help/meant.h"
+#include "src/cmd/options/pid.h"
 #include "src/cmd/emit.h"
 #include "src/names/naming.h"
+#include "src/proc/proc.h"
 #include "src/session/name_notes.h"
 #include "src/cmd/terminal.h"
 #include "src/symbol/symbol.h"
@@ -139,6 +141,7 @@ static int report_run(int argc, char **argv)
 	char room[MEANT_BYTES], *what = meant_operand(argv[0], room);
 	struct err e = { 0 };
 	struct heap *h = NULL;
+	pid_t pid;
 	int rc;
 
 	(void)argc;
@@ -147,6 +150,8 @@ static int report_run(int argc, char **argv)
 	complete();
 	opt.shape = top_down ? REPORT_TOP_DOWN : bottom_up ? REPORT_BOTTOM_UP : REPORT_LIST;
 	rc = check_options(&e);
+	if (!rc && source_is_process(what) && !proc_parse_pid(what))
+		rc = cmd_parse_pid(what, &pid, &e);
 	if (!rc)
 		rc = source_read(what, memory_bytes, &h, &e);
 	if (!rc)

@@ -59,6 +59,22 @@ static const struct opt run_opts[] = {
 	{ 0 }
 };
 
+/* Options that only the search for leaks reads: without it a test suite would pass unsearched. */
+static int refuse_without_leaks(struct err *e)
+{
+	const char *name = NULL;
+
+	if (given_code)
+		name = "'--error-exitcode' is for '--leaks'";
+	else if (suppressions.nr)
+		name = "'--suppressions' is for '--leaks'";
+	else if (no_default)
+		name = "'--no-default-suppressions' is for '--leaks'";
+	if (!name)
+		return 0;
+	return cmd_refuse(e, name, "add --leaks, which searches each process at its end");
+}
+
 static int prepare_leaks(struct leaks_job *job, struct err *e)
 {
 	*job = (struct leaks_job){ .search = leaks_search_default, .report = leaks_report_default };
@@ -111,7 +127,7 @@ static int run_run(int argc, char **argv)
 
 	(void)argc;
 	terminal_guard();
-	rc = leaks ? prepare_leaks(&job, &e) : 0;
+	rc = leaks ? prepare_leaks(&job, &e) : refuse_without_leaks(&e);
 	if (rc)
 		return cmd_fail(err_default(&e, rc));
 	code = cmd_run_for(&o, argv, NULL, false, given_code ? (int)error_code : -1);

@@ -1178,6 +1178,10 @@ $ echo nonsense >odd; pmm report odd
   pmm: 'odd' is not a pmm capture
   pmm: hint: captures are written by 'pmm run' and 'pmm snapshot'; their names end in .pmm
 [3]
+$ pmm report 0
+  pmm: '0' is not a process number
+  pmm: hint: 'ps -e' lists all processes with their numbers
+[2]
 $ pmm report 999999999
   pmm: no process 999999999
   pmm: hint: when it has ended, name its capture, pmm.COMMAND.999999999.pmm as a rule
@@ -1391,7 +1395,7 @@ $ printf 'process taken=1s end=killed status=11\n' | mkcapture /dev/stdin killed
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, killed by signal 11 (SIGSEGV)
 $ for end in running gone replaced; do printf "process taken=1s end=$end status=3\n" | mkcapture /dev/stdin other.pmm; pmm report --json other.pmm | jq -c '.process | [.end, .exit_status, .signal]'; pmm report other.pmm | grep process; done
   ["running",null,null]
-    process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, still running
+    process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, running when captured
   ["gone",3,null]
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, ended without exit(), status 3
   ["replaced",null,null]

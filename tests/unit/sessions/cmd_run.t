@@ -148,6 +148,17 @@ $ pmm run
   pmm: 'pmm run' needs an argument
   pmm: hint: usage: pmm run [options] [--] COMMAND [ARGUMENT...]
 [2]
+# what only a search for leaks reads is refused without one: nothing would ever be found
+$ for o in --error-exitcode=9 --suppressions=/dev/null --no-default-suppressions; do pmm run $o -- true; echo $?; done
+  pmm: '--error-exitcode' is for '--leaks'
+  pmm: hint: add --leaks, which searches each process at its end
+  2
+  pmm: '--suppressions' is for '--leaks'
+  pmm: hint: add --leaks, which searches each process at its end
+  2
+  pmm: '--no-default-suppressions' is for '--leaks'
+  pmm: hint: add --leaks, which searches each process at its end
+  2
 $ pmm run --frames 0 -- true
   pmm: --frames: '0' is out of range
   pmm: hint: from 1 to 512
