@@ -3,7 +3,7 @@
  * Commands of pmm: one file per command, one table in main.c.
  *
  * To add a command `frob`:
- *   1. src/cmd/frob.c reads top-down: what it is, options, body, and at its end the struct that
+ *   1. src/cmd/cmd_frob.c reads top-down: what it is, options, body, and at its end the struct that
  *      describes it:
  *
  *	static const char *output;
@@ -26,8 +26,8 @@
  *		.description = "Paragraphs for the man page.\n\nSeparated by an empty line.",
  *	};
  *
- *   2. add frob.c to src/cmd/meson.build, `cmd_frob` to the declarations below and to the table in
- *      main.c.
+ *   2. add cmd_frob.c to src/cmd/meson.build, `cmd_frob` to the declarations below and to the table
+ *      in main.c.
  *   3. --help, `pmm help frob`, pmm-frob(1), completion and the checks of operands and options
  *      follow by themselves; tests/cli/frob.bats says what it must do. Only this room prints:
  *      results on stdout, messages on stderr through cmd_fail() and cmd_note().

@@ -70,7 +70,6 @@ static struct check_job job = {
 static int level = LEVEL(PMM_CHECK_GUARD), reaction;
 static const char *output, *report;
 static const char *fail_rate, *budget, *scan, *fail_on;
-static unsigned failures = FAIL_ERRORS;
 static uint64_t garbage = 0xaa, error_code, count;
 static bool left, right, mprotect_only, fill, zero, no_strings, given_code, given_top, uninit,
 	exhaustive;
@@ -198,12 +197,12 @@ static int parse_scan(struct err *e)
 	return rc;
 }
 
-static int parse_fail_on(struct err *e)
+static int parse_fail_on(unsigned *failures, struct err *e)
 {
 	static const struct cmd_word words[] = { { "errors", FAIL_ERRORS },
 						 { "unchecked", FAIL_UNCHECKED },
 						 { 0 } };
-	int rc = cmd_parse_words("fail-on", fail_on, words, &failures, e);
+	int rc = cmd_parse_words("fail-on", fail_on, words, failures, e);
 
 	if (!given_code)
 		error_code = CMD_FOUND;
@@ -211,11 +210,13 @@ static int parse_fail_on(struct err *e)
 	return rc;
 }
 
-static int read_options(struct err *e)
+/* *failures: what sets the exit code. */
+static int read_options(unsigned *failures, struct err *e)
 {
 	struct pmm_check *c = &job.check;
 	int rc = 0;
 
+	*failures = FAIL_ERRORS;
 	shown.skip = (struct texts){ skipped.v, skipped.nr };
 	if (shown.whole && !given_top)
 		shown.view.top = 0;
@@ -243,7 +244,7 @@ static int read_options(struct err *e)
 		rc = cmd_parse_percent("fail-rate", fail_rate, 100, 1000000000, &c->fail_ppb, e);
 	if (!rc && scan && strcmp(scan, "once"))
 		rc = parse_scan(e);
-	return !rc && fail_on ? parse_fail_on(e) : rc;
+	return !rc && fail_on ? parse_fail_on(failures, e) : rc;
 }
 
 /* Is all that was given for what is to be done? */
@@ -281,7 +282,10 @@ static int run_uninit(char **argv, FILE *out, struct err *e)
 
 static int run_all_ways(const struct run_options *o, char **argv, FILE *out, struct err *e)
 {
-	const struct check_exhaustive_options all = { .run = o, .ops = &runs_signals };
+	struct runs_signals_before before;
+	const struct check_exhaustive_options all = {
+		.run = o, .ops = &runs_signals, .arg = &before
+	};
 	struct check_exhaustive *x;
 	struct session_end end;
 	struct emit to;
@@ -299,7 +303,7 @@ static int run_all_ways(const struct run_options *o, char **argv, FILE *out, str
 	return rc ? rc : emit_exit_code(&end, given_code ? (int)error_code : -1);
 }
 
-static int run_command(char **argv, FILE *out, struct err *e)
+static int run_command(char **argv, unsigned failures, FILE *out, struct err *e)
 {
 	struct run_options o = RUN_OPTIONS_DEFAULT;
 
@@ -383,7 +387,7 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 /* ---- the command ---- */
 
 /* The exit code, or -errno with `e`. */
-static int dispatch(int argc, char **argv, struct err *e)
+static int dispatch(int argc, char **argv, unsigned failures, struct err *e)
 {
 	/* opt_parse() leaves it before the operands */
 	bool command = !strcmp(argv[-1], "--");
@@ -395,7 +399,7 @@ static int dispatch(int argc, char **argv, struct err *e)
 	out = report ? report_file_open(report, e) : command ? NULL : stdout;
 	if (report && !out)
 		return -EIO;
-	rc = command ? run_command(argv, out, e) : look_at(argc, argv, out, e);
+	rc = command ? run_command(argv, failures, out, e) : look_at(argc, argv, out, e);
 	if (!command && rc == CMD_FOUND && given_code)
 		rc = (int)error_code;
 	return report ? report_file_close(out, report, rc, e) : rc;
@@ -404,12 +408,13 @@ static int dispatch(int argc, char **argv, struct err *e)
 static int check_run(int argc, char **argv)
 {
 	struct err e = { 0 };
+	unsigned failures;
 	int rc;
 
 	terminal_guard();
-	rc = read_options(&e);
+	rc = read_options(&failures, &e);
 	if (!rc)
-		rc = dispatch(argc, argv, &e);
+		rc = dispatch(argc, argv, failures, &e);
 	return rc < 0 ? cmd_fail(err_default(&e, rc)) : rc;
 }
 

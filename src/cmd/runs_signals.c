@@ -10,7 +10,7 @@ static volatile sig_atomic_t runner; /* the run under way */
 static volatile sig_atomic_t asked; /* pmm was asked to end */
 
 static const int passed[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
-static struct sigaction before[sizeof(passed) / sizeof(*passed)];
+_Static_assert(sizeof(passed) / sizeof(*passed) == RUNS_NR_SIGNALS, "one action each");
 
 static void pass_on(int sig)
 {
@@ -22,23 +22,25 @@ static void pass_on(int sig)
 /* A terminal's signals reach the run by themselves. */
 static void forward_signals(void *arg)
 {
-	(void)arg;
+	struct runs_signals_before *before = arg;
+
 	for (unsigned i = 0; i < sizeof(passed) / sizeof(*passed); i++) {
 		struct sigaction a = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
 
 		if (passed[i] == SIGINT || passed[i] == SIGQUIT)
 			a.sa_handler = SIG_IGN;
-		sigaction(passed[i], NULL, &before[i]);
-		if (before[i].sa_handler != SIG_IGN)
+		sigaction(passed[i], NULL, &before->action[i]);
+		if (before->action[i].sa_handler != SIG_IGN)
 			sigaction(passed[i], &a, NULL);
 	}
 }
 
 static void give(void *arg)
 {
-	(void)arg;
+	const struct runs_signals_before *before = arg;
+
 	for (unsigned i = 0; i < sizeof(passed) / sizeof(*passed); i++)
-		sigaction(passed[i], &before[i], NULL);
+		sigaction(passed[i], &before->action[i], NULL);
 }
 
 static void under_way(void *arg, pid_t pid)

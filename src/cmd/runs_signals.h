@@ -6,7 +6,16 @@
 #ifndef CMD_RUNS_SIGNALS_H
 #define CMD_RUNS_SIGNALS_H
 
+#include <signal.h>
+
 #include "src/session/check/check_exhaustive.h"
+
+#define RUNS_NR_SIGNALS 4
+
+/* Their argument: what the signals did before. */
+struct runs_signals_before {
+	struct sigaction action[RUNS_NR_SIGNALS];
+};
 
 extern const struct check_exhaustive_ops runs_signals;
 

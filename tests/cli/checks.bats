@@ -272,6 +272,21 @@ finds() {
 	source src/cmd/frob.c 'static struct job job;' 'static int count, other;' 'static const struct opt opts[] = {' \
 		'	{ "count", &count, &job.x },' '	{ 0 }' '};'
 	finds 'nothing outlives a call but targets of options' 'src/cmd/frob.c: 1 mutable statics'
+	source src/cmd/frob.c 'static volatile sig_atomic_t asked;	/* by a signal */' 'static sig_atomic_t other;'
+	source src/base/state.c 'static volatile sig_atomic_t asked;'
+	finds 'nothing outlives a call but targets of options' 'src/base/state.c: 1 mutable statics' 'src/cmd/frob.c: 1 mutable statics'
+}
+
+@test "pages for developers: files, functions and names that are not there" {
+	cat >doc/HOWTO.md <<-'END'
+		<!-- SPDX-License-Identifier: GPL-2.0-or-later -->
+		src/base/text.h, text.c, base/*.c, src/base/NAME.c, ARCHITECTURE.md and `text()`, text_NAME(), strlen(s).
+		src/base/gone.h, gone.c, view/*.c, src/text.c, [page](none.md),
+		`look_up()`, gone(), and `struct text_row`, text_row.
+	END
+	finds 'what pages for developers name is there' 'doc/HOWTO.md:3: src/base/gone.h is not there' 'doc/HOWTO.md:3: gone.c is not there' \
+		'doc/HOWTO.md:3: view/*.c is not there' 'doc/HOWTO.md:3: src/text.c is not there' 'doc/HOWTO.md:3: none.md is not there' \
+		'doc/HOWTO.md:4: nothing is called look_up' 'doc/HOWTO.md:4: nothing is called gone' 'doc/HOWTO.md:4: nothing is called text_row'
 }
 
 @test "waits, threads and signals below the commands: what never waits does not count, the table's do, and it has no others" {

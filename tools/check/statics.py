@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 Variables that outlive a call. src/ has none but the targets of a command's options: objects of src/cmd/ whose address a
-table of options (`static const struct opt NAME[]`) of the same file has in it, or a row that is a macro of its header.
+table of options (`static const struct opt NAME[]`) of the same file has in it, or a row that is a macro of its header; and
+what signal handlers of src/cmd/ share with it (`static volatile sig_atomic_t NAME`), since nobody can hand them anything.
 """
 
 import os
@@ -11,6 +12,7 @@ from check import tree
 
 TABLE = re.compile(r'\bstruct opt \w+\[\]\s*=\s*\{(.*?)^\};', re.S | re.M)
 ROW = re.compile(r'^#define \w+\([^)]*\)(?:[^\n]*\\\n)*[^\n]*\bOPT_(?:[^\n]*\\\n)*[^\n]*', re.M)
+HANDLED = re.compile(r"^static volatile sig_atomic_t (\w+);", re.M)
 # declarations of something else than objects, or of objects that are defined elsewhere
 NO_OBJECT = re.compile(r"(?:static|extern|typedef|_Static_assert|asm|__asm__)\b|(?:struct|union|enum)\s+\w+\s*$")
 ATTRIBUTE = re.compile(r'__attribute__\s*\(\(.*?\)\)|\b(?:inline|_Noreturn|_Thread_local|__thread|volatile)\b')
@@ -102,7 +104,7 @@ def targets(path):
 def count_statics():
     count = {}
     for path in tree.walk("src", ends=(".c", ".h")):
-        known = targets(path) if path.startswith("src/cmd/") else set()
+        known = targets(path) | set(HANDLED.findall(tree.code_of(path))) if path.startswith("src/cmd/") else set()
         names = [name for _, name in statics(path) if name not in known]
         if names:
             count[path] = len(names)
