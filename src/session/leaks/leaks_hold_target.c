@@ -186,8 +186,8 @@ static int by_site(struct hold_target *t, const char *what, struct names *n, str
 	} else if (!nr) {
 		rc = err_set(e, -ENOENT, "process %u has no live block of a call site '%s'", h->pid,
 			     what);
-		err_hint(e, "name a function, FILE:LINE or site number as 'pmm leaks --show=all' "
-			    "and its JSON have them, or an address 0x...");
+		err_hint(e, "name a function or FILE:LINE as in 'pmm leaks --show=all', a site "
+			    "number of its JSON, or an address 0x...");
 	} else if (is_number(what)) {
 		str_addf(&s, "blocks of site %s", what);
 	} else {

@@ -295,6 +295,10 @@ $ ./running "" "pmm report" | grep -oE '(process|live) .*' | sed 's/attach_victi
   live     76.9 KiB in 206 blocks now
   process  running when captured
   live     76.9 KiB in 206 blocks when captured
+$ ./running "" "pmm leaks --holds nowhere"
+  pmm: process N has no live block of a call site 'nowhere'
+  pmm: hint: name a function or FILE:LINE as in 'pmm leaks --show=all', a site number of its JSON, or an address 0x...
+  42
 $ ./running "" "pmm leaks --show all"
   BUILD/tests/prog/attach_victim
     process          attach_victim, pid N, ran TIME, still running
