@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/nanotime.h"
 #include "src/base/vec.h"
 
 #define MOST_EVENTS	64
@@ -60,14 +61,6 @@ struct loop {
 	uint64_t next_turn;
 	uint64_t armed_ns;
 };
-
-uint64_t loop_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* ---- the heap of timers ---- */
 
@@ -394,7 +387,7 @@ static int happened(struct loop *l, struct loop_source *s, uint32_t events)
 
 static int timers_due(struct loop *l)
 {
-	uint64_t now_ns = loop_now_ns();
+	uint64_t now_ns = nanotime();
 	int nr = 0;
 
 	l->due.nr = 0;

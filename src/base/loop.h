@@ -4,7 +4,7 @@
  *
  *	loop_new(&l);
  *	loop_add_fd(l, socket, EPOLLIN, on_message, me, &source);
- *	loop_add_timer(l, loop_now_ns() + 1000000000, on_second, me, &timer);
+ *	loop_add_timer(l, nanotime() + 1000000000, on_second, me, &timer);
  *	while (!me->done) loop_step(l, -1);
  *	loop_free(l);
  *
@@ -61,9 +61,6 @@ int loop_fd(const struct loop *l);
 #define LOOP_NR_FDS 2
 void loop_fds(const struct loop *l, int fds[LOOP_NR_FDS]);
 
-/* CLOCK_MONOTONIC in nanoseconds, the clock of timers. */
-uint64_t loop_now_ns(void);
-
 /*
  * Call for as long as any of `events` (EPOLLIN, EPOLLOUT, ...) holds: once a step, with what holds.
  * EPOLLERR and EPOLLHUP are reported unasked. -EEXIST: there already; -EPERM: a regular file.
@@ -71,7 +68,7 @@ uint64_t loop_now_ns(void);
 int loop_add_fd(struct loop *l, int fd, uint32_t events, void (*call)(void *arg, uint32_t events),
 		void *arg, struct loop_source **out);
 
-/* Call once at `at_ns`, and again whenever loop_set_timer() sets another time. */
+/* Call once at `at_ns` of nanotime(), and again whenever loop_set_timer() sets another time. */
 int loop_add_timer(struct loop *l, uint64_t at_ns, void (*call)(void *arg, uint64_t now_ns),
 		   void *arg, struct loop_source **out);
 

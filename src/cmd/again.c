@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "src/base/nanotime.h"
 #include "src/cmd/cmd.h"
 
 #define ENDING_NS	1000000000ull	/* of a process with much memory */
@@ -90,7 +91,7 @@ int again_begin(struct again *a, pid_t pid, uint64_t every_ns, struct err *e)
 	sigset_t mask;
 	int rc;
 
-	*a = (struct again){ .every_ns = every_ns, .next_ns = loop_now_ns() };
+	*a = (struct again){ .every_ns = every_ns, .next_ns = nanotime() };
 	for (unsigned i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		sigaction(ends[i], NULL, &a->actions[i]);
 	mask_of(a, &mask);
@@ -144,7 +145,7 @@ void again_hold(struct again *a)
 
 void again_due(struct again *a)
 {
-	uint64_t now = loop_now_ns();
+	uint64_t now = nanotime();
 
 	a->next_ns += a->every_ns;
 	if (a->next_ns < now)
@@ -167,7 +168,7 @@ bool again_wait(struct again *a)
 
 bool again_ended(struct again *a)
 {
-	const uint64_t until_ns = loop_now_ns() + ENDING_NS;
+	const uint64_t until_ns = nanotime() + ENDING_NS;
 
 	a->is_due = false;
 	loop_set_timer(a->loop, a->timer, until_ns);

@@ -18,7 +18,12 @@
 #include "src/cmd/cmd_run.h"
 #include "src/cmd/terminal.h"
 
-static const char *const formats[] = { "text", "json", "valgrind-xml", NULL };
+static const char *const formats[] = {
+	[LEAKS_TEXT] = "text",
+	[LEAKS_JSON] = "json",
+	[LEAKS_VALGRIND_XML] = "valgrind-xml",
+	[LEAKS_VALGRIND_XML + 1] = NULL,
+};
 static const char *const forms[] = { "valgrind", "lsan", NULL };
 
 static struct leaks_job job = { .search = LEAKS_SEARCH_DEFAULT, .report = LEAKS_REPORT_DEFAULT };

@@ -50,7 +50,7 @@ void ticker_del(struct ticker *k, const struct ledger_tree *board);
 /* Tick all boards; nanoseconds on the clock of this one, which is among them. */
 uint64_t ticker_tick(struct ticker *k, struct ledger_tree *board);
 
-/* When a board's tick is due that comes `wait_ns` after the current one began, by loop_now_ns(). */
+/* When a board's tick is due that comes `wait_ns` after the current one began, by nanotime(). */
 uint64_t ticker_next_ns(const struct ledger_tree *board, uint64_t wait_ns);
 
 /* Long work begins, long work is over; they nest. */

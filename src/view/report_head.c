@@ -304,10 +304,11 @@ void report_warnings(struct doc *d, const struct heap *h)
 			warn_drop(t, h, i);
 	if (h->drift_blocks)
 		warn(t, "drift", h->drift_blocks,
-		     h->drift_blocks == 1 ? "%s block changed while the running process was read: "
-					    "sums may differ"
-					  : "%s blocks changed while the running process was read: "
-					    "sums may differ");
+		     fmt_agree(h->drift_blocks,
+			       "%s block changed while the running process was read: sums may "
+			       "differ",
+			       "%s blocks changed while the running process was read: sums may "
+			       "differ"));
 	if (h->missed_frees)
 		warn(t, "missed_frees", h->missed_frees,
 		     h->missed_frees == 1

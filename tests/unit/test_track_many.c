@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "src/base/loop.h"
+#include "src/base/nanotime.h"
 #include "src/ledger/preload.h"
 #include "src/session/leaks/leaks_search.h"
 #include "src/track/monitor.h"
@@ -118,10 +119,10 @@ static void order(struct victim *v, char what)
 
 /* Step the one loop until it holds. */
 #define step_until(f, ...) do {							\
-	const uint64_t end_ns_ = loop_now_ns() + LONG_NS;			\
+	const uint64_t end_ns_ = nanotime() + LONG_NS;			\
 	while (!(__VA_ARGS__)) {						\
 		assert_true(loop_step((f)->loop, 1000000000) >= 0);		\
-		assert_true(loop_now_ns() < end_ns_);				\
+		assert_true(nanotime() < end_ns_);				\
 	}									\
 } while (0)
 

@@ -10,6 +10,7 @@
 static const char *const level[] = { "--level=light", "--level=guard", "--level=sampled" };
 
 #define NR_LEVELS (sizeof(level) / sizeof(*level))
+_Static_assert(FOR_COMMAND == (1 << NR_LEVELS) - 1, "a name for each");
 
 static const char *level_of(unsigned uses)
 {

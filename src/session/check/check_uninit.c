@@ -273,7 +273,7 @@ static void read_news(struct check_uninit *s)
 {
 	child_signals(&s->child, from_inside, s);
 	read_all(s);
-	loop_set_timer(s->loop, s->next_look, loop_now_ns() + LOOK_NS);
+	loop_set_timer(s->loop, s->next_look, nanotime() + LOOK_NS);
 }
 
 static void on_signals(void *arg, uint32_t events)
@@ -294,7 +294,7 @@ static int make_loop(struct check_uninit *s, struct err *e)
 	int rc = loop_new(&s->loop);
 
 	if (!rc)
-		rc = loop_add_timer(s->loop, loop_now_ns(), on_timer, s, &s->next_look);
+		rc = loop_add_timer(s->loop, nanotime(), on_timer, s, &s->next_look);
 	if (!rc && s->child.signal_fd >= 0)
 		rc = loop_add_fd(s->loop, s->child.signal_fd, EPOLLIN, on_signals, s, NULL);
 	return rc ? err_set(e, rc, "cannot wait for a program: %s", strerror(-rc)) : 0;

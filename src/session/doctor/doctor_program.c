@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "src/base/loop.h"
+#include "src/base/nanotime.h"
 #include "src/store/capture.h"
 #include "src/ledger/preload.h"
 #include "src/session/doctor/doctor.h"
@@ -37,13 +38,13 @@ static void on_end(void *arg, pid_t pid, int status)
 /* Wait for the trial at most so long; kill it then. Its exit code, or -1. */
 static int wait_for(pid_t pid)
 {
-	uint64_t now_ns = loop_now_ns(), end_ns = now_ns + TRIAL_NS;
+	uint64_t now_ns = nanotime(), end_ns = now_ns + TRIAL_NS;
 	struct trial t = { .ended = false };
 	struct loop *loop = NULL;
 	int rc = loop_new(&loop);
 
 	rc = rc ? rc : loop_add_child(loop, pid, on_end, &t, NULL);
-	for (; rc >= 0 && !t.ended && now_ns < end_ns; now_ns = loop_now_ns())
+	for (; rc >= 0 && !t.ended && now_ns < end_ns; now_ns = nanotime())
 		rc = loop_step(loop, (int64_t)(end_ns - now_ns));
 	loop_free(loop);
 	if (!t.ended) {
