@@ -311,11 +311,11 @@ void report_warnings(struct doc *d, const struct heap *h)
 			       "differ"));
 	if (h->missed_frees)
 		warn(t, "missed_frees", h->missed_frees,
-		     h->missed_frees == 1
-			     ? "%s block was freed past pmm's hooks, which its memory shows; it "
-			       "counts as freed. Others may have been that do not show"
-			     : "%s blocks were freed past pmm's hooks, which their memory shows; "
-			       "they count as freed. Others may have been that do not show");
+		     fmt_agree(h->missed_frees,
+			       "%s block was freed past pmm's hooks, which its memory shows; it "
+			       "counts as freed. Others may have been that do not show",
+			       "%s blocks were freed past pmm's hooks, which their memory shows; "
+			       "they count as freed. Others may have been that do not show"));
 	if (h->skipped_allocs) {
 		warn(t, "skipped", h->skipped_allocs,
 		     "%s allocations below --min-size were skipped");
