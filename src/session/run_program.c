@@ -32,6 +32,7 @@ struct run {
 	struct run_leaks leaks;
 	struct run_check check;
 	struct coverage rest; /* processes that no heap was delivered of */
+	struct coverage living; /* that go on after the program */
 	struct heap *heap; /* of the program itself, kept for the summary */
 	struct heap *largest; /* of another process, with a higher peak than all so far */
 	bool in_background; /* nobody waits for the summary any more */
@@ -252,7 +253,8 @@ static void give_summary(struct run *r)
 	s->nr_replaced = totals.nr_replaced;
 	s->nr_lost = totals.nr_lost;
 	s->shrunk = totals.shrunk;
-	untracked_others(&missed, totals.nr_lost, s->nr_living, s->living);
+	untracked_lost(&missed, totals.nr_lost);
+	coverage_add(&missed, &r->living);
 	if (!r->heap) /* the summary says so in its own words */
 		coverage_miss(&missed, r->argv[0], census_why(PMM_EXEC_TRACKED), true,
 			      (uint32_t)child->pid);
@@ -348,6 +350,7 @@ void run_close(struct run *r)
 	run_leaks_fini(&r->leaks);
 	run_check_fini(&r->check);
 	coverage_fini(&r->rest);
+	coverage_fini(&r->living);
 	launch_close(r->launch);
 	free(r);
 }
@@ -389,6 +392,7 @@ void run_wait(struct run *r)
 	while ((r->summary.nr_living = launch_left(r->launch, &r->summary.living)) &&
 	       launch_now_ns(r->launch) < end_ns)
 		step(r);
+	untracked_living(&r->living, r->launch, r->summary.nr_living, r->summary.living);
 	if (r->summary.nr_living && r->options->output && !r->options->shared)
 		go_on(r);
 }

@@ -6,6 +6,8 @@
 #include "src/track/launch.h"
 #include "src/proc/proc.h"
 
+#define STILL_RUNNING "still running"
+
 const char *untracked_why(const struct heap *h)
 {
 	if (h->allocs)
@@ -48,17 +50,33 @@ void untracked_rest(struct coverage *c, const struct launch_totals *t)
 	c->replaced += t->nr_replaced;
 }
 
-void untracked_others(struct coverage *c, unsigned nr_lost, unsigned nr_living, pid_t living)
+static void add_living(struct coverage *c, pid_t pid)
 {
 	char comm[PROC_COMM_BYTES] = "";
 
-	if (nr_lost)
-		coverage_miss_many(c, "[unknown]",
-				   "no memory, address space or descriptors for a ledger", true,
-				   nr_lost, 0);
-	if (nr_living) {
-		proc_comm(living, comm);
-		coverage_miss_many(c, comm[0] ? comm : "[unknown]", "still running", false,
-				   nr_living, (uint32_t)living);
+	proc_comm(pid, comm);
+	coverage_miss(c, comm[0] ? comm : "[unknown]", STILL_RUNNING, false, (uint32_t)pid);
+}
+
+void untracked_living(struct coverage *c, const struct launch *l, unsigned nr, pid_t one)
+{
+	unsigned named = 0;
+	pid_t pid;
+
+	for (size_t at = 0; named < nr && (pid = launch_living(l, &at)); named++)
+		add_living(c, pid);
+	if (!named && nr) {
+		add_living(c, one);
+		named++;
 	}
+	if (named < nr)
+		coverage_miss_many(c, "[unknown]", STILL_RUNNING, false, nr - named, 0);
+}
+
+void untracked_lost(struct coverage *c, unsigned nr)
+{
+	if (nr)
+		coverage_miss_many(c, "[unknown]",
+				   "no memory, address space or descriptors for a ledger", true, nr,
+				   0);
 }

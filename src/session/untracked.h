@@ -10,6 +10,7 @@
 #include "src/analyze/coverage.h"
 #include "src/model/heap.h"
 
+struct launch;
 struct launch_totals;
 
 /* Why nothing is known of the heap of a process that has a ledger; NULL: it is known. */
@@ -24,10 +25,10 @@ const char *untracked_name(const struct heap *h);
  */
 void untracked_rest(struct coverage *c, const struct launch_totals *t);
 
-/*
- * What others report as well: `nr_lost` processes without a ledger, and `nr_living` that go on,
- * `living` among them.
- */
-void untracked_others(struct coverage *c, unsigned nr_lost, unsigned nr_living, pid_t living);
+/* `nr` processes that go on, `one` among them: by name those that are known. */
+void untracked_living(struct coverage *c, const struct launch *l, unsigned nr, pid_t one);
+
+/* `nr` processes without a ledger, which others report as well. */
+void untracked_lost(struct coverage *c, unsigned nr);
 
 #endif
