@@ -152,9 +152,9 @@ static void print_main_page(FILE *out)
 					"it allocates, loses and damages: on its own, at exit, by "
 					"signal or by function. Linked with 'pkg-config --cflags "
 					"--libs pmm', it can be read by 'pmm report', 'pmm leaks' "
-					"and 'pmm snapshot' at any time. With the one file "
-					"pmm_static.c instead it runs on anything that has a C "
-					"compiler. <pmm.h> says what each function does; "
+					"and 'pmm snapshot' at any time. With pmm_static.c, which "
+					"includes the files beside it, it runs on anything that "
+					"has a C compiler. <pmm.h> says what each function does; "
 					"doc/shim.md has the rest.\n\n"
 					"doc/ and examples/ are in share/doc/pmm where pmm is "
 					"installed.");

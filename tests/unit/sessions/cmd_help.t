@@ -140,7 +140,7 @@ $ pmm help --man | head -60
   .PP
   Results go to standard output, messages to standard error.
   .SH COMPILED IN
-  A program can have the monitor inside, with #include <pmm.h> and \-DPMM. It then reports by file and line what it allocates, loses and damages: on its own, at exit, by signal or by function. Linked with 'pkg\-config \-\-cflags \-\-libs pmm', it can be read by 'pmm report', 'pmm leaks' and 'pmm snapshot' at any time. With the one file pmm_static.c instead it runs on anything that has a C compiler. <pmm.h> says what each function does; doc/shim.md has the rest.
+  A program can have the monitor inside, with #include <pmm.h> and \-DPMM. It then reports by file and line what it allocates, loses and damages: on its own, at exit, by signal or by function. Linked with 'pkg\-config \-\-cflags \-\-libs pmm', it can be read by 'pmm report', 'pmm leaks' and 'pmm snapshot' at any time. With pmm_static.c, which includes the files beside it, it runs on anything that has a C compiler. <pmm.h> says what each function does; doc/shim.md has the rest.
   .PP
   doc/ and examples/ are in share/doc/pmm where pmm is installed.
   .SH COMMANDS
