@@ -138,3 +138,10 @@ runs() {
 	grep -q 'found 1 error: 1 heap overrun' err.line
 	grep -q "1 error met in the run 'exact' alone: code that rounds the addresses of its blocks up to 16 before it uses them may be right" err.line
 }
+
+@test "a run whose pmm is killed is said to be lost" {
+	local status=0
+	within "$PMM" check --exhaustive -- sh -c 'kill -9 $PPID' 2>err </dev/null || status=$?
+	[ "$status" -eq 137 ] || { echo "status $status"; cat err; return 1; }
+	grep -q -x 'pmm: WARNING: run 1 of 3 is lost: signal 9 ended the pmm that made it' err
+}

@@ -230,6 +230,9 @@ static void run_end(struct check_exhaustive *x)
 	x->took_ns[x->current] = nanotime() - x->start_ns;
 	if (x->of->ops->under_way)
 		x->of->ops->under_way(x->of->arg, 0);
+	if (WIFSIGNALED(x->status))
+		session_warn(x->to, "run %u of %u is lost: signal %d ended the pmm that made it",
+			     x->current + 1, NR_RUNS, WTERMSIG(x->status));
 	if (x->status) /* it did not get to its end */
 		x->one[x->current].end =
 			(struct session_end){ .code = child_exit_code(x->status) };
