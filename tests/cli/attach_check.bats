@@ -7,12 +7,12 @@ load attach
 # guard [OPTION...]: attach with every block sampled, whatever it costs.
 guard() { watch --check --sample=1 --budget=all "$@"; }
 
-json() { "$PMM" check --json "$T/c.pmm" >"$T/check.json" || [ $? -eq 1 ]; }
+checked() { "$PMM" check --json "$T/c.pmm" >"$T/check.json" || [ $? -eq 1 ]; }
 
 # error TYPE BY FUNCTION...: the capture has just one such heap error, with these functions in its stacks.
 error() {
 	local function
-	json
+	checked
 	jq -c --arg type "$1" --arg by "$2" '.findings[] | select(.type == $type and .by == $by)' "$T/check.json" >"$T/error.json"
 	[ "$(wc -l <"$T/error.json")" -eq 1 ] || { echo "not one '$1' by $2:"; jq -c '.findings[] | [.type, .by, .what]' "$T/check.json"; return 1; }
 	for function in "${@:3}"; do
@@ -48,7 +48,7 @@ calm() {
 }
 # left N: pmm says so many guarded blocks stay.
 left() { grep -q -E "the agent stays in process $PID for $1 guarded blocks? that it still uses; when they have been released, 'pmm detach $PID' takes it out" "$T/watch.err" || { echo "not $1 left:"; cat "$T/watch.err"; return 1; }; }
-guarded() { json; jq -e '.check.guarded_blocks >= 100' "$T/check.json" >/dev/null || { jq -c .check "$T/check.json"; return 1; }; }
+guarded() { checked; jq -e '.check.guarded_blocks >= 100' "$T/check.json" >/dev/null || { jq -c .check "$T/check.json"; return 1; }; }
 
 @test "a correct program: all its blocks are used, resized and released while it is watched" {
 	start attach_check
@@ -243,7 +243,7 @@ running() { "$PMM" "${@:3}" --json "$PID" >"$T/running.json" && json_is "$1" "$2
 	unwatch
 	[ "$STATUS" -eq 1 ]
 	error overrun access error:overrun
-	json
+	checked
 	[ "$(jq '.findings | length' "$T/check.json")" -eq 1 ]
 	tell m barred
 	finish 42
@@ -440,7 +440,7 @@ data_kib() { awk '/^VmData:/ { print $2 }' "/proc/$PID/status"; }
 	tell k kept
 	unwatch
 	calm
-	json
+	checked
 	jq -e '.check | .guarded_blocks == 0 and .unguarded_for_budget >= 200' "$T/check.json"
 	finish 42
 	run "$PMM" attach --check --budget=much $$

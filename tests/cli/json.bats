@@ -357,6 +357,19 @@ watched() {
 
 line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines" "$T/watch.err"; return 1; }; }
 
+@test "json: heap errors of a process that is watched are counted" {
+	start attach_check
+	watched --check --sample=1 --budget=all
+	tell o over
+	tell d twice
+	kill -INT "$MONITOR"
+	wait "$MONITOR" || [ $? -eq 1 ]
+	MONITOR=
+	[ "$(jq 'select(.event == "detached").errors' "$T/lines")" -eq 2 ]
+	valid + "$T/lines"
+	finish 42
+}
+
 @test "json: a process that is watched" {
 	start attach_outlive
 	watched --expire 500ms
@@ -389,6 +402,7 @@ line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines
 	valid + "$T/lines"
 	[ "$(jq -s 'map(select(.event == "site")) | length' "$T/lines")" -ge 30 ]
 	[ "$(jq 'select(.event == "detached").sites_left_out' "$T/lines")" -eq 0 ]
+	[ "$(jq 'select(.event == "detached") | has("errors")' "$T/lines")" = false ]
 	finish 0
 	cp "$PROG/attach_outlive" "$T/stripped"
 	strip -s "$T/stripped"

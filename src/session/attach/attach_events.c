@@ -487,6 +487,8 @@ struct event attach_event_outcome(const struct attach_scope *s, const struct att
 	}
 	if (o->heap)
 		add_heap(&e, o->heap);
+	if (o->heap && o->heap->check.level)
+		event_u64(&e, "errors", UNIT_COUNT, o->heap->nr_findings);
 	add_count(&e, "expired", o->expired);
 	event_u64(&e, "expired_sites", UNIT_COUNT, o->nr_expired_sites);
 	event_u64(&e, "silent_sites", UNIT_COUNT, o->nr_silent_sites);
