@@ -126,7 +126,7 @@ static const struct opt check_opts[] = {
 	  "scan the canaries of all live blocks: of a PID now, or every TIME; of a COMMAND "
 	  "every TIME, not only at the end",
 	  &scan, .if_omitted = "once", .uses = FOR_COMMAND | FOR_PROCESS },
-	{ "count", 0, OPT_UINT, "N", "with --sweep=TIME of a PID: end after N sweeps", &count,
+	{ "count", 0, OPT_UINT, "N", "with --sweep=TIME of a PID: end after N scans", &count,
 	  .min = 1, .uses = FOR_PROCESS },
 	{ "no-follow", 0, OPT_FLAG, NULL, "do not check children", &job.no_follow,
 	  .uses = FOR_COMMAND | FOR_VALGRIND },
@@ -191,7 +191,7 @@ static int parse_scan(struct err *e)
 	int rc = fmt_parse_duration(scan, &job.scan_every_ns, e);
 
 	if (!rc && job.scan_every_ns < LEAST_SCAN_NS)
-		rc = cmd_refuse(e, "sweeps are not possible that often", "--sweep=10ms and more");
+		rc = cmd_refuse(e, "canary scans are not possible that often", "--sweep=10ms and more");
 	if (rc)
 		e->exit_code = CMD_USAGE;
 	return rc;
@@ -375,7 +375,7 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 
 	emit_init(&to, out, shown.whole);
 	if (count && !job.scan_every_ns)
-		return cmd_refuse(e, "'--count' is for sweeps again and again",
+		return cmd_refuse(e, "'--count' is for repeated canary scans",
 				  "how often: --sweep=TIME");
 	if (argc > 1)
 		return cmd_refuse(e, "one capture or process at a time",

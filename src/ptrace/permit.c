@@ -45,7 +45,7 @@ static int check_there(pid_t pid, pid_t *live, struct err *e)
 	int rc = pid > 0 ? task_status(pid, 0, "Tgid", 10, &tgid) : -ESRCH;
 
 	if (rc == -ESRCH)
-		return err_set(e, rc, "no process has the number %d", (int)pid);
+		return err_set(e, rc, "no process %d", (int)pid);
 	if (rc)
 		return err_set(e, rc, "cannot read process %d: %s", (int)pid, strerror(-rc));
 	if ((pid_t)tgid == getpid())

@@ -371,10 +371,10 @@ static void look_again(struct attach *a)
 		nr_new += !now.v[i].refused && !known(a, now.v[i].address);
 	if (!rc)
 		rc = patch_new(a, &now, nr_new, &e);
-	if (rc)
-		try_later(a, nr_new, rc, &e);
-	else
+	if (!rc)
 		none_late(a);
+	else if (!exec_look(a))	/* else they are another program's */
+		try_later(a, nr_new, rc, &e);
 	entries_fini(&now);
 }
 

@@ -273,14 +273,14 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 	refuses 2 "--fail-rate: 'nan' is not a percentage" --fail-rate nan -- true
 	refuses 2 "--budget: 'x' is not a percentage" --budget x -- true
 	refuses 2 "--budget: '-1' is not a percentage" --budget=-1 -- true
-	refuses 2 "sweeps are not possible that often" --sweep=1ms -- true
-	refuses 2 "sweeps are not possible that often" --sweep=0 $$
+	refuses 2 "canary scans are not possible that often" --sweep=1ms -- true
+	refuses 2 "canary scans are not possible that often" --sweep=0 $$
 	refuses 2 "'foo' is not a choice of --level" --level=foo -- true
 	refuses 2 "--limit: '0' is out of range" --limit=0 -- true
 	refuses 2 "--garbage: '256' is out of range" --garbage=256 -- true
 	refuses 2 "'--count' is for running processes" --count 3 -- true
 	refuses 2 "'--count' is for running processes" --count 3 "$CHECK"
-	refuses 2 "'--count' is for sweeps again and again" --count 3 --sweep $$
+	refuses 2 "'--count' is for repeated canary scans" --count 3 --sweep $$
 	refuses 2 "'--limit' is for a COMMAND" --limit 1M $$
 	refuses 2 "'--level' is for a COMMAND" --level light "$CHECK"
 	refuses 2 "'--uninit' is for a COMMAND" --uninit $$

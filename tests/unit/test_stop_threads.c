@@ -408,7 +408,7 @@ static void who_gives_up_has_nothing(void **state)
 	all_go_on();
 	assert_int_equal(process_copy_reap_leftovers(victim), 0);
 	assert_true(process_copy_take(0x7ffffff0, &o, &s, &e) < 0);
-	assert_string_equal(e.text, "no process has the number 2147483632");
+	assert_string_equal(e.text, "no process 2147483632");
 }
 
 int main(void)

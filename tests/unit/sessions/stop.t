@@ -31,7 +31,7 @@ $ ./drive stop_faults -- stop_driver each PID 10 FIRST
 $ ./drive stop_victim killed -- stop_driver die PID 12 FIRST
 $ ./drive stop_victim -- stop_driver allowed PID
 $ $PROG/stop_driver allowed 999999999
-  ESRCH: no process has the number 999999999
+  ESRCH: no process 999999999
 [3]
 $ $PROG/stop_driver allowed $$
 $ $PROG/stop_driver all 999999999
