@@ -191,7 +191,8 @@ static int parse_scan(struct err *e)
 	int rc = fmt_parse_duration(scan, &job.scan_every_ns, e);
 
 	if (!rc && job.scan_every_ns < LEAST_SCAN_NS)
-		rc = cmd_refuse(e, "canary scans are not possible that often", "--sweep=10ms and more");
+		rc = cmd_refuse(e, "canary scans are not possible that often",
+				"--sweep=10ms and more");
 	if (rc)
 		e->exit_code = CMD_USAGE;
 	return rc;

@@ -41,7 +41,7 @@ static void refuse_for_look(const struct opt *o, unsigned what, struct err *e)
 {
 	if (o->uses & FOR_PROCESS) {
 		err_set(e, -EINVAL, "'--%s' is for running processes", o->name);
-		err_hint(e, "leave it out: a capture has what canary scans found before it was made");
+		err_hint(e, "leave it out: a capture has what canary scans had found by then");
 		return;
 	}
 	err_set(e, -EINVAL, "'--%s' is for a COMMAND", o->name);

@@ -421,11 +421,11 @@ $ pmm check --level=light check.pmm
 [2]
 $ pmm check --sweep check.pmm
   pmm: '--sweep' is for running processes
-  pmm: hint: leave it out: a capture has what canary scans found before it was made
+  pmm: hint: leave it out: a capture has what canary scans had found by then
 [2]
 $ pmm check --count 3 check.pmm
   pmm: '--count' is for running processes
-  pmm: hint: leave it out: a capture has what canary scans found before it was made
+  pmm: hint: leave it out: a capture has what canary scans had found by then
 [2]
 $ pmm check --budget 200% -- true
   pmm: true, pid N: no blocks were allocated; no heap errors
@@ -489,11 +489,11 @@ $ pmm check --uninit -o x -- true
 [2]
 $ pmm check --count 3 check.pmm
   pmm: '--count' is for running processes
-  pmm: hint: leave it out: a capture has what canary scans found before it was made
+  pmm: hint: leave it out: a capture has what canary scans had found by then
 [2]
 $ pmm check --sweep check.pmm
   pmm: '--sweep' is for running processes
-  pmm: hint: leave it out: a capture has what canary scans found before it was made
+  pmm: hint: leave it out: a capture has what canary scans had found by then
 [2]
 $ pmm check --uninit check.pmm
   pmm: '--uninit' is for a COMMAND
