@@ -175,6 +175,7 @@ may_trace() {
 need_attach() {
 	[ "$(uname -m)" = x86_64 ] || skip "attach knows x86-64 only"
 	need python3 jq
+	[ -x "$PROG/attach_refuse" ] || { echo "$PROG/attach_refuse is not built"; return 1; }
 	[ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)" -eq 0 ] || need_root
 	local why
 	why=$(may_trace) || skip "ptrace is not allowed here: $why"

@@ -9,7 +9,8 @@ export FAULTS_SECONDS=${FAULTS_SECONDS:-8}
 need_faults() {
 	need python3
 	TOOL=$(dirname "$PMM")/tests/tool
-	[ -x "$TOOL/nth" ] || skip "nth knows x86-64 only"
+	[ "$(uname -m)" = x86_64 ] || skip "nth knows x86-64 only"
+	[ -x "$TOOL/nth" ] || { echo "$TOOL/nth is not built"; return 1; }
 	"$TOOL/nth" fail 0 -- true 2>/dev/null || skip "ptrace is not allowed here"
 }
 
