@@ -120,6 +120,7 @@ struct agent {
 	/* RLIMIT_AS was raised by this process itself by that much */
 	uint64_t limit_raised_bytes;
 	uint64_t credits_lost;		/* credits that never came back (agent/total.c) */
+	uint64_t credit_stop;		/* threads take no credit in epochs below this one */
 
 	/* the clock without a monitor */
 	uint32_t own_tick;

@@ -86,7 +86,7 @@ static inline bool credits_out(struct pmm_ledger *l)
  * it the processor, but not for ever, for it may be the code that this signal handler interrupted.
  * On a busy machine the thread may wait for a processor much longer than giving way takes.
  */
-static __attribute__((noinline)) void recall(struct pmm_ledger *l)
+static void recall(struct pmm_ledger *l)
 {
 	for (unsigned tries = 0; tries < RECALL_TRIES; tries++) {
 		uint32_t nr = LOAD(l->nr_ctx);
@@ -113,7 +113,7 @@ static void take_credit(struct tctx *c, struct pmm_ledger *l, uint64_t word, uin
 	uint64_t peak = LOAD(l->peak_bytes), bytes = word >> PMM_TOTAL_SHIFT;
 	uint64_t share;
 
-	if (word & PMM_TOTAL_RISING || bytes >= peak)
+	if (word & PMM_TOTAL_RISING || bytes >= peak || LOAD(agent.credit_stop) > epoch)
 		return;
 	share = (peak - bytes) / (4 * (uint64_t)LOAD(l->nr_ctx));
 	if (share < CREDIT_MIN)
@@ -144,6 +144,44 @@ static inline bool use_credit(struct tctx *c, int64_t delta)
 	return false;
 }
 
+static inline bool exceeds_peak(const struct pmm_ledger *l, uint64_t word, uint64_t next)
+{
+	return !(word & PMM_TOTAL_RISING) &&
+	       next >> PMM_TOTAL_SHIFT > LOAD_ACQUIRE(l->peak_bytes);
+}
+
+/*
+ * The peak would be exceeded by what credits hold: call them back and add to a word that holds
+ * none. Threads take new ones at once, which would go on for ever; agent.credit_stop, the next
+ * epoch's number, keeps them from it until the peak is sealed or is found not to be exceeded. A
+ * thread that never gets to either end (it was in a handler that jumped out) stops credits for no
+ * longer than this epoch. Returns the new word; `word` is the one it replaced.
+ */
+static __attribute__((noinline)) uint64_t add_recalling(struct pmm_ledger *l, uint64_t bytes,
+							uint64_t epoch, uint64_t *word)
+{
+	uint64_t next;
+	bool exceeds;
+
+	for (;;) {
+		*word = LOAD_ACQUIRE(l->total);
+		next = *word + (bytes << PMM_TOTAL_SHIFT);
+		exceeds = exceeds_peak(l, *word, next);
+		if (exceeds && credits_out(l)) {
+			STORE(agent.credit_stop, epoch_full(epoch, *word) + 1);
+			recall(l);
+			continue;
+		}
+		if (exceeds)
+			next |= PMM_TOTAL_RISING;
+		if (CAS(l->total, *word, next))
+			break;
+	}
+	if (!exceeds)
+		STORE(agent.credit_stop, 0);
+	return next;
+}
+
 uint64_t total_add(struct tctx *c, uint64_t bytes)
 {
 	struct pmm_ledger *l = agent.ledger;
@@ -160,15 +198,10 @@ uint64_t total_add(struct tctx *c, uint64_t bytes)
 	word = LOAD_ACQUIRE(l->total);
 	do {
 		next = word + (bytes << PMM_TOTAL_SHIFT);
-		if (!(word & PMM_TOTAL_RISING) &&
-		    next >> PMM_TOTAL_SHIFT > LOAD_ACQUIRE(l->peak_bytes)) {
+		if (exceeds_peak(l, word, next)) {
 			if (credits_out(l)) {
-				recall(l);
-				word = LOAD_ACQUIRE(l->total);
-				next = word + (bytes << PMM_TOTAL_SHIFT);
-				if (word & PMM_TOTAL_RISING ||
-				    next >> PMM_TOTAL_SHIFT <= LOAD_ACQUIRE(l->peak_bytes))
-					continue;
+				next = add_recalling(l, bytes, before, &word);
+				break;
 			}
 			next |= PMM_TOTAL_RISING;
 		}

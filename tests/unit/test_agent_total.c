@@ -193,6 +193,59 @@ static void test_threads_agree_on_the_peak(void **state)
 	agent_host_fini();
 }
 
+#define CHURNERS	3
+#define PEAKS		3000
+#define STEP		(256ull << 10)
+
+static bool ended;
+static pthread_barrier_t all;
+
+/* Takes a credit as soon as it has none. */
+static void *take_again(void *arg)
+{
+	struct tctx *c = arg;
+
+	for (unsigned i = 0; i < PEAKS; i++) {
+		pthread_barrier_wait(&all);
+		while (!LOAD_ACQUIRE(ended)) {
+			in(c, 1, 16);
+			out(c, 1, 16);
+		}
+		pthread_barrier_wait(&all);
+	}
+	return NULL;
+}
+
+/* Credits that are taken while they are called back: none may be out as the peak is exceeded. */
+static void test_no_credit_is_out_at_the_peak(void **state)
+{
+	pthread_t thread[CHURNERS];
+	struct tctx *a;
+	unsigned wrong = 0;
+
+	(void)state;
+	agent_host_init(16 << 20);
+	a = agent_host_ctx();
+	pthread_barrier_init(&all, NULL, CHURNERS + 1);
+	for (int i = 0; i < CHURNERS; i++)
+		pthread_create(&thread[i], NULL, take_again, agent_host_ctx());
+	for (uint64_t i = 0; i < PEAKS; i++) {
+		STORE(ended, false);
+		pthread_barrier_wait(&all);
+		in(a, 2, (i + 1) * STEP);
+		STORE_RELEASE(ended, true);
+		pthread_barrier_wait(&all);
+		out(a, 2, (i + 1) * STEP);
+		wrong += (uint64_t)agent_host_at_peak() != agent.ledger->peak_bytes;
+	}
+	for (int i = 0; i < CHURNERS; i++)
+		pthread_join(thread[i], NULL);
+	pthread_barrier_destroy(&all);
+	assert_int_equal(agent.credits_lost, 0);
+	assert_int_equal(wrong, 0);
+	agent_host_fini();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +254,7 @@ int main(void)
 		cmocka_unit_test(test_credits_are_taken_and_called_back),
 		cmocka_unit_test(test_a_credit_on_its_way_is_waited_for),
 		cmocka_unit_test(test_threads_agree_on_the_peak),
+		cmocka_unit_test(test_no_credit_is_out_at_the_peak),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
