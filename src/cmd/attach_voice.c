@@ -56,11 +56,17 @@ static bool may_write(struct attach_voice *v)
 	}
 }
 
-/* Write what is unsaid, a piece at a time that a pipe takes without blocking. */
+/*
+ * Write what is unsaid, a piece at a time that a pipe takes without blocking. While that is waited
+ * for, more may come, which is appended.
+ */
 static void drain(struct attach_voice *v)
 {
 	size_t done = 0;
 
+	if (v->draining)
+		return;
+	v->draining = true;
 	while (!v->mute && done < v->unsaid.len && may_write(v)) {
 		size_t n = v->unsaid.len - done < PIPE_BUF ? v->unsaid.len - done : PIPE_BUF;
 		ssize_t written = write(STDOUT_FILENO, v->unsaid.s + done, n);
@@ -72,6 +78,7 @@ static void drain(struct attach_voice *v)
 	}
 	memmove(v->unsaid.s, v->unsaid.s + done, v->unsaid.len - done + 1);
 	v->unsaid.len -= done;
+	v->draining = false;
 }
 
 static int event(void *arg, const struct event *e)

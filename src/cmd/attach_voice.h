@@ -29,6 +29,7 @@ struct attach_voice {
 	/* why nothing can be written any more: an errno; EPIPE: nobody reads it. 0 = it can */
 	int mute;
 	struct str unsaid;		/* not written yet */
+	bool draining;			/* it is being written */
 };
 
 /* *v must not move. */

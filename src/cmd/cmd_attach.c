@@ -233,6 +233,7 @@ static int read_options(struct command *c, const char *operand, struct err *e)
 		.duration_ns = timed ? duration_ns : 0,
 		.top = as_json && !given_top ? 0 : top,
 		.all_sites = as_json,
+		.error_events = as_json,
 		.quiet = quiet,
 		.output = output,
 		.stop = { signal_came, c },

@@ -51,6 +51,43 @@ void event_end(struct event *e)
 	add(e, (struct field){ .kind = FIELD_END });
 }
 
+static void add_row(struct event *e, const struct table *t, size_t row)
+{
+	const struct cell *cells = table_cells(t, row);
+
+	for (unsigned i = 0; i < t->nr_columns; i++) {
+		const struct column *c = &t->column[i];
+
+		if (c->key && !(c->flags & COLUMN_TEXT_ONLY) && cells[i].set)
+			add(e, (struct field){ .unit = c->unit, .key = c->key, .cell = cells[i] });
+	}
+}
+
+void event_group(struct event *e, struct table *t, uint64_t group)
+{
+	bool below = false;
+
+	table_load(t, group);
+	for (size_t i = 0; i < t->rows.nr; i++) {
+		if (t->rows.v[i].where == ROW_TEXT_ONLY)
+			continue;
+		if (!t->rows.v[i].depth) {
+			add_row(e, t, i);
+			continue;
+		}
+		if (!below)
+			event_list(e, t->children_key);
+		below = true;
+		event_object(e, NULL);
+		add_row(e, t, i);
+		event_end(e);
+	}
+	if (!below)
+		event_list(e, t->children_key);
+	event_end(e);
+	e->failed |= table_error(t) != 0;
+}
+
 int event_error(const struct event *e)
 {
 	return e->failed ? -ENOMEM : str_error(&e->text);

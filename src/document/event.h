@@ -59,6 +59,13 @@ void event_list(struct event *e, const char *key);
 void event_filled_list(struct event *e, const char *key, event_fill *fill, const void *arg);
 void event_end(struct event *e);
 
+/*
+ * Fields of a group of a table of nested rows: cells of the first row, and those of the rows below
+ * as a list under the table's children_key. They are the table's, valid until it loads another
+ * group. No column may be UNIT_BARS.
+ */
+void event_group(struct event *e, struct table *t, uint64_t group);
+
 /* 0, or -ENOMEM when something could not be added. */
 int event_error(const struct event *e);
 

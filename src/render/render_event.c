@@ -3,35 +3,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "src/base/json.h"
 #include "src/base/wrap.h"
 #include "src/document/event.h"
+#include "src/render/render_json.h"
 
 #define HANG	2	/* of a line without a name at its front */
 
 /* ---- JSON ---- */
-
-static void value(struct json *j, const struct field *f)
-{
-	switch (f->unit) {
-	case UNIT_TEXT:
-		json_str(j, f->key, f->cell.set ? f->cell.text : NULL);
-		break;
-	case UNIT_PERCENT:
-	case UNIT_FLOAT:
-		json_double(j, f->key, f->cell.f);
-		break;
-	case UNIT_ADDRESS:
-		json_hex(j, f->key, f->cell.u);
-		break;
-	case UNIT_BOOL:
-		json_bool(j, f->key, f->cell.u != 0);
-		break;
-	default:
-		json_u64(j, f->key, f->cell.u);
-		break;
-	}
-}
 
 static int fields(struct json *j, const struct event *e);
 
@@ -55,7 +33,7 @@ static int fields(struct json *j, const struct event *e)
 	vec_each (&e->fields, f) {
 		switch (f->kind) {
 		case FIELD_VALUE:
-			value(j, f);
+			render_json_cell(j, f->key, f->unit, &f->cell, 0);
 			break;
 		case FIELD_OBJECT:
 			json_object_flat(j, f->key);

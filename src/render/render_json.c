@@ -3,9 +3,10 @@
  * The JSON renderer: records become objects, rows arrays of objects, trees objects with an array of
  * children or rows with their depth, series objects of arrays.
  */
+#include "src/render/render_json.h"
+
 #include <errno.h>
 
-#include "src/base/json.h"
 #include "src/document/doc.h"
 
 /* Where a walk over all rows of all groups stands; all zero: before the first. */
@@ -41,35 +42,35 @@ static void bars(struct json *j, const char *key, const uint64_t *v, unsigned nr
 	json_end(j);
 }
 
-static void value(struct json *j, const struct table *t, const struct column *col,
-		  const struct cell *c)
+void render_json_cell(struct json *j, const char *key, enum unit unit, const struct cell *c,
+		      unsigned nr_bars)
 {
-	switch (col->unit) {
+	switch (unit) {
 	case UNIT_TEXT:
-		json_str(j, col->key, c->text);
+		json_str(j, key, c->set ? c->text : NULL);
 		break;
 	case UNIT_PERCENT:
 	case UNIT_FLOAT:
-		json_double(j, col->key, c->f);
+		json_double(j, key, c->f);
 		break;
 	case UNIT_ADDRESS:
-		json_hex(j, col->key, c->u);
+		json_hex(j, key, c->u);
 		break;
 	case UNIT_BOOL:
-		json_bool(j, col->key, c->u != 0);
+		json_bool(j, key, c->u != 0);
 		break;
 	case UNIT_BARS:
-		bars(j, col->key, c->bars, t->bars_nr);
+		bars(j, key, c->bars, nr_bars);
 		break;
 	case UNIT_NUMBERS:
-		bars(j, col->key, c->bars + 1, (unsigned)c->bars[0]);
+		bars(j, key, c->bars + 1, (unsigned)c->bars[0]);
 		break;
 	case UNIT_COUNT:
 	case UNIT_NUMBER:
 	case UNIT_BYTES:
 	case UNIT_DURATION:
 	case UNIT_TIME:
-		json_u64(j, col->key, c->u);
+		json_u64(j, key, c->u);
 		break;
 	}
 }
@@ -82,7 +83,7 @@ static void members(struct json *j, const struct table *t, const struct cell *ce
 		if (!col->key || (col->flags & COLUMN_TEXT_ONLY))
 			continue;
 		if (cells[i].set)
-			value(j, t, col, &cells[i]);
+			render_json_cell(j, col->key, col->unit, &cells[i], t->bars_nr);
 		else if (t->shape == TABLE_ROWS)
 			json_null(j, col->key);
 	}

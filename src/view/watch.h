@@ -14,7 +14,7 @@
 #include "src/base/str.h"
 #include "src/document/doc.h"
 
-#define WATCH_SCHEMA "pmm-attach/1.1"
+#define WATCH_SCHEMA "pmm-attach/1.2"
 
 struct watch_site {
 	struct expiry_row row;

@@ -357,16 +357,25 @@ watched() {
 
 line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines" "$T/watch.err"; return 1; }; }
 
-@test "json: heap errors of a process that is watched are counted" {
+@test "json: heap errors of a process that is watched: a line each, at once, as in its capture" {
 	start attach_check
-	watched --check --sample=1 --budget=all
+	watched --check --sample=1 --budget=all -o "$T/c.pmm"
 	tell o over
+	line_of '"event": "error".*"overrun"'
 	tell d twice
 	kill -INT "$MONITOR"
 	wait "$MONITOR" || [ $? -eq 1 ]
 	MONITOR=
 	[ "$(jq 'select(.event == "detached").errors' "$T/lines")" -eq 2 ]
 	valid + "$T/lines"
+	# once: the text has the sum alone
+	[ "$(grep -c -E 'overrun|freed already' "$T/watch.err")" -eq 1 ]
+	grep -q '^  found    2 errors: 1 heap overrun, 1 double free' "$T/watch.err"
+	"$PMM" check --json "$T/c.pmm" >"$T/json" || [ $? -eq 1 ]
+	jq -S '[.findings[] | del(.count, .last_ns)] | sort_by(.type)' "$T/json" >"$T/kept"
+	jq -S -s 'map(select(.event == "error").finding | del(.count, .last_ns)) | sort_by(.type)' "$T/lines" >"$T/told"
+	diff "$T/kept" "$T/told"
+	[ "$(jq length "$T/kept")" -eq 2 ]
 	finish 42
 }
 

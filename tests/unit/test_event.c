@@ -191,6 +191,55 @@ static void lines_go_on_where_they_should(void **state)
 	event_fini(&e);
 }
 
+enum { NAME, BYTES, PIDS, TITLE, NR };
+
+static void fill_group(struct table *t, uint64_t group)
+{
+	static const uint64_t pids[] = { 2, 11, 12 };
+
+	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+	table_setf(t, NAME, "group %d", (int)group);
+	table_set(t, BYTES, 10 * group);
+	table_set_const(t, TITLE, "for people");
+	if (!group)
+		return;
+	table_set_bars(t, PIDS, pids);
+	for (uint64_t i = 0; i < group; i++) {
+		table_row(t, 1, ROW_DIM, i ? ROW_JSON_ONLY : ROW_TEXT_ONLY);
+		table_set(t, BYTES, i);
+	}
+}
+
+/* A group of a document's table is the same object in an event. */
+static void a_group_of_a_table(void **state)
+{
+	static const struct column column[NR] = {
+		[NAME] = JSON_COLUMN("name", UNIT_TEXT),
+		[BYTES] = JSON_COLUMN("size_bytes", UNIT_BYTES),
+		[PIDS] = JSON_COLUMN("pids", UNIT_NUMBERS),
+		[TITLE] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
+	};
+	struct table *t = table_new(TABLE_TREE, "rows", NULL, column, NR);
+	struct event e = { 0 }, bare = { 0 };
+
+	(void)state;
+	t->children_key = "below";
+	t->fill = fill_group;
+	t->nr_groups = 4;
+	event_group(&e, t, 3);
+	expect(&e, NULL, "{\"name\": \"group 3\", \"size_bytes\": 30, \"pids\": [11, 12], "
+			 "\"below\": [{\"size_bytes\": 1}, {\"size_bytes\": 2}]}\n");
+	event_group(&bare, t, 0);
+	expect(&bare, NULL, "{\"name\": \"group 0\", \"size_bytes\": 0, \"below\": []}\n");
+	event_fini(&e);
+	event_fini(&bare);
+	t->failed = true;
+	event_group(&e, t, 0);
+	assert_int_equal(event_error(&e), -ENOMEM);
+	event_fini(&e);
+	table_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +250,7 @@ int main(void)
 		cmocka_unit_test(trouble_inside_is_not_hidden),
 		cmocka_unit_test(what_cannot_be_written_is_an_error),
 		cmocka_unit_test(lines_go_on_where_they_should),
+		cmocka_unit_test(a_group_of_a_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

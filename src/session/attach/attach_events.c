@@ -251,6 +251,19 @@ struct event attach_event_more(const struct attach_scope *s, uint64_t now_ns, ui
 	return e;
 }
 
+/* ---- heap errors ---- */
+
+struct event attach_event_error(const struct attach_scope *s, const struct heap *h,
+				struct table *errors, uint64_t group)
+{
+	struct event e = begin(s, "error", h->taken_ns);
+
+	event_object(&e, "finding");
+	event_group(&e, errors, group);
+	event_end(&e);
+	return e;
+}
+
 /* ---- growth ---- */
 
 static void say_until(struct str *line, const struct growth *g, const struct limit *limit)

@@ -74,6 +74,10 @@ struct event attach_event_expiry(const struct attach_scope *s, const struct atta
 /* So many more expiries at one look as are shown; text alone. */
 struct event attach_event_more(const struct attach_scope *s, uint64_t now_ns, uint64_t nr);
 
+/* A heap error: a group of a table of them, and its heap; fields alone. */
+struct event attach_event_error(const struct attach_scope *s, const struct heap *h,
+				struct table *errors, uint64_t group);
+
 /* The verdict on the heap has changed. limit NULL: none is known. */
 struct event attach_event_growth(const struct attach_scope *s, uint64_t now_ns,
 				 const struct growth *g, const struct limit *limit);

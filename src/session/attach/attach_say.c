@@ -185,6 +185,13 @@ void attach_say_expiry(struct attach_session *s, const struct heap *h,
 
 /* ---- heap errors ---- */
 
+static void say_error(void *arg, const struct heap *h, struct table *errors, uint64_t group)
+{
+	struct attach_session *s = arg;
+
+	attach_say(s, attach_event_error(&s->scope, h, errors, group));
+}
+
 void attach_say_errors(struct attach_session *s, const struct heap *h)
 {
 	struct symbolizer *before = s->sym;
@@ -203,6 +210,8 @@ void attach_say_errors(struct attach_session *s, const struct heap *h)
 	s->job.report = &s->report;
 	s->check.job = &s->job;
 	s->check.to = s->to;
+	s->check.entry = s->o.error_events ? say_error : NULL;
+	s->check.entry_ctx = s;
 	attach_say_work_begins(s);
 	run_check_found(&s->check, h);
 	attach_say_work_ends(s);

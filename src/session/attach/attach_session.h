@@ -11,7 +11,7 @@
  *
  * It steps the loop itself while it waits and while it looks up names, so that no callback of the
  * loop may call the above; attach_session_end() is for those. Its sink gets events (the schema
- * WATCH_SCHEMA), heap errors as documents, and notes, all while the process is watched;
+ * WATCH_SCHEMA), heap errors as documents or events, and notes, all while the process is watched;
  * session_ops.released is called when it is not any more, before the events of the end.
  *
  * Signals: none is taken. Whoever has started must finish or close, see src/track/track_attach.h.
@@ -36,6 +36,7 @@ struct attach_session_options {
 	uint64_t duration_ns;		/* 0 = until something else ends it */
 	uint64_t top;			/* sites reported at the end; 0 = all */
 	bool all_sites;			/* also those that a person need not see */
+	bool error_events;		/* heap errors are events, not documents */
 	bool quiet;			/* notes on what is incomplete only */
 	const char *output;		/* name of a capture (src/store/output.h); NULL = none */
 	/* asked while names are looked up: is the end to come, before the loop knows of it? */

@@ -22,7 +22,9 @@ static int hand_over(const struct heap *h, struct names *n, const struct check_r
 	options.access_bytes = access_bytes;
 	options.odd_address = access_odd_address;
 	rc = check_view_init(&view, h, n, &options);
-	if (!rc)
+	for (uint64_t i = 0; !rc && o->entry && i < table_groups(view.entries); i++)
+		o->entry(o->entry_ctx, h, view.entries, i);
+	if (!rc && !o->entry)
 		rc = session_document(to, &view.doc, o->follows);
 	check_view_fini(&view);
 	return rc;

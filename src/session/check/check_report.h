@@ -26,6 +26,9 @@ struct check_report_options {
 	uint64_t memory_bytes;
 	/* the process, where it may live in another file system tree; 0 = none */
 	pid_t pid;
+	/* takes each entry, a group of a table, in place of the document; NULL = none does */
+	void (*entry)(void *ctx, const struct heap *h, struct table *t, uint64_t group);
+	void *entry_ctx;
 	/* names that are known already; NULL = looked up in the modules' files */
 	names_resolve *resolve;
 	void *resolve_ctx;

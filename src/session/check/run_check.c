@@ -79,7 +79,10 @@ static void write_new(struct run_check *r, const struct heap *h, uint64_t from,
 	o.view.again_ctx = s;
 	o.view.no_head = true;
 	o.view.top = 0;
-	o.follows = r->nr_written++ > 0;
+	o.entry = r->entry;
+	o.entry_ctx = r->entry_ctx;
+	o.follows = r->nr_written > 0;
+	r->nr_written += !r->entry;
 	if (check_report(h, &o, r->to, &e) < 0)
 		unreported(r, h->nr_findings - from, &e);
 }
@@ -334,7 +337,7 @@ static int tell_whole(struct run_check *r, const struct heap *h, struct err *e)
 	if (!o.whole)
 		o.view.from = h->nr_findings;
 	o.view.brief = true;
-	o.follows = r->nr_found > 0;
+	o.follows = r->nr_written > 0;
 	return check_report(h, &o, r->to, e);
 }
 

@@ -20,6 +20,7 @@
 
 struct check_report_options;
 struct session_sink;
+struct table;
 
 struct check_job {
 	struct pmm_check check;		/* what the agent is to do; the secret is filled in later */
@@ -56,12 +57,15 @@ struct run_check {
 	const struct check_job *job;	/* borrowed; NULL = nothing is checked */
 	const struct session_sink *to; /* borrowed */
 	bool apart; /* documents do not go where notes go */
+	/* as those of check_report_options, for what is reported at once */
+	void (*entry)(void *ctx, const struct heap *h, struct table *t, uint64_t group);
+	void *entry_ctx;
 	VEC(struct run_check_process) processes;
 	VEC(struct run_check_swept) swept;
 	struct canary_scanner canary_scanner;		/* at work for one of them, or at rest */
 	uint64_t nr_found;		/* all processes */
 	uint64_t nr_processes;		/* that were ever distinguished */
-	uint64_t nr_written;		/* times that something was reported at once */
+	uint64_t nr_written;		/* documents of what was reported at once */
 	struct findings_tree tree;	/* what was found in all of them */
 	struct coverage coverage;	/* how many those are, and the others */
 	uint64_t nr_unreported;		/* findings that could not be reported */

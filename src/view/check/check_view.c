@@ -312,6 +312,7 @@ static void add_entries(struct check_view *v)
 		if (shown < nr)
 			table_note(t, "%s more (--top 0 shows all)", fmt_count(nr - shown).s);
 	}
+	v->entries = t;
 	doc_add(&v->doc, t);
 	add_left_out(v, nr - shown);
 }

@@ -75,6 +75,7 @@ struct check_view {
 	struct names *names;
 	struct check_view_options opt;
 	VEC(uint64_t) shown;		/* indices of findings that are listed */
+	struct table *entries;		/* of the document: a group for each of these */
 	struct doc doc;
 };
 

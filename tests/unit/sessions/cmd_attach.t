@@ -71,9 +71,9 @@ $ ORDERS='f freed
   pmm: attached to 'attach_victim' (N): allocator glibc (/usr/lib/x86_64-linux-gnu/libc.so.6), 14 functions patched, all threads stopped for TIME, one for TIME before
   pmm: detached: process N is as it was, all threads stopped for TIME
   pmm: capture      c.pmm
-  ["attached","pmm-attach/1.1"]
-  ["detached","pmm-attach/1.1"]
-  ["site","pmm-attach/1.1"]
+  ["attached","pmm-attach/1.2"]
+  ["detached","pmm-attach/1.2"]
+  ["site","pmm-attach/1.2"]
 $ ORDERS='l leaked
 > sleep 0.8
 > h held

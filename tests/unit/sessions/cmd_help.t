@@ -472,7 +472,7 @@ $ pmm help --completion zsh | head -80
   		'--ledger-limit=[memory the ledger may take (default a quarter of RAM, at most 16G)]:BYTES:' \
   		'--alloc=[an allocator of the program'\''s own\: malloc(arg0), calloc(arg0,arg1), realloc(arg0,arg1), free(arg0), or malloc(16) for a fixed size; may be given again]:[MODULE:]NAME=KIND(ARGS):' \
   		'(-o --output)'{-o+,--output=}'[write a capture at the end (%p\: pid, %c\: command)]:FILE:_files' \
-  		'--json[write lines of JSON (schema pmm-attach/1.1)]' \
+  		'--json[write lines of JSON (schema pmm-attach/1.2)]' \
   		'--top=[sites at the end (default 10, as JSON all; 0 = all)]:N:' \
   		'(-q --quiet)'{-q,--quiet}'[no messages but errors]' \
   		'--width=[columns of a line of text (default the terminal'\''s; as long as need be in files and pipes)]:N:' \
