@@ -63,7 +63,7 @@ play() {
 		'"event": "expired".*"number": 2,.*"hold"' '"event": "freed"'
 	unwatch
 	[ "$STATUS" -eq 1 ]
-	[ "$(jq -r .schema "$T/said" | sort -u)" = pmm-attach/1.1 ]
+	[ "$(jq -r .schema "$T/said" | sort -u)" = pmm-attach/1.2 ]
 	in_time 10
 	jq -c 'select(.event != "totals") |
 		[.event, .number, .blocks, .bytes, .expired, .freed_after_expiry, .allocs, .frees, .why, .growth.verdict, .stack[0].function]' \
