@@ -81,7 +81,7 @@ struct tctx {
 	uint64_t *countdown;		/* bytes that may be allocated before the next one */
 	uint64_t random;
 	struct tctx *nested;		/* for handlers interrupting this one */
-	/* end of its owner's alternate stack, where that is ours (agent/fault/keep.c); 0 = none */
+	/* end of its owner's alternate stack where that is ours (fault/reserved.c); 0 = none */
 	uint64_t signal_stack;
 	struct guard_stop last_stop;	/* injected form: there is no thread-local memory */
 	/* pages of 1024 pmm_ref: record of a site below SITE_NEAR */

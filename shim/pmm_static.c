@@ -31,10 +31,10 @@
 static struct monitor monitor;
 #include "lock.c"
 #include "text.c"
-#include "shim_guard.c"
+#include "shim_canary.c"
 #include "admit.c"
 #include "static_table.c"
-#include "static_guard.c"
+#include "static_canary.c"
 #include "static_heap.c"
 #include "static_resize.c"
 #include "pool.c"

@@ -124,7 +124,7 @@ static void say(const struct at *at, const char *format, ...) PMM_PRINTF(2, 3);
 /* ---- shim_report.c; under the lock */
 static void put_tables(unsigned tables);
 
-/* ---- shim_guard.c; all under the lock */
+/* ---- shim_canary.c; all under the lock */
 WARM size_t front_of(const struct slot *slot);	/* bytes before it */
 /* the same of a kept block: it was written to */
 static int inspect_kept(struct slot *slot, const struct at *at);

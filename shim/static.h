@@ -123,7 +123,7 @@ HOT void count_new(struct slot *slot, const struct at *at, int call);	/* in all 
 HOT void count_freed(struct slot *slot, unsigned calls);
 WARM unsigned class_of(size_t size);
 
-/* ---- static_guard.c; all under the lock but paint_block() */
+/* ---- static_canary.c; all under the lock but paint_block() */
 HOT void paint_block(const char *p, size_t size, size_t front, int behind);	/* write canaries */
 /* the canaries are as they were written, if there are any */
 HOT int is_intact(const struct slot *slot);

@@ -8,8 +8,8 @@
  *     agent/strings/                    string and memory functions
  *     agent_check.c                     this: which way for which block; refuse.c: requests that
  *                                       fail; resize.c: realloc
- *     release.c, pair.c                 pairing, damage, what becomes of a block; check_leaving.c:
- *                                       what becomes of it after quarantine
+ *     release.c, pair.c                 pairing, damage, what becomes of a block
+ *     quarantine_check.c                what becomes of it after quarantine
  *     check_plain.c                     the same without a context
  *     stray.c, place.c                  what is no block
  *     heads.c                           blocks of before a fork

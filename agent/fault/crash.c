@@ -12,7 +12,7 @@
 
 #include "agent/guard/guard_access.h"
 #include "agent/guard/finding.h"
-#include "agent/fault/keep.h"
+#include "agent/fault/reserved.h"
 #include "agent/check/checker.h"
 #include "agent/agent_core.h"
 #include "agent/preload/leave.h"

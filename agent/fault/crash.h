@@ -3,10 +3,10 @@
  * The fault, or abort(), that ends the process: as a finding, and how it ends (struct pmm_death),
  * just before it does.
  *
- * Who notices it is agent/preload/hooks_signal.c: its handler of deadly signals, to which keep.c
- * hands on what nobody else deals with. A fault that the program has a handler for is none that
- * ends it, unless the handler itself does: it is remembered where its frame is, and looked at again
- * when the thread dies of a signal or calls exit() below that frame.
+ * Who notices it is agent/preload/hooks_signal.c: its handler of deadly signals, to which
+ * reserved.c hands on what nobody else deals with. A fault that the program has a handler for is
+ * none that ends it, unless the handler itself does: it is remembered where its frame is, and
+ * looked at again when the thread dies of a signal or calls exit() below that frame.
  */
 #ifndef AGENT_FAULT_CRASH_H
 #define AGENT_FAULT_CRASH_H

@@ -8,7 +8,7 @@
 #include "agent/check/maps.h"
 #include "agent/check/quarantine.h"
 #include "agent/check/checker.h"
-#include "agent/preload/keeper.h"
+#include "agent/preload/reserved_signals.h"
 #include "agent/preload/link.h"
 #include "agent/sys.h"
 

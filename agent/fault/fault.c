@@ -2,9 +2,9 @@
 /*
  * Accesses that the kernel stops.
  *
- * All of it runs in the handler of keep.c, with all signals blocked and on a stack of our own, so a
- * thread is here once at a time. The interrupted code may be a hook of ours, whose context is then
- * busy: the event is recorded with a nested one.
+ * All of it runs in the handler of reserved.c, with all signals blocked and on a stack of our own,
+ * so a thread is here once at a time. The interrupted code may be a hook of ours, whose context is
+ * then busy: the event is recorded with a nested one.
  */
 #include "agent/fault/fault.h"
 
@@ -12,7 +12,7 @@
 #include "agent/fault/crash.h"
 #include "agent/check/left_open.h"
 #include "agent/guard/guard.h"
-#include "agent/fault/keep.h"
+#include "agent/fault/reserved.h"
 #include "agent/fault/step.h"
 #include "agent/check/checker.h"
 #include "agent/agent_core.h"

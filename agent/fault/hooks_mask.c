@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What blocks signals, as the program sees it: SIGSEGV stays open behind its back
- * (agent/fault/keep.h).
+ * (agent/fault/reserved.h).
  *
  * Each is the real function with another mask: errors, cancellation and waiting are its own. The
  * real ones are looked up when first used, which takes no lock.
  */
-#include "agent/fault/keep.h"
-#include "agent/preload/keeper.h"
+#include "agent/fault/reserved.h"
+#include "agent/preload/reserved_signals.h"
 #include "agent/preload/link.h"
 #include "agent/preload/agent_preload.h"
 
@@ -221,7 +221,7 @@ typedef int wait_function(const struct sig_set *set, struct signal_info *info, c
 
 /*
  * sigtimedwait() of glibc and musl, by the real one. What was sent while the program blocks SIGSEGV
- * waits under another name (keep.c); who waits for it at that moment may also get it from the
+ * waits under another name (reserved.c); who waits for it at that moment may also get it from the
  * kernel itself.
  */
 static int wait_for(const struct sig_set *set, struct signal_info *info, const void *time)

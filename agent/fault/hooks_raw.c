@@ -9,7 +9,7 @@
 #include "agent/fault/hooks_raw.h"
 
 #include "agent/preload/inherit.h"
-#include "agent/fault/keep.h"
+#include "agent/fault/reserved.h"
 #include "agent/preload/agent_preload.h"
 
 #define MASK_BYTES 8

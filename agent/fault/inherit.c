@@ -12,7 +12,7 @@
 #include "agent/preload/inherit.h"
 
 #include "agent/guard/guard.h"
-#include "agent/fault/keep.h"
+#include "agent/fault/reserved.h"
 #include "agent/sys.h"
 
 

@@ -14,7 +14,7 @@
 
 #include "agent/check/left_open.h"
 #include "agent/guard/guard.h"
-#include "agent/fault/keep.h"
+#include "agent/fault/reserved.h"
 #include "agent/sys.h"
 #include "arch/agent_signal.h"
 

@@ -12,7 +12,7 @@
 #include "agent/agent_core.h"
 #include "agent/ctx.h"
 #include "agent/env.h"
-#include "agent/preload/keeper.h"
+#include "agent/preload/reserved_signals.h"
 #include "agent/preload/leave.h"
 #include "agent/agent_stack.h"
 #include "agent/sys.h"

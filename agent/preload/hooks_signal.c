@@ -19,7 +19,7 @@
  * ignored signals then interrupt system calls, so that epoll_wait() fails with EINTR where nothing
  * had happened (doc/leaks.md).
  */
-#include "agent/preload/keeper.h"
+#include "agent/preload/reserved_signals.h"
 #include "agent/preload/leave.h"
 #include "agent/preload/link.h"
 #include "agent/preload/agent_preload.h"

@@ -2,8 +2,8 @@
 /*
  * What a new program inherits: the mask of the thread that begins it, and which signals are
  * ignored. The kernel's differ from what the program has set where a form of the agent keeps
- * signals (agent/fault/keep.h), so they are made the same for the time of the call, and put back if
- * the call returns. The form that keeps none does nothing here (inherit_none.c).
+ * signals (agent/fault/reserved.h), so they are made the same for the time of the call, and put
+ * back if the call returns. The form that keeps none does nothing here (inherit_none.c).
  */
 #ifndef AGENT_PRELOAD_INHERIT_H
 #define AGENT_PRELOAD_INHERIT_H

@@ -6,7 +6,7 @@
  * What it had to learn by such calls (modules, clock, who it is) it learnt at the start.
  */
 #include "agent/preload/confine.h"
-#include "agent/preload/keeper.h"
+#include "agent/preload/reserved_signals.h"
 #include "agent/preload/leave.h"
 #include "agent/preload/agent_preload.h"
 

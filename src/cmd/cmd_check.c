@@ -24,7 +24,7 @@
 #include "src/session/check/run_check.h"
 #include "src/session/run_program.h"
 #include "src/cmd/terminal.h"
-#include "src/cmd/options/opt_words.h"
+#include "src/cmd/options/opt_list.h"
 
 #define DEFAULT_QUARANTINE	(1ull << 20)
 #define DEFAULT_GUARDED		(1ull << 16)

@@ -11,7 +11,7 @@
 #include "src/session/leaks/leaks_live.h"
 #include "src/session/leaks/leaks_report.h"
 #include "src/session/run_program.h"
-#include "src/cmd/options/leaks_words.h"
+#include "src/cmd/options/leaks_parse.h"
 #include "src/cmd/live.h"
 #include "src/cmd/options/pid.h"
 #include "src/cmd/report_file.h"

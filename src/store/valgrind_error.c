@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/store/valgrind_words.h"
+#include "src/store/valgrind_text.h"
 
 /* One more element, zeroed, at the end of an array of the heap. Its index; 0 = out of memory. */
 #define GROW(v, array, nr)                                                                         \

@@ -22,7 +22,7 @@
 #include "src/inject/injection.h"
 #include "src/proc/fds.h"
 #include "src/proc/frozen.h"
-#include "src/proc/guardable.h"
+#include "src/proc/segv_check.h"
 #include "src/proc/proc.h"
 #include "src/ptrace/stop.h"
 #include "src/proc/task.h"

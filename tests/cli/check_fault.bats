@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Accesses that the kernel stops, and all else of SIGSEGV and its like, which stays the program's (agent/fault/fault.h, agent/fault/keep.h).
+# Accesses that the kernel stops, and all else of SIGSEGV and its like, which stays the program's (agent/fault/fault.h, agent/fault/reserved.h).
 
 load lib
 

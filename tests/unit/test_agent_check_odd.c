@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/check/release.c, resize.c, check_plain.c, check_leaving.c: two threads at once, no context,
- * a process that is not set up yet, harmless damage.
+ * agent/check/release.c, resize.c, check_plain.c, quarantine_check.c: two threads at once, no
+ * context, a process that is not set up yet, harmless damage.
  */
 #include "tests/unit/agent_check_host.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * agent/guard/guard.c and what is below it: blocks on pages of their own, and what happens around
- * them. Also of agent/guard/area.c, own.c, guard_pages.c, guard_page.c.
+ * them. Also of agent/guard/area.c, own.c, guard_pages.c, guard_hit.c.
  */
 #include "tests/unit/guard_host.h"
 

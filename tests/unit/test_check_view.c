@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Heap errors as a person and as a program read them: exact text and JSON of every kind. Also of
- * src/view/check/check_view.c, check_figures.c, check_head.c, check_words.c, stack_view.c,
+ * src/view/check/check_view.c, check_figures.c, check_head.c, check_text.c, stack_view.c,
  * src/names/role.c.
  * Also of check_coverage.c, check_crash.c, check_runs.c, check_tree.c.
  */

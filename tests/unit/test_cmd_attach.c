@@ -5,7 +5,7 @@
  * leaks_search.c,
  * check_live.c, pid.c, terminal.c, src/track/track_attach.c, slot_pid.c, src/inject/injection.c,
  * eject.c, inside.c, image.c, memfile.c, patch.c, attached.c, leftover.c, maps_text.c, flow.c,
- * objects.c, objects_symbols.c, src/ptrace/apart.c, permit.c, withheld.c, guardable.c,
+ * objects.c, objects_symbols.c, src/ptrace/apart.c, permit.c, withheld.c, segv_check.c,
  * src/roots/roots.c: running processes, which are as before afterwards. Also of
  * src/ptrace/process_copy.c, process_copy_read.c, copy.c, room.c, leash.c, remote.c, divert.c,
  * altstack.c, src/view/watch.c, src/analyze/expiry.c, growth.c, growing.c, trend.c,

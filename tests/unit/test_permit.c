@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/ptrace/permit.c, guardable.c: which processes may be attached to, and which have their blocks
- * guarded, and in which words not.
+ * src/ptrace/permit.c, segv_check.c: which processes may be attached to, and which have their
+ * blocks guarded, and in which words not.
  */
 #include "tests/unit/unit.h"
 
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/proc/guardable.h"
+#include "src/proc/segv_check.h"
 #include "src/ptrace/stop.h"
 #include "src/proc/task.h"
 

@@ -350,7 +350,7 @@ static void check_moment(const struct process_copy *s, uint64_t count)
 	assert_true(word[0] >= word[16 * 512 - 1]);
 }
 
-static void a_snapshot_is_of_one_moment(void **state)
+static void a_copy_is_of_one_moment(void **state)
 {
 	(void)state;
 	for (unsigned no_copy = 0; no_copy < 2; no_copy++) {
@@ -420,7 +420,7 @@ int main(void)
 		TEST(memory_is_that_of_the_moment),
 		TEST(calls_are_made_in_it),
 		TEST(signal_stacks_are_asked_for),
-		TEST(a_snapshot_is_of_one_moment),
+		TEST(a_copy_is_of_one_moment),
 		TEST(who_gives_up_has_nothing),
 	};
 

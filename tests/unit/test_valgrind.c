@@ -2,7 +2,7 @@
 /*
  * Valgrind's XML: each of memcheck's kinds becomes the finding it is, with its stacks and names;
  * text in any pieces gives the same; broken text is an error and loses nothing that came before.
- * Also of src/store/valgrind_error.c, valgrind_words.c.
+ * Also of src/store/valgrind_error.c, valgrind_text.c.
  */
 #include "src/store/valgrind.h"
 #include "include/pmm/ledger.h"

@@ -17,7 +17,7 @@
  * no alternate stack they are made to do without; when it has, handlers of threads that it named
  * none for run on ours.
  */
-#include "agent/fault/keep.h"
+#include "agent/fault/reserved.h"
 
 #include "agent/fault/crash.h"
 #include "agent/fault/fault.h"
@@ -25,7 +25,7 @@
 #include "agent/fault/hooks_raw.h"
 #include "agent/preload/inherit.h"
 #include "agent/fault/step.h"
-#include "agent/preload/keeper.h"
+#include "agent/preload/reserved_signals.h"
 #include "agent/preload/link.h"
 #include "agent/preload/agent_preload.h"
 #include "agent/sys.h"

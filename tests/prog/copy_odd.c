@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Memory that a copy does not have: snapshot_odd. Prints the addresses of four pages, each of which begins with its number, 1 to 4: one
+ * Memory that a copy does not have: copy_odd. Prints the addresses of four pages, each of which begins with its number, 1 to 4: one
  * that is not copied (MADV_DONTFORK), one that a copy gets empty (MADV_WIPEONFORK), one that may not be read (PROT_NONE), one as any other
  * with nothing mapped behind it. With the argument uffd it has a userfaultfd that tells of forks, and a fifth, behind which is one that nobody
  * brings; with filter one may not make children.

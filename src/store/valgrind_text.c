@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* memcheck's words. */
-#include "src/store/valgrind_words.h"
+#include "src/store/valgrind_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

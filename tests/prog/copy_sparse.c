@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Memory that is mostly untouched: snapshot_sparse. Prints the addresses of five mappings of 1 GiB with nothing mapped behind them, of which one
+ * Memory that is mostly untouched: copy_sparse. Prints the addresses of five mappings of 1 GiB with nothing mapped behind them, of which one
  * word is written, 300 MiB from the start: one as any other, one that is not copied (MADV_DONTFORK), one that a copy gets empty
  * (MADV_WIPEONFORK), a shared one, one of a file. Ends with 7.
  */

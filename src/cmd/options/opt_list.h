@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Options that are lists of words, such as --fail-on=definite,likely. */
-#ifndef CMD_OPTIONS_OPT_WORDS_H
-#define CMD_OPTIONS_OPT_WORDS_H
+#ifndef CMD_OPTIONS_OPT_LIST_H
+#define CMD_OPTIONS_OPT_LIST_H
 
 #include "src/base/err.h"
 

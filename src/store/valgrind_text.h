@@ -3,8 +3,8 @@
  * memcheck's kinds of errors and its sentences on addresses, as it has them in every version since
  * 3.5.
  */
-#ifndef STORE_VALGRIND_WORDS_H
-#define STORE_VALGRIND_WORDS_H
+#ifndef STORE_VALGRIND_TEXT_H
+#define STORE_VALGRIND_TEXT_H
 
 #include "include/pmm/ledger.h"
 #include "src/model/heap.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What every command prints for people: words.py finds lines that a terminal of 80 columns breaks, words cut in files, rows and columns of zeros,
+# What every command prints for people: wording.py finds lines that a terminal of 80 columns breaks, words cut in files, rows and columns of zeros,
 # "1 blocks", digits that no clock has measured.
 
 load attach
@@ -18,7 +18,7 @@ on_terminal() {
 # looks COLUMNS: of $T/shown.
 looks() {
 	[ -s "$T/shown" ] || { echo "nothing is shown: $COMMAND"; return 1; }
-	python3 "$CLI/words.py" "$1" "$T/shown" || { echo "of: $COMMAND ($1 columns)"; return 1; }
+	python3 "$CLI/wording.py" "$1" "$T/shown" || { echo "of: $COMMAND ($1 columns)"; return 1; }
 }
 
 # all_looks <TABLE: each line a command, for terminals of 80 and 200 columns, and for a file with what is said on stderr.

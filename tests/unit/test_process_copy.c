@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * src/ptrace/process_copy.c, process_copy_read.c, copy.c, apart.c, room.c, divert.c, leash.c,
- * guardable.c: copies of running processes that check themselves. The session is
- * tests/unit/sessions/snapshot.t. Runs: snapshot_driver.
+ * segv_check.c: copies of running processes that check themselves. The session is
+ * tests/unit/sessions/process_copy.t. Runs: copy_driver.
  */
 #include "tests/unit/cmd_session.h"
 
 int main(void)
 {
-	return session_run("snapshot");
+	return session_run("process_copy");
 }

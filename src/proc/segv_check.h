@@ -3,8 +3,8 @@
  * Can an access that is stopped be told by a signal handler in this process, and the access be let
  * go on?
  */
-#ifndef PROC_GUARDABLE_H
-#define PROC_GUARDABLE_H
+#ifndef PROC_SEGV_CHECK_H
+#define PROC_SEGV_CHECK_H
 
 #include <sys/types.h>
 

@@ -3,7 +3,7 @@
  * Signals that the agent has a handler of its own for, always: those that an instruction can make
  * when it is let through to the pool. The program does not see it: what it wishes for them is
  * noted, and what is its own is given to it as the kernel would have, frame, stack and mask
- * (agent/fault/keep.c).
+ * (agent/fault/reserved.c).
  *
  * A fault whose signal is blocked kills. So SIGSEGV never is: where the program blocks it,
  * SIGSTKFLT, which nobody sends, is blocked in its place. That is remembered in the mask itself
@@ -11,14 +11,14 @@
  * swapcontext, new threads) unseen. What blocks signals by other ways than the hooks of
  * hooks_mask.c blocks SIGSEGV for good.
  */
-#ifndef AGENT_FAULT_KEEP_H
-#define AGENT_FAULT_KEEP_H
+#ifndef AGENT_FAULT_RESERVED_H
+#define AGENT_FAULT_RESERVED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "agent/agent.h"
-#include "agent/preload/keeper.h"
+#include "agent/preload/reserved_signals.h"
 #include "arch/agent_signal.h"
 
 /* Put our handler in place, and an alternate stack for this thread. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is wrong with the looks of an output, a line each: words.py COLUMNS [FILE].
+"""What is wrong with the looks of an output, a line each: wording.py COLUMNS [FILE].
 
 COLUMNS 0: it went into a file or pipe, where lines are as long as need be and nothing is cut.
 """

@@ -20,24 +20,24 @@ $ cat >drive <<'END'
 > [ $status = 7 ] || { echo "victim: status $status"; cat out; }
 > END
 > chmod +x drive
-$ ./drive snapshot_victim -- snapshot_driver take PID 10 FIRST
+$ ./drive copy_victim -- copy_driver take PID 10 FIRST
   copies=10 threads=6 median_us=N max_us=N
-$ ./drive snapshot_victim shared -- snapshot_driver take PID 5 FIRST
+$ ./drive copy_victim shared -- copy_driver take PID 5 FIRST
   copies=5 threads=6 median_us=N max_us=N
-$ ./drive snapshot_victim kept -- snapshot_driver take PID 5 FIRST
+$ ./drive copy_victim kept -- copy_driver take PID 5 FIRST
   copies=5 threads=6 median_us=N max_us=N
-$ ./drive snapshot_victim wiped -- snapshot_driver take PID 5 FIRST
+$ ./drive copy_victim wiped -- copy_driver take PID 5 FIRST
   copies=5 threads=6 median_us=N max_us=N
-$ ./drive snapshot_victim signalfd -- snapshot_driver take PID 5 FIRST
+$ ./drive copy_victim signalfd -- copy_driver take PID 5 FIRST
   copies=5 threads=6 median_us=N max_us=N
-$ ./drive snapshot_victim child -- snapshot_driver take PID 5 FIRST
+$ ./drive copy_victim child -- copy_driver take PID 5 FIRST
   copies=5 threads=6 median_us=N max_us=N
-$ ./drive snapshot_victim -- snapshot_driver stopped PID 3 FIRST
+$ ./drive copy_victim -- copy_driver stopped PID 3 FIRST
   copies=0 threads=6 median_us=N max_us=N
-$ ./drive stop_victim -- snapshot_driver take PID 10
+$ ./drive stop_victim -- copy_driver take PID 10
   copies=10 threads=11 median_us=N max_us=N
-$ ./drive snapshot_victim -- snapshot_driver ask PID 5 FIRST
+$ ./drive copy_victim -- copy_driver ask PID 5 FIRST
   copies=5 threads=6 median_us=N max_us=N
-$ ./drive snapshot_victim -- snapshot_driver left PID
+$ ./drive copy_victim -- copy_driver left PID
   0
-$ ./drive stop_victim killed -- snapshot_driver die PID 8
+$ ./drive stop_victim killed -- copy_driver die PID 8

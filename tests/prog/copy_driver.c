@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Drives src/ptrace/process_copy.h from the command line, for tests/cli/snapshot.bats:
+ * Drives src/ptrace/process_copy.h from the command line, for tests/cli/process_copy.bats:
  *
  *	take PID TIMES [ADDRESS]	take and let go; prints how many were copies, why others were not, the median pause in microseconds. With
- *					the address of a snapshot_victim's pages each is compared with what it must be
+ *					the address of a copy_victim's pages each is compared with what it must be
  *	hold PID [ADDRESS]		prints "copy PID" or "stopped: why", each line of standard input is answered by "intact" or "gone"
  *	read PID ADDRESS BYTES		take; prints how many bytes can be read there, and the first 8 as a number
  *	untouched PID HOW ADDRESS...	take, HOW "copied" or "held"; prints what process_copy_untouched() says of 2 GiB at each address. With
  *					"copied-6.1", "held-6.1" PAGEMAP_SCAN is not there, as in Linux 6.1
  *	left PID			process_copy_reap_leftovers(): prints their number
- *	die PID TIMES			children that take snapshots without end, each killed at a random moment
+ *	die PID TIMES			children that take copies without end, each killed at a random moment
  *	points PID			children that take one, killed behind their first, second, ... request of the kernel; prints how
  *					many requests there are and how many copies were left behind
  *	ask PID TIMES			take, and ask the threads for their alternate stacks
@@ -35,7 +35,7 @@
 #include "src/ptrace/process_copy.h"
 #include "tests/prog/requests.h"
 
-#define NR_PAIRS	4	/* of a snapshot_victim: pages of which the two of a pair count alike */
+#define NR_PAIRS	4	/* of a copy_victim: pages of which the two of a pair count alike */
 #define PAGE		4096
 
 static struct err e;
@@ -247,6 +247,6 @@ int main(int argc, char **argv)
 		printf("points=%d left=%u\n", nr, nr_left);
 		return nr < 0;
 	}
-	fprintf(stderr, "usage: snapshot_driver take|ask|stopped|hold|read|untouched|left|die|points|askpoints PID [...]\n");
+	fprintf(stderr, "usage: copy_driver take|ask|stopped|hold|read|untouched|left|die|points|askpoints PID [...]\n");
 	return 2;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What options of `pmm leaks` say in words. */
-#include "src/cmd/options/leaks_words.h"
+#include "src/cmd/options/leaks_parse.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "src/cmd/cmd.h"
 #include "src/session/leaks/leaks_report.h"
-#include "src/cmd/options/opt_words.h"
+#include "src/cmd/options/opt_list.h"
 
 #define MAX_LOW_BITS	12
 #define ADDRESS_BITS	0x00007ffffffff000ull	/* without one of these nothing would be found */

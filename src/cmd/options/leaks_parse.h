@@ -2,8 +2,8 @@
 /*
  * What options of `pmm leaks` say in words. All: 0 or -EINVAL with `e` (a usage error).
  */
-#ifndef CMD_OPTIONS_LEAKS_WORDS_H
-#define CMD_OPTIONS_LEAKS_WORDS_H
+#ifndef CMD_OPTIONS_LEAKS_PARSE_H
+#define CMD_OPTIONS_LEAKS_PARSE_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * snapshot_fork MIB: has that much memory, written to. Prints "ready", and for each line of input how many microseconds a fork takes: the
- * measure for the pause of a snapshot.
+ * copy_fork MIB: has that much memory, written to. Prints "ready", and for each line of input how many microseconds a fork takes: the
+ * measure for the pause of a copy.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Can an access that is stopped be told by a signal handler in this process? */
-#include "src/proc/guardable.h"
+#include "src/proc/segv_check.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Options that are lists of words. */
-#include "src/cmd/options/opt_words.h"
+#include "src/cmd/options/opt_list.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,17 +1,17 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A copy-on-write copy of a running process (src/ptrace/snapshot.h, copy.h), through tests/prog/snapshot_driver. The victims check themselves
+# A copy-on-write copy of a running process (src/ptrace/process_copy.h, copy.h), through tests/prog/copy_driver. The victims check themselves
 # and exit with 7.
 
 load lib
 load victim
 
-DRIVER=$PROG/snapshot_driver
+DRIVER=$PROG/copy_driver
 
 # children: of the victim, whatever their state.
 children() { cat /proc/"$VICTIM"/task/*/children; }
 
-# hold: begin a snapshot and keep it until let_go; its first line is in HELD.
+# hold: begin a copy and keep it until let_go; its first line is in HELD.
 hold() {
 	rm -f until
 	mkfifo until
@@ -35,7 +35,7 @@ gone() { ! grep -q '^State:	t' "/proc/$1/status" 2>/dev/null; }
 
 answers() { [ "$(wc -l <held)" -ge "$1" ]; }
 
-# intact: is the snapshot that is being held?
+# intact: is the copy that is being held?
 intact() {
 	local lines
 	lines=$(wc -l <held)
@@ -44,52 +44,52 @@ intact() {
 	[ "$(tail -1 held)" = intact ]
 }
 
-@test "snapshot: memory as it was, while threads change it; no wait, no SIGCHLD tells of the copy" {
-	victim snapshot_victim
+@test "process copy: memory as it was, while threads change it; no wait, no SIGCHLD tells of the copy" {
+	victim copy_victim
 	drive take "$VICTIM" 60 "$FIRST" | tee figures
 	grep '^copies=60 threads=6 ' figures
 	[ -z "$(children)" ]
 	ends_well
 }
 
-@test "snapshot: the same of memory that a copy shares, does not get, or gets empty" {
+@test "process copy: the same of memory that a copy shares, does not get, or gets empty" {
 	for how in shared kept wiped dropped; do
 		rm -f in
-		victim snapshot_victim $how
+		victim copy_victim $how
 		figured take "$VICTIM" 20 "$FIRST"
 		grep '^copies=20 threads=6 ' figures
 		ends_well
 	done
 }
 
-@test "snapshot: without a copy it is the memory of the stopped process" {
-	victim snapshot_victim
+@test "process copy: without a copy it is the memory of the stopped process" {
+	victim copy_victim
 	drive stopped "$VICTIM" 5 "$FIRST" | grep '^copies=0 threads=6 '
 	[ "$(grep -c '^State:	[tT]' /proc/"$VICTIM"/status)" -eq 0 ]
 	ends_well
 }
 
-@test "snapshot: SIGCHLD read from a descriptor, and a child of the program's own" {
+@test "process copy: SIGCHLD read from a descriptor, and a child of the program's own" {
 	for how in signalfd child; do
 		rm -f in
-		victim snapshot_victim $how
+		victim copy_victim $how
 		drive take "$VICTIM" 40 "$FIRST" | grep '^copies=40 '
 		ends_well
 	done
 }
 
-@test "snapshot: no wait of a thread ends early or with EINTR, no signal, byte or register is lost" {
+@test "process copy: no wait of a thread ends early or with EINTR, no signal, byte or register is lost" {
 	victim stop_victim
 	drive take "$VICTIM" 150 | grep '^copies=150 threads=11 '
 	[ -z "$(children)" ]
 	ends_well
 }
 
-@test "snapshot: a descriptor that the program closes is closed although there is a copy" {
+@test "process copy: a descriptor that the program closes is closed although there is a copy" {
 	mkfifo peer
 	sh -c 'cat peer >/dev/null; echo closed >peer_done' 9>&- &
 	exec 5>peer
-	victim snapshot_victim
+	victim copy_victim
 	exec 5>&-
 	hold
 	[[ $HELD == "copy "* ]]
@@ -100,7 +100,7 @@ intact() {
 	ends_well
 }
 
-@test "snapshot: the process looks the same afterwards" {
+@test "process copy: the process looks the same afterwards" {
 	need python3
 	victim stop_roots threads 8
 	await -p "$VICTIM" grep -q 'all there' out
@@ -113,7 +113,7 @@ intact() {
 	ends_well
 }
 
-@test "snapshot: the monitor killed behind each of its requests in turn; what it leaves is reaped" {
+@test "process copy: the monitor killed behind each of its requests in turn; what it leaves is reaped" {
 	victim stop_victim killed
 	drive points "$VICTIM" >points
 	cat points
@@ -124,7 +124,7 @@ intact() {
 	ends_well
 }
 
-@test "snapshot: threads asked for their alternate stacks notice nothing, also when the monitor is killed meanwhile" {
+@test "process copy: threads asked for their alternate stacks notice nothing, also when the monitor is killed meanwhile" {
 	victim stop_victim
 	drive ask "$VICTIM" 30 | grep '^copies=30 threads=11 '
 	ends_well
@@ -138,16 +138,16 @@ intact() {
 	ends_well
 }
 
-@test "snapshot: the monitor killed 60 times at random moments" {
-	victim snapshot_victim
+@test "process copy: the monitor killed 60 times at random moments" {
+	victim copy_victim
 	drive die "$VICTIM" 60
 	await none_left
 	drive take "$VICTIM" 1 "$FIRST" | grep '^copies=1 '
 	ends_well
 }
 
-@test "snapshot: the process ends while there is a copy: its parent is told at once, and the copy goes" {
-	victim snapshot_victim
+@test "process copy: the process ends while there is a copy: its parent is told at once, and the copy goes" {
+	victim copy_victim
 	hold
 	local copy=${HELD#copy }
 	grep -q '^State:	t' "/proc/$copy/status"
@@ -157,8 +157,8 @@ intact() {
 	let_go
 }
 
-@test "snapshot: a copy that is killed is missed, and the process is not" {
-	victim snapshot_victim
+@test "process copy: a copy that is killed is missed, and the process is not" {
+	victim copy_victim
 	hold
 	intact
 	kill -9 "${HELD#copy }"
@@ -169,11 +169,11 @@ intact() {
 	ends_well
 }
 
-@test "snapshot: a process that is init of its namespace can end while there is a copy" {
+@test "process copy: a process that is init of its namespace can end while there is a copy" {
 	need_root
 	need unshare
 	mkfifo in
-	unshare -pf "$PROG/snapshot_victim" <in >out &
+	unshare -pf "$PROG/copy_victim" <in >out &
 	local outside=$!
 	exec 9>in
 	await test -s out
@@ -188,8 +188,8 @@ intact() {
 	let_go
 }
 
-@test "snapshot: memory that a copy does not have is read from the process, also what it may not read itself" {
-	victim snapshot_odd
+@test "process copy: memory that a copy does not have is read from the process, also what it may not read itself" {
+	victim copy_odd
 	local number=0 address
 	for address in $FIRST; do
 		number=$((number + 1))
@@ -201,9 +201,9 @@ intact() {
 	ends_well
 }
 
-@test "snapshot: what was never touched is known, of private memory, whether the copy has it or not" {
+@test "process copy: what was never touched is known, of private memory, whether the copy has it or not" {
 	local how address at mib=1048576
-	victim snapshot_sparse
+	victim copy_sparse
 	for how in copied held copied-6.1 held-6.1; do
 		for address in $FIRST; do
 			at="$address $((address + 8)) $((address + 100 * mib)) $((address + 300 * mib - 8)) $((address + 300 * mib))"
@@ -222,9 +222,9 @@ intact() {
 	ends_well
 }
 
-@test "snapshot: a process that would be told of a copy, or ended for it, is not copied" {
+@test "process copy: a process that would be told of a copy, or ended for it, is not copied" {
 	local address
-	victim snapshot_odd uffd
+	victim copy_odd uffd
 	if [ "$FIRST" = cannot ]; then
 		echo "# userfaultfd is not to be had" >&3
 	else
@@ -240,7 +240,7 @@ intact() {
 	ends_well
 	need_root
 	rm in
-	victim snapshot_odd filter
+	victim copy_odd filter
 	[ "$FIRST" != cannot ]
 	drive take "$VICTIM" 1 >figures
 	cat figures
@@ -249,12 +249,12 @@ intact() {
 	ends_well
 }
 
-@test "snapshot: a limit on processes: the threads stay stopped, with the reason" {
+@test "process copy: a limit on processes: the threads stay stopped, with the reason" {
 	need_root
 	need setpriv
 	chmod 755 "$T"
 	mkfifo in
-	setpriv --reuid 65533 --clear-groups "$PROG/snapshot_victim" limited <in >out 9>&- &
+	setpriv --reuid 65533 --clear-groups "$PROG/copy_victim" limited <in >out 9>&- &
 	VICTIM=$!
 	exec 9>in
 	await test -s out
@@ -266,8 +266,8 @@ intact() {
 	ends_well
 }
 
-@test "snapshot: a process stopped by SIGSTOP stays so" {
-	victim snapshot_victim
+@test "process copy: a process stopped by SIGSTOP stays so" {
+	victim copy_victim
 	kill -STOP "$VICTIM"
 	await grep -q '^State:	T' /proc/"$VICTIM"/status
 	drive take "$VICTIM" 10 "$FIRST" | grep '^copies=10 '
@@ -276,7 +276,7 @@ intact() {
 	ends_well
 }
 
-@test "snapshot: in storms of threads, children and programs launched" {
+@test "process copy: in storms of threads, children and programs launched" {
 	for storm in "spawn 60" "fork 60" "launch 30"; do
 		rm -f in
 		victim stop_roots "${storm% *}"
@@ -285,12 +285,12 @@ intact() {
 	done
 }
 
-@test "snapshot: many in a row (PMM_SNAPSHOTS) under busy threads, and nothing grows" {
-	victim snapshot_victim
+@test "process copy: many in a row (PMM_COPIES) under busy threads, and nothing grows" {
+	victim copy_victim
 	drive take "$VICTIM" 5 >/dev/null
 	local before after
 	before=$(awk '/VmSize|VmPTE|FDSize|Threads/ { print $1, $2 }' /proc/"$VICTIM"/status)
-	drive take "$VICTIM" "${PMM_SNAPSHOTS:-60}" "$FIRST"
+	drive take "$VICTIM" "${PMM_COPIES:-60}" "$FIRST"
 	after=$(awk '/VmSize|VmPTE|FDSize|Threads/ { print $1, $2 }' /proc/"$VICTIM"/status)
 	diff <(echo "$before") <(echo "$after")
 	[ -z "$(children)" ]
@@ -299,8 +299,8 @@ intact() {
 
 # The pause compared with what the process itself takes for a fork, medians of seven. On a busy machine either may be held up:
 # four times as long and 20 ms are allowed here, within a minute; doc/leaks.md has what was measured.
-@test "snapshot: the pause is that of a fork" {
-	victim snapshot_fork 256
+@test "process copy: the pause is that of a fork" {
+	victim copy_fork 256
 	await -p "$VICTIM" grep -q ready out
 	for ((i = 0; i < 7; i++)); do echo >&9; done
 	await -p "$VICTIM" has_lines 8

@@ -2,8 +2,8 @@
 /*
  * Signals that a form of the agent keeps for itself: what hooks_signal.c leaves to it.
  */
-#ifndef AGENT_PRELOAD_KEEPER_H
-#define AGENT_PRELOAD_KEEPER_H
+#ifndef AGENT_PRELOAD_RESERVED_SIGNALS_H
+#define AGENT_PRELOAD_RESERVED_SIGNALS_H
 
 #include <stdbool.h>
 
