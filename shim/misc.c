@@ -34,7 +34,7 @@ size_t pmm_set(enum pmm_option which, size_t value)
 	old = option(which);
 	options[which] = value;
 	if (locked)
-		trim_kept();
+		trim_retained();
 	option_changed();
 	if (locked)
 		leave();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is noticed of misuse, in one block: canaries beside it, kept and poisoned memory; and
+ * What is noticed of misuse, in one block: canaries beside it, retained and poisoned memory; and
  * pointers that cannot be a block's.
  */
 /* no byte is of text or of a small number */
@@ -42,7 +42,7 @@ static void tell_block(const struct at *at, const char *what, unsigned bytes, co
 }
 
 /* 1: a quarantined block was written to, and it is reported. */
-static int inspect_kept(struct slot *slot, const struct at *at)
+static int inspect_retained(struct slot *slot, const struct at *at)
 {
 	char *block = (char *)(uintptr_t)slot->address;
 	unsigned changed = 0;

@@ -44,10 +44,10 @@
 #define CANARY_BYTES	8	/* behind a block */
 #define FRONT_BYTES	16	/* before it; more if its alignment is */
 #define NR_LATE		16	/* frees that wait for the lock's holder */
-#define POISON		0xDD	/* content of kept blocks */
+#define POISON		0xDD	/* content of retained blocks */
 
 /* IDLE: in a pool; STALE: says nothing any more */
-enum state { UNUSED, LIVE, MOVING, IDLE, MARKED, DEAD, KEPT, STALE };
+enum state { UNUSED, LIVE, MOVING, IDLE, MARKED, DEAD, RETAINED, STALE };
 
 /* Where a call was made. */
 struct at {
@@ -116,7 +116,7 @@ static void put_char(char c);
 static void put_text(const char *format, ...) PMM_PRINTF(1, 2);
 static void put_args(const char *format, va_list args);
 /* with NO_CANCEL it is not cancelled; returns the state it had, which ends that */
-APART int keep_thread(int state);
+APART int cancel_state(int state);
 static void hand_on(void);		/* give gathered text to the output function */
 /* a line that begins with the place, if there is one */
 static void say(const struct at *at, const char *format, ...) PMM_PRINTF(2, 3);
@@ -126,8 +126,8 @@ static void put_tables(unsigned tables);
 
 /* ---- shim_canary.c; all under the lock */
 WARM size_t front_of(const struct slot *slot);	/* bytes before it */
-/* the same of a kept block: it was written to */
-static int inspect_kept(struct slot *slot, const struct at *at);
+/* the same of a retained block: it was written to */
+static int inspect_retained(struct slot *slot, const struct at *at);
 /*
  * A line about a block: so many bytes `where` changed; or, bytes 0, what was done with it and
  * `where` as the line's end. Counts as an error.
@@ -146,13 +146,13 @@ static const char *memory_of(const void *p);
 
 /* ---- what each form has in its own way; all under the lock */
 /*
- * Canaries and kept memory; returns how many blocks are damaged. at NULL: at the program's end,
+ * Canaries and retained memory; returns how many blocks are damaged. at NULL: at the program's end,
  * unasked, so that only memory is looked at that can be, and what the allocator shows to be its own
  * again is let alone.
  */
 static size_t inspect_all(const struct at *at);
 static size_t bytes_live(void);				/* of tracked blocks */
-static void trim_kept(void);				/* release until PMM_KEEP holds */
+static void trim_retained(void);				/* release until PMM_KEEP holds */
 static void option_changed(void); /* an option or monitor.off has been written to */
 #ifndef PMM_BARE
 /* PMM_AT_EXIT, as far as there is something to write */

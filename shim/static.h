@@ -6,10 +6,10 @@
  * - a slot that has an address is in the chain of its address's bucket, whatever its state; chains
  *   are linked by `next`. A STALE one has none: what was known of an address that is used again
  *   would make chains long
- * - DEAD, KEPT and STALE slots are in the queue of released slots, the oldest first, linked by
+ * - DEAD, RETAINED and STALE slots are in the queue of released slots, the oldest first, linked by
  *   `queue`; slots are taken from its head, so that what is known of released blocks stays known
  *   for long. Others in it were taken for the address they have
- * - two slots of one address: at most one of them is LIVE, IDLE, DEAD or KEPT
+ * - two slots of one address: at most one of them is LIVE, IDLE, DEAD or RETAINED
  */
 #ifndef SHIM_STATIC_H
 #define SHIM_STATIC_H
@@ -73,9 +73,10 @@ struct monitor {
 	uint32_t number;
 	uint32_t used_slots;		/* that were ever used: slots behind are UNUSED */
 	uint32_t used_sites;
-	uint32_t queue_first, queue_last, queue_kept;	/* 1 + slot; kept: no KEPT one is older */
-	uint32_t nr_kept, nr_marked;
-	size_t kept_bytes;
+	/* 1 + slot; no RETAINED one is older than queue_retained */
+	uint32_t queue_first, queue_last, queue_retained;
+	uint32_t nr_retained, nr_marked;
+	size_t retained_bytes;
 	/* those that classes and tables tell as well are filled in for who asks */
 	struct pmm_stats stats;
 	pmm_output *output;
@@ -113,7 +114,7 @@ APART uint32_t behind_in_queue(const struct slot *slot);
 static void link_slot(struct slot *slot, const void *p);
 /* What is listed of a block, of a slot that has its address; it is LIVE then. */
 HOT void fill_slot(struct slot *slot, size_t size, char entry, const struct at *at);
-/* DEAD, KEPT or STALE: the block is released */
+/* DEAD, RETAINED or STALE: the block is released */
 HOT void drop_slot(struct slot *slot, enum state state, const struct at *at);
 static void forget_address(const void *p);	/* p was given out, but is not tracked */
 static void forget_dead(void);		/* nothing is known of released blocks */
@@ -127,10 +128,10 @@ WARM unsigned class_of(size_t size);
 HOT void paint_block(const char *p, size_t size, size_t front, int behind);	/* write canaries */
 /* the canaries are as they were written, if there are any */
 HOT int is_intact(const struct slot *slot);
-/* poison a KEPT slot's block; may release older ones */
-static void keep_block(struct slot *slot);
-/* give a KEPT slot's block to the allocator; it is DEAD then */
-static void release_kept(struct slot *slot);
+/* poison a RETAINED slot's block; may release older ones */
+static void retain_block(struct slot *slot);
+/* give a RETAINED slot's block to the allocator; it is DEAD then */
+static void release_retained(struct slot *slot);
 /*
  * A pointer to free that no block has: tells what is wrong and returns NULL, or counts it as
  * foreign and returns it.

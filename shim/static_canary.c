@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the static form notices of misuse: the tables searched for damage, kept blocks, pointers
+ * What the static form notices of misuse: the tables searched for damage, retained blocks, pointers
  * that no block has.
  */
 HOT void paint_block(const char *p, size_t size, size_t front, int behind)
@@ -76,48 +76,49 @@ static size_t inspect_all(const struct at *at)
 		if ((slot->state == LIVE || slot->state == IDLE) &&
 		    (at || (can_look(slot, &page) && (is_intact(slot) || !is_given_back(slot)))))
 			nr += (size_t)inspect_slot(slot, at);
-		else if (slot->state == KEPT)
-			nr += (size_t)inspect_kept(slot, at);
+		else if (slot->state == RETAINED)
+			nr += (size_t)inspect_retained(slot, at);
 	}
 	return nr;
 }
 
-/* ---- kept blocks */
-static void release_kept(struct slot *slot)
+/* ---- retained blocks */
+static void release_retained(struct slot *slot)
 {
-	inspect_kept(slot, NULL);
+	inspect_retained(slot, NULL);
 	slot->state = DEAD;
-	monitor.nr_kept--;
-	monitor.kept_bytes -= slot->size;
+	monitor.nr_retained--;
+	monitor.retained_bytes -= slot->size;
 	free((char *)(uintptr_t)slot->address - front_of(slot));
 }
 
-static void trim_kept(void)
+static void trim_retained(void)
 {
 	size_t most = option(PMM_KEEP);
 
-	while (monitor.nr_kept && (monitor.kept_bytes > most || !most) && monitor.queue_kept) {
-		struct slot *slot = &monitor.slot[monitor.queue_kept - 1];
+	while (monitor.nr_retained && (monitor.retained_bytes > most || !most) &&
+	       monitor.queue_retained) {
+		struct slot *slot = &monitor.slot[monitor.queue_retained - 1];
 
-		monitor.queue_kept = behind_in_queue(slot);
-		if (slot->state == KEPT)
-			release_kept(slot);
+		monitor.queue_retained = behind_in_queue(slot);
+		if (slot->state == RETAINED)
+			release_retained(slot);
 	}
 }
 
-static void keep_block(struct slot *slot)
+static void retain_block(struct slot *slot)
 {
 	memset((char *)(uintptr_t)slot->address, POISON, slot->size);
-	monitor.nr_kept++;
-	monitor.kept_bytes += slot->size;
-	trim_kept();
+	monitor.nr_retained++;
+	monitor.retained_bytes += slot->size;
+	trim_retained();
 }
 
 /* ---- pointers that are no block's */
 
 /*
- * The live or kept block that p points into. One whose canary is gone may have been freed by code
- * without pmm.h, and its memory be anybody's now; so may one that has none.
+ * The live or retained block that p points into. One whose canary is gone may have been freed by
+ * code without pmm.h, and its memory be anybody's now; so may one that has none.
  */
 static const struct slot *block_around(const char *p)
 {
@@ -126,7 +127,7 @@ static const struct slot *block_around(const char *p)
 	for (i = 0; i < monitor.used_slots; i++) {
 		const struct slot *slot = &monitor.slot[i];
 
-		if (!(1u << slot->state & (1 << LIVE | 1 << IDLE | 1 << KEPT)) ||
+		if (!(1u << slot->state & (1 << LIVE | 1 << IDLE | 1 << RETAINED)) ||
 		    p <= slot->address || p >= slot->address + slot->size)
 			continue;
 		if (slot->state != LIVE || ((slot->behind || slot->front) && is_intact(slot)))
@@ -165,7 +166,7 @@ static void *judge_stranger(const struct at *at, void *p)
 
 	if (monitor.unsure)
 		forget_dead();
-	slot = find_slot(p, 1 << DEAD | 1 << KEPT | 1 << IDLE);
+	slot = find_slot(p, 1 << DEAD | 1 << RETAINED | 1 << IDLE);
 	if (slot && slot->state == DEAD) {
 		wrong = judge_dead(at, slot);
 	} else if (slot) {

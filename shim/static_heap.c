@@ -202,8 +202,8 @@ HOT void *release_slot(struct slot *slot, const struct at *at, unsigned calls)
 		return p;
 	}
 	if (keep && slot->size <= keep) {
-		drop_slot(slot, KEPT, at);
-		keep_block(slot);
+		drop_slot(slot, RETAINED, at);
+		retain_block(slot);
 		return NULL;
 	}
 	drop_slot(slot, DEAD, at);

@@ -11,7 +11,7 @@ static void option_changed(void)
 	/* what stands before it in the enum as well */
 	for (i = PMM_MIN_SIZE; i <= PMM_CHECK_ALWAYS; i++)
 		any |= options[i] ^ (i == PMM_CANARY ? PMM_BEHIND : 0);
-	monitor.plain = monitor.begun && !monitor.off && !monitor.unsure && !monitor.nr_kept &&
+	monitor.plain = monitor.begun && !monitor.off && !monitor.unsure && !monitor.nr_retained &&
 			!any;
 }
 

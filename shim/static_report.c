@@ -91,7 +91,7 @@ int pmm_each_block(int (*each)(void *ctx, const struct pmm_block *block), void *
 
 	if (!enter())
 		return 0;
-	state = keep_thread(NO_CANCEL);
+	state = cancel_state(NO_CANCEL);
 	for (i = 0; i < monitor.used_slots && !result; i++) {
 		const struct slot *slot = &monitor.slot[i];
 		struct pmm_block block;
@@ -101,7 +101,7 @@ int pmm_each_block(int (*each)(void *ctx, const struct pmm_block *block), void *
 		fill_block(&block, slot);
 		result = each(ctx, &block);
 	}
-	keep_thread(state);
+	cancel_state(state);
 	leave();
 	return result;
 }

@@ -81,16 +81,16 @@ COLD void append_slot(struct slot *slot)
 	else
 		monitor.queue_first = self;
 	monitor.queue_last = self;
-	if (!monitor.queue_kept)
-		monitor.queue_kept = self;
+	if (!monitor.queue_retained)
+		monitor.queue_retained = self;
 }
 
 HOT void queue_slot(struct slot *slot)
 {
 	if (!slot->queue)
 		append_slot(slot);
-	else if (slot->state == KEPT)
-		monitor.queue_kept = monitor.queue_first;
+	else if (slot->state == RETAINED)
+		monitor.queue_retained = monitor.queue_first;
 }
 
 /* The slot released longest ago, out of the queue; NULL: none. */
@@ -103,8 +103,8 @@ static struct slot *oldest_slot(void)
 		monitor.queue_first = behind_in_queue(slot);
 		if (!monitor.queue_first)
 			monitor.queue_last = 0;
-		if (monitor.queue_kept == self)
-			monitor.queue_kept = monitor.queue_first;
+		if (monitor.queue_retained == self)
+			monitor.queue_retained = monitor.queue_first;
 		slot->queue = 0;
 		if (slot->state >= DEAD)
 			return slot;
@@ -130,8 +130,8 @@ COLD struct slot *take_slot(void)
 		}
 		return NULL;
 	}
-	if (slot->state == KEPT)
-		release_kept(slot);
+	if (slot->state == RETAINED)
+		release_retained(slot);
 	if (slot->address)
 		unlink_slot(slot);
 	slot->state = MOVING;

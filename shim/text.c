@@ -80,7 +80,7 @@ static void write_to_fd(void *ctx, const char *text, size_t bytes)
 #ifdef PTHREAD_CANCEL_DISABLE
 #pragma weak pthread_setcancelstate
 
-APART int keep_thread(int state)
+APART int cancel_state(int state)
 {
 	if (pthread_setcancelstate)
 		pthread_setcancelstate(state, &state);
@@ -88,7 +88,7 @@ APART int keep_thread(int state)
 }
 #define NO_CANCEL PTHREAD_CANCEL_DISABLE
 #else
-APART int keep_thread(int state)
+APART int cancel_state(int state)
 {
 	return state;
 }
@@ -98,7 +98,7 @@ APART int keep_thread(int state)
 static void hand_on(void)
 {
 	size_t bytes = (size_t)monitor.text_len;
-	int saved = errno, state = keep_thread(NO_CANCEL);
+	int saved = errno, state = cancel_state(NO_CANCEL);
 
 	monitor.text_len = 0;
 	if (monitor.output && bytes)
@@ -110,7 +110,7 @@ static void hand_on(void)
 		write_to_fd(&error, monitor.text, bytes);
 	}
 #endif
-	keep_thread(state);
+	cancel_state(state);
 	errno = saved;
 }
 

@@ -27,7 +27,7 @@ extern uint64_t canary_secret __attribute__((visibility("hidden")));
 /* ---- words ----------------------------------------------------------------------------------- */
 
 /* An even number of words. */
-QUICK void words_fill(uint64_t *w, size_t nr, uint64_t value)
+QUICK void register_words_fill(uint64_t *w, size_t nr, uint64_t value)
 {
 	if (likely(nr < CANARY_LONG_WORDS))
 		for (size_t i = 0; i < nr; i += 2) {
@@ -149,7 +149,7 @@ QUICK void *quick_make(void *real, size_t size, size_t align)
 
 	head_set(head_of((void *)block), head_what(size, align));
 	if (unlikely(align > PMM_HEAD_BYTES))
-		words_fill(gap_of((void *)block, align), pmm_gap_bytes(align) / 8, canary);
+		register_words_fill(gap_of((void *)block, align), pmm_gap_bytes(align) / 8, canary);
 	tail_put(&t, canary);
 	return (void *)block;
 }
@@ -173,7 +173,7 @@ QUICK size_t poison_words(const void *p, size_t size)
  */
 QUICK void quick_poison(void *p, size_t size)
 {
-	words_fill(p, poison_words(p, size), CANARY_POISON_WORD);
+	register_words_fill(p, poison_words(p, size), CANARY_POISON_WORD);
 }
 
 /* canary_clear() */

@@ -92,8 +92,8 @@ extern struct quarantine quarantine __attribute__((visibility("hidden")));
 
 _Static_assert(sizeof(struct quarantine_ring) == 64, "one line of the processor's caches");
 
-/* Would a block of this size be kept? */
-static inline bool quarantine_keeps(size_t size)
+/* Would it take a block of this size? */
+static inline bool quarantine_takes(size_t size)
 {
 	return size < quarantine.bytes;
 }

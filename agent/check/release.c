@@ -182,12 +182,12 @@ static SLOW void protection_end(const void *p, size_t size)
 }
 
 /* Poisoned and kept, if there is room. What is `damaged` up to its end never goes further. */
-QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct check_block *b,
+QUICK bool to_quarantine(struct tctx *c, void *p, const struct held *h, const struct check_block *b,
 		uint32_t site, bool damaged)
 {
 	struct quarantine_ring *ring;
 
-	if (unlikely(!quarantine_keeps(h->size)))
+	if (unlikely(!quarantine_takes(h->size)))
 		return false;
 	if (unlikely(h->size >= WAS_STACK_BYTES))
 		ADD(agent.stack_gen, 1);
@@ -203,13 +203,13 @@ QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct chec
 }
 
 /* There is no room for it. */
-static SLOW void not_kept(struct tctx *c, void *p, const struct held *h,
+static SLOW void past_quarantine(struct tctx *c, void *p, const struct held *h,
 			  const struct check_block *b, uint32_t site)
 {
 	struct pmm_check_state *s = &agent.ledger->check;
 	struct quarantined q;
 
-	ADD(*(quarantine_keeps(h->size) ? &s->unkept_busy : &s->unkept_large), 1);
+	ADD(*(quarantine_takes(h->size) ? &s->unkept_busy : &s->unkept_large), 1);
 	entry_put(&q, c, p, h, b, site, false);
 	quarantine_note(&q);
 	quarantined_return(c, p, h->size, h->align);
@@ -219,7 +219,7 @@ static SLOW void not_kept(struct tctx *c, void *p, const struct held *h,
  * Reported, and kept like any other, so that its use after its release is reported, too.
  * for_good: it does not go back.
  */
-static SLOW void keep_damaged(struct tctx *c, void *p, const struct held *h, uint64_t at,
+static SLOW void quarantine_damaged(struct tctx *c, void *p, const struct held *h, uint64_t at,
 			      const struct check_said *said, uint32_t site, bool for_good)
 {
 	struct check_block b;
@@ -227,8 +227,8 @@ static SLOW void keep_damaged(struct tctx *c, void *p, const struct held *h, uin
 	held_block(p, h, &b);
 	damaged(c, &b, at, pmm_tail_end((uint64_t)p, h->size), said, site);
 	canary_mend(p, h->size, h->align);
-	if (!kept(c, p, h, &b, site, for_good) && !for_good)
-		not_kept(c, p, h, &b, site);
+	if (!to_quarantine(c, p, h, &b, site, for_good) && !for_good)
+		past_quarantine(c, p, h, &b, site);
 }
 
 /* The tables do not know it. */
@@ -243,9 +243,9 @@ static SLOW void release_inherited(struct tctx *c, void *p, struct held *h,
 	if (pair_disagrees(b.kind, b.size, h->align, said, &other))
 		mismatch(c, &b, said, other, site);
 	if (canary_damage_around(p, h->size, h->align, &at))
-		keep_damaged(c, p, h, at, said, site, canary_spilled(p, h->size, h->align));
-	else if (!kept(c, p, h, &b, site, false))
-		not_kept(c, p, h, &b, site);
+		quarantine_damaged(c, p, h, at, said, site, canary_spilled(p, h->size, h->align));
+	else if (!to_quarantine(c, p, h, &b, site, false))
+		past_quarantine(c, p, h, &b, site);
 }
 
 QUICK void release_canaried(struct tctx *c, void *p, const struct held *h,
@@ -256,9 +256,9 @@ QUICK void release_canaried(struct tctx *c, void *p, const struct held *h,
 	if (unlikely(pair_disagrees(h->was.kind, h->size, h->align, said, &other)))
 		held_mismatch(c, p, h, said, other, site);
 	if (unlikely(canary_quick_damage_around(p, h->size, h->align, &at)))
-		keep_damaged(c, p, h, at, said, site, canary_spilled(p, h->size, h->align));
-	else if (unlikely(!kept(c, p, h, NULL, site, false)))
-		not_kept(c, p, h, NULL, site);
+		quarantine_damaged(c, p, h, at, said, site, canary_spilled(p, h->size, h->align));
+	else if (unlikely(!to_quarantine(c, p, h, NULL, site, false)))
+		past_quarantine(c, p, h, NULL, site);
 }
 
 /*
@@ -279,7 +279,8 @@ static SLOW void release_headless(struct tctx *c, void *p, const struct held *h,
 	if (pair_disagrees(b.kind, h->size, 0, said, &other))
 		held_mismatch(c, p, h, said, other, site);
 	if (canary_damage_headless(p, h->size, !aligned ? 1 : h->known ? 0 : h->align, facts, &at))
-		keep_damaged(c, p, h, at, said, site, aligned || canary_spilled(p, h->size, 1));
+		quarantine_damaged(c, p, h, at, said, site,
+				   aligned || canary_spilled(p, h->size, 1));
 }
 
 /* ---- guarded blocks -------------------------------------------------------------------------- */

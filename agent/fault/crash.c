@@ -152,9 +152,9 @@ static void note(void *arg)
 /* On our own stack, unless that is in use. */
 static void note_apart(struct crash *k)
 {
-	uint64_t here = (uint64_t)__builtin_frame_address(0), top = keep_stack_end();
+	uint64_t here = (uint64_t)__builtin_frame_address(0), top = signal_stack_end();
 
-	if (!top || keep_stack_holds(here) || keep_stack_holds(k->uc->sp))
+	if (!top || signal_stack_holds(here) || signal_stack_holds(k->uc->sp))
 		note(k);
 	else
 		arch_call_on(top, note, k);
@@ -219,7 +219,7 @@ static bool is_sent_on(int signal, const struct arch_ucontext *uc)
 
 static bool is_fault(const int *info)
 {
-	return keep_forced(info) && FAULTS & SIGNAL_BIT(info[0]) &&
+	return reserved_forced(info) && FAULTS & SIGNAL_BIT(info[0]) &&
 	       !(info[0] == SIGBUS && info[2] == BUS_MCEERR_AO);
 }
 
@@ -256,7 +256,7 @@ void leave_signal(int signal, void *info, void *context)
 	death_put(&(struct pmm_death){
 		.signal = (uint32_t)signal,
 		.code = ((const int *)info)[2],
-		.sender = keep_forced(info) ? 0 : (uint32_t)((const int *)info)[4] });
+		.sender = reserved_forced(info) ? 0 : (uint32_t)((const int *)info)[4] });
 }
 
 /* A handler that ends the process with 0 has dealt with the fault. */

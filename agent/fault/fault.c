@@ -41,7 +41,7 @@ static struct tctx *enter(struct arch_ucontext *uc)
 {
 	struct tctx *c = access_enter(uc->sp);
 
-	keep_stack_late(uc);
+	signal_stack_late(uc);
 	return c;
 }
 
@@ -113,7 +113,7 @@ static bool stopped(void *info, struct arch_ucontext *uc)
 		v = judge(c, address, uc);
 		agent_leave(c);
 	}
-	keep_look();
+	reserved_look();
 	if (!(uc->err & ARCH_FAULT_FETCH))
 		return v == ACCESS_AGAIN || step_open(uc, page, v == ACCESS_LEAVE_OPEN);
 	*info_code(info) = SEGV_ACCERR;		/* as of heap, which is mapped and no code */
@@ -161,7 +161,7 @@ bool fault_handle(int signal, void *info, void *context)
 
 	if (access && guard_in_pool(info_address(info)) && stopped(info, uc))
 		return true;
-	if (signal == SIGTRAP && keep_forced(info) && step_done(uc, &traced))
+	if (signal == SIGTRAP && reserved_forced(info) && step_done(uc, &traced))
 		return !traced;
 	step_cancel(uc);
 	if (access && !LOAD(agent.no_guards) && stack_over(uc, info_address(info)))
@@ -174,7 +174,7 @@ void fault_thread(void)
 	struct tctx *c = ctx_find();
 
 	if (c)
-		keep_stack(c);
+		signal_stack_take(c);
 }
 
 /*
@@ -190,7 +190,7 @@ static void allocator_begin(void)
 void fault_start(void)
 {
 	allocator_begin();
-	keep_start();
-	agent.taken = keep_stack;
+	reserved_start();
+	agent.taken = signal_stack_take;
 	fault_thread();
 }

@@ -24,12 +24,12 @@ enum hides { HIDES_BOTH, HIDES_SEGV, HIDES_NONE };
 
 static __thread enum hides hides;
 
-bool keep_blocks(uint64_t real)
+bool mask_blocks(uint64_t real)
 {
 	return real & SIGNAL_BIT(SIGSTKFLT) && hides != HIDES_NONE;
 }
 
-uint64_t keep_shown(uint64_t real)
+uint64_t mask_shown(uint64_t real)
 {
 	uint64_t shown = real;
 
@@ -37,14 +37,14 @@ uint64_t keep_shown(uint64_t real)
 		return real;
 	if (hides == HIDES_SEGV)
 		shown &= ~SIGNAL_BIT(SIGSTKFLT);
-	return keep_blocks(real) ? shown | SIGNAL_BIT(SIGSEGV) : shown;
+	return mask_blocks(real) ? shown | SIGNAL_BIT(SIGSEGV) : shown;
 }
 
-uint64_t keep_hidden(uint64_t shown)
+uint64_t mask_hidden(uint64_t shown)
 {
 	bool segv = shown & SIGNAL_BIT(SIGSEGV), other = shown & SIGNAL_BIT(SIGSTKFLT);
 
-	if (keep_gone()) {
+	if (reserved_gone()) {
 		hides = HIDES_NONE;
 		return shown;
 	}
@@ -65,28 +65,28 @@ static uint64_t mask_now(void)
  */
 static const struct sig_set *for_call(const struct sig_set *set, struct sig_set *room)
 {
-	if (!set || !signal_keeper || !(set->word[0] & SIGNAL_BIT(SIGSEGV)))
+	if (!set || !reserved_signals || !(set->word[0] & SIGNAL_BIT(SIGSEGV)))
 		return set;
-	room->word[0] = keep_for_handler(set->word[0]);
+	room->word[0] = mask_for_handler(set->word[0]);
 	return room;
 }
 
 /* ---- for good -------------------------------------------------------------------------------- */
 
-int keep_mask_change(mask_function *real, int how, const struct sig_set *set, struct sig_set *old)
+int mask_change(mask_function *real, int how, const struct sig_set *set, struct sig_set *old)
 {
 	uint64_t shown, wish = set ? set->word[0] : 0;
 	struct sig_set all;
 	int ret;
 
-	if (!signal_keeper || (unsigned)how > SYS_SIG_SETMASK)
+	if (!reserved_signals || (unsigned)how > SYS_SIG_SETMASK)
 		return real(how, set, old);
-	shown = keep_shown(mask_now());
+	shown = mask_shown(mask_now());
 	if (set && (how == SYS_SIG_SETMASK || wish & OURS)) {
 		wish = how == SYS_SIG_BLOCK	? shown | wish
 		       : how == SYS_SIG_UNBLOCK ? shown & ~wish
 						: wish;
-		all.word[0] = keep_hidden(wish);
+		all.word[0] = mask_hidden(wish);
 		set = &all;
 		how = SYS_SIG_SETMASK;
 	}
@@ -103,7 +103,7 @@ int keep_mask_change(mask_function *real, int how, const struct sig_set *set, st
 		static void *known;                                                                \
 		mask_function *real = (mask_function *)link_next(&known, #NAME);                   \
                                                                                                    \
-		return real ? keep_mask_change(real, how, set, old) : -1;                          \
+		return real ? mask_change(real, how, set, old) : -1;                          \
 	}
 
 MASK_FORM(sigprocmask)
@@ -172,8 +172,8 @@ int sigignore(int signal)
 	static void *known;
 	int (*real)(int);
 
-	if (signal_keeper && signal_keeper->keeps(signal))
-		return signal_keeper->action(signal, &a, NULL);
+	if (reserved_signals && reserved_signals->is_reserved(signal))
+		return reserved_signals->action(signal, &a, NULL);
 	real = (int (*)(int))link_next(&known, "sigignore");
 	return real ? real(signal) : -1;
 }
@@ -234,13 +234,13 @@ static int wait_for(const struct sig_set *set, struct signal_info *info, const v
 
 	if (!real)
 		return -1;
-	if (!signal_keeper || !(set->word[0] & SIGNAL_BIT(SIGSEGV)) || !keep_blocks(mask_now()))
+	if (!reserved_signals || !(set->word[0] & SIGNAL_BIT(SIGSEGV)) || !mask_blocks(mask_now()))
 		return real(set, info, time);
 	both = *set;
 	both.word[0] |= SIGNAL_BIT(SIGSTKFLT);
 	signal = real(&both, &own, time);
 	if (signal > 0) {
-		signal = keep_waited(signal, own.word);
+		signal = reserved_waited(signal, own.word);
 		if (info)
 			*info = own;
 	}
@@ -286,8 +286,8 @@ int sigpending(struct sig_set *set)
 	int (*real)(struct sig_set *) = (int (*)(struct sig_set *))link_next(&known, "sigpending");
 	int ret = real ? real(set) : -1;
 
-	if (!ret && signal_keeper && set->word[0] & SIGNAL_BIT(SIGSTKFLT) &&
-	    keep_blocks(mask_now()))
+	if (!ret && reserved_signals && set->word[0] & SIGNAL_BIT(SIGSTKFLT) &&
+	    mask_blocks(mask_now()))
 		set->word[0] = (set->word[0] & ~SIGNAL_BIT(SIGSTKFLT)) | SIGNAL_BIT(SIGSEGV);
 	return ret;
 }
@@ -301,7 +301,7 @@ int pthread_attr_getsigmask_np(const void *attr, struct sig_set *set)
 		const void *, struct sig_set *))link_next(&known, "pthread_attr_getsigmask_np");
 	int ret = real ? real(attr, set) : -1;
 
-	if (!ret && signal_keeper && set->word[0] & SIGNAL_BIT(SIGSTKFLT))
+	if (!ret && reserved_signals && set->word[0] & SIGNAL_BIT(SIGSTKFLT))
 		set->word[0] |= SIGNAL_BIT(SIGSEGV);
 	return ret;
 }

@@ -42,7 +42,7 @@ static long action(long nr, int signal, const struct kernel_action *new, struct 
 					  .mask = { new->mask },
 					  .flags = (int)new->flags,
 					  .restorer = (void (*)(void)) new->restorer };
-	ret = signal_keeper->action(signal, new ? &in : NULL, &out);
+	ret = reserved_signals->action(signal, new ? &in : NULL, &out);
 	if (!ret && old)
 		*old = (struct kernel_action){ .handler = (void *)out.handler,
 					       .flags = (uint32_t)out.flags,
@@ -60,7 +60,7 @@ static long mask(long nr, int how, const struct sig_set *set, struct sig_set *ol
 {
 	if (bytes != MASK_BYTES || (set && !may_read(set)) || (old && !may_read(old)))
 		return agent.next.syscall(nr, how, set, old, bytes);
-	return keep_mask_change(mask_real, how, set, old);
+	return mask_change(mask_real, how, set, old);
 }
 
 static long alternate(long nr, const struct sig_stack *new, struct sig_stack *old)

@@ -29,7 +29,8 @@ static void ignore(struct inherit *h, int signal)
 {
 	struct kernel_action now, ign = { .handler = (void *)SIG_IGN };
 
-	if (sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) || now.handler != keep_handler() ||
+	if (sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) ||
+	    now.handler != reserved_handler() ||
 	    sys_failed(sys4(rt_sigaction, signal, &ign, 0, 8)))
 		return;
 	h->ignored |= SIGNAL_BIT(signal);
@@ -38,10 +39,10 @@ static void ignore(struct inherit *h, int signal)
 void inherit_begin_actions(struct inherit *h, bool lasting)
 {
 	*h = (struct inherit){ .ignored = 0 };
-	if (!signal_keeper)
+	if (!reserved_signals)
 		return;
 	for (int signal = 1; signal < NR_SIGNALS; signal++)
-		if (signal_keeper->keeps(signal) && keep_ignored(signal) &&
+		if (reserved_signals->is_reserved(signal) && reserved_ignored(signal) &&
 		    !(lasting && others_need(signal)))
 			ignore(h, signal);
 }
@@ -50,10 +51,10 @@ bool inherit_mask(uint64_t *mask)
 {
 	uint64_t real = 0;
 
-	if (!signal_keeper || keep_gone() ||
+	if (!reserved_signals || reserved_gone() ||
 	    sys_failed(sys4(rt_sigprocmask, SYS_SIG_SETMASK, 0, &real, 8)))
 		return false;
-	*mask = keep_shown(real);
+	*mask = mask_shown(real);
 	return *mask != real;
 }
 
@@ -78,7 +79,7 @@ void inherit_end(const struct inherit *h)
 	lasts -= h->lasting;
 	for (int signal = 1; h->ignored && signal < NR_SIGNALS; signal++)
 		if (h->ignored & SIGNAL_BIT(signal))
-			keep_install(signal);
+			reserved_install(signal);
 	if (h->masked)
 		sys4(rt_sigprocmask, SYS_SIG_SETMASK, &h->mask, 0, 8);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signals that the agent keeps: our handler, and the program's called from it as the kernel would
- * have called it.
+ * Signals that the agent reserves: our handler, and the program's called from it as the kernel
+ * would have called it.
  *
  * A signal that is not ours is not handed on by a call: its frame is made where the kernel would
  * have made it (below the red zone of what was interrupted, or on the alternate stack), if that is
@@ -30,8 +30,8 @@
 #include "agent/preload/agent_preload.h"
 #include "agent/sys.h"
 
-#define KEPT                                                                                       \
-	(SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGSEGV) |     \
+#define RESERVED									\
+	(SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGSEGV) |	\
 	 SIGNAL_BIT(SIGSTKFLT))
 #define WAITING		0x706d6d	/* si_errno of SIGSTKFLT that is SIGSEGV in truth */
 #define SI_TKILL	(-6)
@@ -39,12 +39,12 @@
 #define LOOK_CYCLES	100000u		/* some 30 us: a look takes half of one */
 #define STACK_BYTES	0x40000		/* as the assembler reads it */
 
-extern __thread uint64_t keep_stack_top __attribute__((visibility("hidden")));
-__thread uint64_t keep_stack_top;		/* of our own stack, 0 = none */
+extern __thread uint64_t signal_stack_top __attribute__((visibility("hidden")));
+__thread uint64_t signal_stack_top;		/* of our own stack, 0 = none */
 
 static __thread uint64_t looked;		/* cycles */
 
-static struct sig_action wanted[NR_SIGNALS];	/* of kept signals */
+static struct sig_action wanted[NR_SIGNALS];	/* of reserved signals */
 static void (*restorer)(void);			/* the C library's */
 /* other signals whose SA_ONSTACK was kept from the kernel */
 static uint64_t without_stack;
@@ -53,7 +53,7 @@ static bool adopted;				/* it takes ours for its own */
 static bool gone;				/* all signals are the program's own again ... */
 static bool racing;				/* ... but for SIGSEGV */
 
-bool keep_gone(void)
+bool reserved_gone(void)
 {
 	return LOAD(gone);
 }
@@ -62,35 +62,35 @@ bool keep_gone(void)
 
 static bool stack_is_own(uint64_t start)
 {
-	return keep_stack_top && start == keep_stack_top - STACK_BYTES;
+	return signal_stack_top && start == signal_stack_top - STACK_BYTES;
 }
 
 static void stack_set(void)
 {
-	struct sig_stack ss = { .start = (void *)(keep_stack_top - STACK_BYTES),
+	struct sig_stack ss = { .start = (void *)(signal_stack_top - STACK_BYTES),
 				.bytes = STACK_BYTES };
 
 	sys2(sigaltstack, &ss, 0);
 }
 
-uint64_t keep_stack_end(void)
+uint64_t signal_stack_end(void)
 {
-	return keep_stack_top;
+	return signal_stack_top;
 }
 
-bool keep_stack_holds(uint64_t address)
+bool signal_stack_holds(uint64_t address)
 {
-	return keep_stack_top && keep_stack_top - address <= STACK_BYTES;
+	return signal_stack_top && signal_stack_top - address <= STACK_BYTES;
 }
 
-void keep_stack(struct tctx *c)
+void signal_stack_take(struct tctx *c)
 {
 	struct sig_stack now;
 
-	if (!signal_keeper)
+	if (!reserved_signals)
 		return;
-	if (keep_stack_top) {
-		c->signal_stack = keep_stack_top;	/* a forked child's first thread */
+	if (signal_stack_top) {
+		c->signal_stack = signal_stack_top;	/* a forked child's first thread */
 		return;
 	}
 	if (agent.confined)
@@ -105,16 +105,16 @@ void keep_stack(struct tctx *c)
 			return;
 		c->signal_stack = (uint64_t)p + ARCH_PAGE + STACK_BYTES;
 	}
-	keep_stack_top = c->signal_stack;
+	signal_stack_top = c->signal_stack;
 	if (!sys_failed(sys2(sigaltstack, 0, &now)) && now.flags & SS_DISABLE)
 		stack_set();
 }
 
-void keep_stack_late(struct arch_ucontext *uc)
+void signal_stack_late(struct arch_ucontext *uc)
 {
-	if (!keep_stack_top || !(uc->stack.flags & SS_DISABLE))
+	if (!signal_stack_top || !(uc->stack.flags & SS_DISABLE))
 		return;
-	uc->stack.start = keep_stack_top - STACK_BYTES;
+	uc->stack.start = signal_stack_top - STACK_BYTES;
 	uc->stack.flags = 0;
 	uc->stack.bytes = STACK_BYTES;
 }
@@ -154,7 +154,7 @@ static void stack_changed(const int *new_flags, struct sig_stack *old)
 	if (!new_flags)
 		return;
 	if (*new_flags & SS_DISABLE) {
-		if (keep_stack_top)
+		if (signal_stack_top)
 			stack_set();
 	} else if (!LOAD(program_stacks)) {
 		stacks_allow();
@@ -223,11 +223,11 @@ static uint64_t frame_make(const struct sig_action *a, const struct arch_ucontex
 /* Signals to be blocked while the handler runs. */
 static uint64_t handler_mask(int signal, const struct sig_action *a, uint64_t real)
 {
-	uint64_t mask = keep_shown(real) | a->mask[0];
+	uint64_t mask = mask_shown(real) | a->mask[0];
 
 	if (!(a->flags & SA_NODEFER))
 		mask |= SIGNAL_BIT(signal);
-	return keep_hidden(mask);
+	return mask_hidden(mask);
 }
 
 /*
@@ -245,7 +245,7 @@ static void hold(const int *info)
 		sys4(rt_tgsigqueueinfo, sys0(getpid), sys0(gettid), SIGSTKFLT, copy);
 }
 
-int keep_waited(int signal, int *info)
+int reserved_waited(int signal, int *info)
 {
 	if (signal != SIGSTKFLT || info[1] != WAITING)
 		return signal;
@@ -266,8 +266,8 @@ static void die_quietly(int signal, bool forced, struct arch_ucontext *uc)
 static void give(int signal, void *info, struct arch_ucontext *uc)
 {
 	struct arch_ucontext begin = *uc;
-	bool forced = keep_forced(info),
-	     blocked = signal == SIGSEGV && !keep_gone() && keep_blocks(uc->mask);
+	bool forced = reserved_forced(info),
+	     blocked = signal == SIGSEGV && !reserved_gone() && mask_blocks(uc->mask);
 	struct sig_action a;
 
 	if (blocked && !forced) {
@@ -279,7 +279,7 @@ static void give(int signal, void *info, struct arch_ucontext *uc)
 		return;
 	if (blocked || a.handler == SIG_DFL || a.handler == SIG_IGN ||
 	    !(begin.sp = frame_make(&a, uc))) {
-		if (keep_gone())
+		if (reserved_gone())
 			die_quietly(signal, forced, uc);
 		else
 			signals_die(signal, info, uc);
@@ -295,22 +295,23 @@ static void give(int signal, void *info, struct arch_ucontext *uc)
 	arch_sigreturn(&begin);
 }
 
-__attribute__((used)) static void keep_handle(int signal, void *info, struct arch_ucontext *uc)
+__attribute__((used)) static void reserved_handle(int signal, void *info, struct arch_ucontext *uc)
 {
-	signal = keep_waited(signal, info);
+	signal = reserved_waited(signal, info);
 	if (!fault_handle(signal, info, uc))
 		give(signal, info, uc);
 }
 
-ARCH_SIGNAL_ENTRY("keep_entry", "keep_handle", "keep_stack_top", STACK_BYTES)
-extern void keep_entry(int signal, void *info, void *context) __attribute__((visibility("hidden")));
+ARCH_SIGNAL_ENTRY("reserved_entry", "reserved_handle", "signal_stack_top", STACK_BYTES)
+extern void reserved_entry(int signal, void *info, void *context)
+	__attribute__((visibility("hidden")));
 
 /* ---- the program's wishes -------------------------------------------------------------------- */
 
-static bool keeps(int signal)
+static bool is_reserved(int signal)
 {
-	return signal > 0 && signal < NR_SIGNALS && KEPT & SIGNAL_BIT(signal) &&
-	       (!keep_gone() || (LOAD(racing) && signal == SIGSEGV));
+	return signal > 0 && signal < NR_SIGNALS && RESERVED & SIGNAL_BIT(signal) &&
+	       (!reserved_gone() || (LOAD(racing) && signal == SIGSEGV));
 }
 
 /*
@@ -323,18 +324,18 @@ static void confined(void)
 {
 	uint64_t mask = 0;
 
-	if (!LOAD(agent.no_guards) || keep_gone())
+	if (!LOAD(agent.no_guards) || reserved_gone())
 		return;
 	guard_open_all();
 	step_wait();
 	STORE(racing, !*agent.single_threaded && !agent.no_return);
 	sys4(rt_sigprocmask, SYS_SIG_SETMASK, 0, &mask, 8);
-	mask = keep_shown(mask);
+	mask = mask_shown(mask);
 	STORE(gone, true);
 	for (int signal = 1; signal < NR_SIGNALS; signal++)
-		if (KEPT & SIGNAL_BIT(signal) && !keeps(signal))
+		if (RESERVED & SIGNAL_BIT(signal) && !is_reserved(signal))
 			agent.next.sigaction(signal, &wanted[signal], NULL);
-	mask = keep_hidden(mask);
+	mask = mask_hidden(mask);
 	sys4(rt_sigprocmask, SYS_SIG_SETMASK, &mask, 0, 8);
 }
 
@@ -344,9 +345,9 @@ static bool is_vforked(void)
 	return LOAD(*agent.alive) && (int)sys0(getpid) != agent.pid;
 }
 
-void keep_install(int signal)
+void reserved_install(int signal)
 {
-	struct sig_action a = { .handler = (sig_handler *)(void *)keep_entry,
+	struct sig_action a = { .handler = (sig_handler *)(void *)reserved_entry,
 				.flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
 
 	if (wanted[signal].handler != SIG_DFL && wanted[signal].handler != SIG_IGN)
@@ -357,14 +358,14 @@ void keep_install(int signal)
 		restorer = a.restorer;
 }
 
-bool keep_ignored(int signal)
+bool reserved_ignored(int signal)
 {
 	return wanted[signal].handler == SIG_IGN;
 }
 
-void *keep_handler(void)
+void *reserved_handler(void)
 {
-	return (void *)keep_entry;
+	return (void *)reserved_entry;
 }
 
 /*
@@ -375,20 +376,21 @@ static void reinstall_handler(int signal)
 {
 	struct kernel_action now;
 
-	if (sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) || now.handler == keep_handler() ||
-	    (now.handler == (void *)SIG_IGN && keep_ignored(signal)) || is_vforked())
+	if (sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) ||
+	    now.handler == reserved_handler() ||
+	    (now.handler == (void *)SIG_IGN && reserved_ignored(signal)) || is_vforked())
 		return;
 	wanted[signal] = (struct sig_action){ .handler = (sig_handler *)now.handler,
 					      .mask = { now.mask },
 					      .flags = (int)((unsigned)now.flags | SA_RESTORER),
 					      .restorer = restorer };
-	keep_install(signal);
+	reserved_install(signal);
 }
 
-void keep_look(void)
+void reserved_look(void)
 {
 	for (int signal = 1; signal < NR_SIGNALS; signal++)
-		if (keeps(signal))
+		if (is_reserved(signal))
 			reinstall_handler(signal);
 }
 
@@ -399,14 +401,14 @@ static void mask_look(void)
 	if (inherit_lasts() || sys_failed(sys4(rt_sigprocmask, SYS_SIG_SETMASK, 0, &mask, 8)) ||
 	    !(mask & SIGNAL_BIT(SIGSEGV)))
 		return;
-	hidden = keep_hidden(mask);
+	hidden = mask_hidden(mask);
 	sys4(rt_sigprocmask, SYS_SIG_SETMASK, &hidden, 0, 8);
 }
 
 /* The pool is at work. */
 static void at_work(uint64_t now)
 {
-	if (now - looked < LOOK_CYCLES || keep_gone() || !LOAD(*agent.alive))
+	if (now - looked < LOOK_CYCLES || reserved_gone() || !LOAD(*agent.alive))
 		return;
 	looked = now;
 	mask_look();
@@ -426,7 +428,7 @@ static int action_other(int signal, const struct sig_action *new, struct sig_act
 		if (new->flags & SA_ONSTACK)
 			stacks_adopted();
 		a = *new;
-		a.mask[0] = keep_for_handler(a.mask[0]);
+		a.mask[0] = mask_for_handler(a.mask[0]);
 		if (a.flags & SA_ONSTACK && !LOAD(program_stacks)) {
 			__atomic_fetch_or(&without_stack, bit, __ATOMIC_RELAXED);
 			a.flags &= ~SA_ONSTACK;
@@ -449,13 +451,13 @@ static int action(int signal, const struct sig_action *new, struct sig_action *o
 {
 	struct sig_action was;
 
-	if (!keeps(signal))
+	if (!is_reserved(signal))
 		return action_other(signal, new, old);
 	was = wanted[signal];
 	if (is_vforked()) {
 		if (agent.next.sigaction(signal, new, old))
 			return -1;
-		if (old && old->handler == (sig_handler *)keep_handler())
+		if (old && old->handler == (sig_handler *)reserved_handler())
 			*old = was;
 		return 0;
 	}
@@ -465,7 +467,7 @@ static int action(int signal, const struct sig_action *new, struct sig_action *o
 		wanted[signal] = *new;
 		wanted[signal].flags |= SA_RESTORER;
 		wanted[signal].restorer = restorer;
-		keep_install(signal);
+		reserved_install(signal);
 	}
 	if (old)
 		*old = was;
@@ -480,10 +482,10 @@ static sig_handler *handler_or_hold(int signal, sig_handler *new)
 	bool held;
 
 	sys4(rt_sigprocmask, SYS_SIG_SETMASK, 0, &mask, 8);
-	mask = keep_shown(mask);
+	mask = mask_shown(mask);
 	held = mask & bit;
 	action(signal, new == SIG_HOLD ? NULL : &a, &old);
-	mask = keep_hidden(new == SIG_HOLD ? mask | bit : mask & ~bit);
+	mask = mask_hidden(new == SIG_HOLD ? mask | bit : mask & ~bit);
 	sys4(rt_sigprocmask, SYS_SIG_SETMASK, &mask, 0, 8);
 	return held ? SIG_HOLD : old.handler;
 }
@@ -501,30 +503,30 @@ static sig_handler *handler_set(int signal, sig_handler *new, unsigned flags)
 	return old.handler;
 }
 
-static const struct signal_keeper keeper = { .action = action,
-					     .keeps = keeps,
+static const struct reserved_signals ops = { .action = action,
+					     .is_reserved = is_reserved,
 					     .handler = handler_set,
 					     .confined = confined,
 					     .stack = stack_changed,
 					     .syscall = raw_instead };
 
-void keep_start(void)
+void reserved_start(void)
 {
 	uint64_t mask = 0, hidden;
 
-	if (!agent.next.sigaction || signal_keeper)
+	if (!agent.next.sigaction || reserved_signals)
 		return;
 	for (int signal = 1; signal < NR_SIGNALS; signal++)
-		if (keeps(signal))
+		if (is_reserved(signal))
 			signals_action(signal, NULL, &wanted[signal]);
-	signal_keeper = &keeper;
+	reserved_signals = &ops;
 	guard_at_work = at_work;
 	for (int signal = 1; signal < NR_SIGNALS; signal++)
-		if (keeps(signal))
-			keep_install(signal);
+		if (is_reserved(signal))
+			reserved_install(signal);
 	if (sys_failed(sys4(rt_sigprocmask, 0, 0, &mask, 8)))
 		return;
-	hidden = keep_hidden(mask);
+	hidden = mask_hidden(mask);
 	if (hidden != mask)
 		sys4(rt_sigprocmask, SYS_SIG_SETMASK, &hidden, 0, 8);
 }

@@ -22,56 +22,56 @@
 #include "arch/agent_signal.h"
 
 /* Put our handler in place, and an alternate stack for this thread. */
-void keep_start(void);
+void reserved_start(void);
 
 /*
  * An alternate stack for the calling thread, unless the program gave it one; ours from then on, so
  * that a later owner of context `c` gets it. Threads that have no context have none: theirs may run
  * over unseen, as without us.
  */
-void keep_stack(struct tctx *c);
+void signal_stack_take(struct tctx *c);
 
 /* Its end, 0 = the thread has none; and does an address lie in it? */
-uint64_t keep_stack_end(void);
-bool keep_stack_holds(uint64_t address);
+uint64_t signal_stack_end(void);
+bool signal_stack_holds(uint64_t address);
 
 /*
  * In our handler: is the thread's alternate stack to be ours, though it was not yet when the signal
  * came?
  */
-void keep_stack_late(struct arch_ucontext *uc);
+void signal_stack_late(struct arch_ucontext *uc);
 
 /*
- * Does the program ignore a kept signal? Our handler for it, as the kernel shows it, and put in
+ * Does the program ignore a reserved signal? Our handler for it, as the kernel shows it, and put in
  * place again.
  */
-bool keep_ignored(int signal);
-void *keep_handler(void);
-void keep_install(int signal);
+bool reserved_ignored(int signal);
+void *reserved_handler(void);
+void reserved_install(int signal);
 
 /*
  * Are our handlers still in place? Otherwise the program has made system calls of its own: what
  * they set is from now on what it wishes. Before an instruction is let through; and now and then
  * when pages are opened for blocks, whether SIGSEGV is ours, and open in the thread.
  */
-void keep_look(void);
+void reserved_look(void);
 
 /*
  * Are all signals the program's own again? Masks are then what they seem, but for those set before.
  */
-bool keep_gone(void);
+bool reserved_gone(void);
 
 /*
  * A mask as the program wishes it, and as it is to be; the second for the calling thread from now
  * on.
  */
-uint64_t keep_shown(uint64_t real);
-uint64_t keep_hidden(uint64_t shown);
+uint64_t mask_shown(uint64_t real);
+uint64_t mask_hidden(uint64_t shown);
 
 /* The same for a mask that is to hold for some time only: of a handler, of a call. */
-static inline uint64_t keep_for_handler(uint64_t shown)
+static inline uint64_t mask_for_handler(uint64_t shown)
 {
-	return shown & SIGNAL_BIT(SIGSEGV) && !keep_gone()
+	return shown & SIGNAL_BIT(SIGSEGV) && !reserved_gone()
 		       ? (shown & ~SIGNAL_BIT(SIGSEGV)) | SIGNAL_BIT(SIGSTKFLT)
 		       : shown;
 }
@@ -86,16 +86,16 @@ struct sig_set {
 
 typedef int mask_function(int how, const struct sig_set *set, struct sig_set *old);
 
-int keep_mask_change(mask_function *real, int how, const struct sig_set *set, struct sig_set *old);
+int mask_change(mask_function *real, int how, const struct sig_set *set, struct sig_set *old);
 
 /* A signal that was waited for, or came, and its siginfo: as it was sent. */
-int keep_waited(int signal, int *info);
+int reserved_waited(int signal, int *info);
 
 /* Does the program block SIGSEGV in such a mask? */
-bool keep_blocks(uint64_t real);
+bool mask_blocks(uint64_t real);
 
 /* The kernel made the signal because of an instruction. */
-static inline bool keep_forced(const void *info)
+static inline bool reserved_forced(const void *info)
 {
 	return ((const int *)info)[2] > 0;
 }

@@ -246,7 +246,7 @@ void confine(uint64_t mode, uint64_t flags, const void *program)
 	if (mode == CONFINE_STRICT || !LETS(f, guarding))
 		__atomic_store_n(&agent.no_guards, true, __ATOMIC_SEQ_CST);
 	STORE(agent.confined, true);
-	signals_unguard();
+	signals_release();
 	if (mode == CONFINE_STRICT && agent_is_on())
 		agent_off(PMM_OFF_CONFINED);
 }

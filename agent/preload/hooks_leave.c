@@ -184,5 +184,5 @@ void leave_start(void)
 		__cxa_atexit(at_exit, NULL, NULL);
 		__cxa_at_quick_exit(at_quick_exit, NULL);
 	}
-	signals_guard();
+	signals_catch();
 }

@@ -41,9 +41,9 @@
 /* the instruction that caused it can be run again */
 #define FAULTS		(BIT(4) | BIT(7) | BIT(8) | BIT(11))
 
-const struct signal_keeper *signal_keeper;
+const struct reserved_signals *reserved_signals;
 
-static bool guarding;
+static bool catching;
 /* some alternate stack has no room for a signal's frame and deadly() */
 static bool cramped;
 /*
@@ -54,7 +54,7 @@ static struct sig_action wanted[NR_SIGNALS];
 
 static bool guarded(int signal)
 {
-	return LOAD(guarding) && signal > 0 && signal < NR_SIGNALS && DEADLY & BIT(signal);
+	return LOAD(catching) && signal > 0 && signal < NR_SIGNALS && DEADLY & BIT(signal);
 }
 
 static bool set_default(int signal)
@@ -156,7 +156,7 @@ static bool is_ours(const void *handler)
 	return handler == (void *)deadly || handler == (void *)once;
 }
 
-void signals_guard(void)
+void signals_catch(void)
 {
 	struct sig_action a = ours();
 
@@ -173,16 +173,16 @@ void signals_guard(void)
 		wanted[signal].mask[0] = now.mask;
 		agent.next.sigaction(signal, &a, NULL);
 	}
-	STORE(guarding, true);
+	STORE(catching, true);
 }
 
-void signals_unguard(void)
+void signals_release(void)
 {
-	if (signal_keeper)
-		signal_keeper->confined();
-	if (!LOAD(guarding))
+	if (reserved_signals)
+		reserved_signals->confined();
+	if (!LOAD(catching))
 		return;
-	STORE(guarding, false);
+	STORE(catching, false);
 	for (int signal = 1; signal < NR_SIGNALS; signal++) {
 		struct kernel_action now;
 
@@ -237,7 +237,7 @@ EXPORT int sigaction(int signal, const struct sig_action *new, struct sig_action
 {
 	if (!agent.next.sigaction && (!resolve() || !agent.next.sigaction))
 		return -1;
-	return signal_keeper ? signal_keeper->action(signal, new, old)
+	return reserved_signals ? reserved_signals->action(signal, new, old)
 			     : signals_action(signal, new, old);
 }
 
@@ -264,8 +264,8 @@ EXPORT sig_handler *NAME(int signal, sig_handler *new)					\
 {											\
 	if (!agent.next.NAME && (!resolve() || !agent.next.NAME))				\
 		return SIG_ERR;								\
-	if (signal_keeper && signal_keeper->keeps(signal))				\
-		return signal_keeper->handler(signal, new, FLAGS);			\
+	if (reserved_signals && reserved_signals->is_reserved(signal))				\
+		return reserved_signals->handler(signal, new, FLAGS);			\
 	return hidden(signal, new, agent.next.NAME(signal, new));				\
 }
 
@@ -307,7 +307,7 @@ EXPORT int sigaltstack(const struct sig_stack *new, struct sig_stack *old)
 			leave_alternate_stacks();
 	}
 	ret = agent.next.sigaltstack(new, old);
-	if (!ret && signal_keeper)
-		signal_keeper->stack(new ? &flags : NULL, old);
+	if (!ret && reserved_signals)
+		reserved_signals->stack(new ? &flags : NULL, old);
 	return ret;
 }

@@ -68,7 +68,7 @@ void leave_form(uint64_t sp);
  * Catch signals whose default action is death; no longer catch them: the program is about to enter
  * seccomp.
  */
-void signals_guard(void);
-void signals_unguard(void);
+void signals_catch(void);
+void signals_release(void);
 
 #endif

@@ -33,7 +33,7 @@ __attribute__((used)) static void *syscall_next(long nr, long a, long b, long c)
 		leave_ask(PMM_LEAVE_CALL, 0, (uint32_t)a);
 	if (!agent.next.syscall)
 		resolve();
-	instead = signal_keeper && agent.next.syscall ? signal_keeper->syscall(nr) : NULL;
+	instead = reserved_signals && agent.next.syscall ? reserved_signals->syscall(nr) : NULL;
 	return instead ? instead : (void *)agent.next.syscall;
 }
 

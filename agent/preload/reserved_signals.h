@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signals that a form of the agent keeps for itself: what hooks_signal.c leaves to it.
+ * Signals that a form of the agent reserves for itself: what hooks_signal.c leaves to it.
  */
 #ifndef AGENT_PRELOAD_RESERVED_SIGNALS_H
 #define AGENT_PRELOAD_RESERVED_SIGNALS_H
@@ -37,14 +37,14 @@ struct kernel_action {
 	uint64_t mask;
 };
 
-struct signal_keeper {
+struct reserved_signals {
 	/*
 	 * sigaction() for any signal, the real one being there; signals_action() is the rest of it.
 	 */
 	int (*action)(int signal, const struct sig_action *new, struct sig_action *old);
 
-	/* signal() and its relatives for a kept signal. */
-	bool (*keeps)(int signal);
+	/* signal() and its relatives for a reserved signal. */
+	bool (*is_reserved)(int signal);
 	sig_handler *(*handler)(int signal, sig_handler *new, unsigned flags);
 
 	/* The program is about to enter seccomp, and agent.no_guards says how. */
@@ -59,10 +59,10 @@ struct signal_keeper {
 	void (*stack)(const int *new_flags, struct sig_stack *old);
 };
 
-/* NULL in the forms that keep none. */
-extern const struct signal_keeper *signal_keeper __attribute__((visibility("hidden")));
+/* NULL in the forms that reserve none. */
+extern const struct reserved_signals *reserved_signals __attribute__((visibility("hidden")));
 
-/* sigaction() of signals that are not kept. */
+/* sigaction() of signals that are not reserved. */
 int signals_action(int signal, const struct sig_action *new, struct sig_action *old);
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the full form notices of misuse: its blocks are in the ledger and become a `struct slot`
- * when one is looked at. Kept ones are in a list of their own: for the ledger they are released.
+ * when one is looked at. Retained ones are in a list of their own: for the ledger they are
+ * released.
  */
 static struct slot slot_of(const struct full_block *b)
 {
@@ -126,44 +127,45 @@ static int inspect_one(void *ctx, const struct full_block *b)
 static size_t inspect_all(const struct at *at)
 {
 	struct inspection all = { at, 0 };
-	struct kept *k;
+	struct listed *k;
 
 	full_each(inspect_one, &all);
-	for (k = monitor.kept.first; k; k = k->next)
-		all.nr += (size_t)inspect_kept(&k->slot, at);
+	for (k = monitor.retained.first; k; k = k->next)
+		all.nr += (size_t)inspect_retained(&k->slot, at);
 	return all.nr;
 }
 
-/* ---- kept blocks */
-static void trim_kept(void)
+/* ---- retained blocks */
+static void trim_retained(void)
 {
 	size_t most = option(PMM_KEEP);
 
-	while (monitor.kept.first && (monitor.kept_bytes > most || !most)) {
-		struct kept *k = list_take(&monitor.kept, monitor.kept.first->slot.address);
+	while (monitor.retained.first && (monitor.retained_bytes > most || !most)) {
+		struct listed *k = list_take(&monitor.retained,
+					     monitor.retained.first->slot.address);
 
-		inspect_kept(&k->slot, NULL);
-		monitor.kept_bytes -= k->slot.size;
+		inspect_retained(&k->slot, NULL);
+		monitor.retained_bytes -= k->slot.size;
 		real_free((char *)(uintptr_t)k->slot.address - front_of(&k->slot));
-		kept_drop(k);
+		listed_drop(k);
 	}
 }
 
 /* Poison a released block and keep it; 0: there is no memory for that. May release older ones. */
-static int keep_block(const struct slot *slot, const struct at *at)
+static int retain_block(const struct slot *slot, const struct at *at)
 {
-	struct kept *k = kept_new();
+	struct listed *k = listed_new();
 
 	if (!k)
 		return 0;
 	k->slot = *slot;
-	k->slot.state = KEPT;
+	k->slot.state = RETAINED;
 	k->slot.freed_file = own_text(at->file);
 	k->slot.freed_line = at->line;
 	memset((char *)(uintptr_t)slot->address, POISON, slot->size);
-	list_add(&monitor.kept, k);
-	monitor.kept_bytes += slot->size;
-	trim_kept();
+	list_add(&monitor.retained, k);
+	monitor.retained_bytes += slot->size;
+	trim_retained();
 	return 1;
 }
 
@@ -177,7 +179,7 @@ static const char *unlike(const void *p)
 
 static void note_before(const struct slot *slot)
 {
-	struct kept *k = kept_new();
+	struct listed *k = listed_new();
 
 	if (!k)
 		return;
@@ -189,12 +191,12 @@ static void note_before(const struct slot *slot)
 /* Forget one; returns where its real block begins, or p if it is none of these. */
 static char *drop_before(const void *p)
 {
-	struct kept *k = list_take(&monitor.before, unlike(p));
+	struct listed *k = list_take(&monitor.before, unlike(p));
 	char *start = (char *)(uintptr_t)p;
 
 	if (k) {
 		start -= front_of(&k->slot);
-		kept_drop(k);
+		listed_drop(k);
 	}
 	return start;
 }
@@ -232,7 +234,7 @@ static const char *text_there(const char *text)
 
 static int tell_freed(const struct at *at, const void *p)
 {
-	const struct slot *kept = list_find(&monitor.kept, p);
+	const struct slot *kept = list_find(&monitor.retained, p);
 	const struct full_freed *f = full_freed_at(p);
 	struct full_block b;
 	struct slot slot;

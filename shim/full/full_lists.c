@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The full form's lists of what is beside the ledger: kept blocks, marked pointers, blocks with
+ * The full form's lists of what is beside the ledger: retained blocks, marked pointers, blocks with
  * something before them. In the order they came, and by address.
  */
-static unsigned chain_bits(const struct kept_list *list)
+static unsigned chain_bits(const struct slot_list *list)
 {
 	return list->chain ? list->bits : FEW_BITS;
 }
 
-static struct kept **chain_of(struct kept_list *list, const void *p)
+static struct listed **chain_of(struct slot_list *list, const void *p)
 {
 	uint64_t hash = ((uintptr_t)p >> 3) * 0x9e3779b97f4a7c15ull;
 
 	return &(list->chain ? list->chain : list->few)[hash >> (64 - chain_bits(list))];
 }
 
-static void list_chain(struct kept_list *list, struct kept *k)
+static void list_chain(struct slot_list *list, struct listed *k)
 {
-	struct kept **chain = chain_of(list, k->slot.address);
+	struct listed **chain = chain_of(list, k->slot.address);
 
 	k->same = *chain;
 	*chain = k;
 }
 
 /* More chains, for fewer in each; without memory they become longer. */
-static void list_grow(struct kept_list *list)
+static void list_grow(struct slot_list *list)
 {
 	unsigned bits = chain_bits(list) + 2;
-	struct kept **chain = (struct kept **)own_memory(sizeof(*chain) << bits), *k;
+	struct listed **chain = (struct listed **)own_memory(sizeof(*chain) << bits), *k;
 
 	if (!chain)
 		return;
@@ -37,7 +37,7 @@ static void list_grow(struct kept_list *list)
 		list_chain(list, k);
 }
 
-static void list_add(struct kept_list *list, struct kept *k)
+static void list_add(struct slot_list *list, struct listed *k)
 {
 	if (list->nr++ >> chain_bits(list))
 		list_grow(list);
@@ -52,9 +52,9 @@ static void list_add(struct kept_list *list, struct kept *k)
 }
 
 /* Take out what has this address; NULL: nothing has. */
-static struct kept *list_take(struct kept_list *list, const void *p)
+static struct listed *list_take(struct slot_list *list, const void *p)
 {
-	struct kept **chain = chain_of(list, p), *k;
+	struct listed **chain = chain_of(list, p), *k;
 
 	while (*chain && (*chain)->slot.address != p)
 		chain = &(*chain)->same;
@@ -68,9 +68,9 @@ static struct kept *list_take(struct kept_list *list, const void *p)
 	return k;
 }
 
-static const struct slot *list_find(struct kept_list *list, const void *p)
+static const struct slot *list_find(struct slot_list *list, const void *p)
 {
-	const struct kept *k = *chain_of(list, p);
+	const struct listed *k = *chain_of(list, p);
 
 	while (k && k->slot.address != p)
 		k = k->same;

@@ -28,11 +28,11 @@ size_t pmm_check_block_at(PMM_AT, const void *p)
 void *pmm_mark_at(PMM_AT, const void *p)
 {
 	AT_OF_CALL;
-	struct kept *k;
+	struct listed *k;
 
 	if (!p || !enter())
 		return (void *)(uintptr_t)p;
-	k = list_find(&monitor.marked, p) ? NULL : kept_new();
+	k = list_find(&monitor.marked, p) ? NULL : listed_new();
 	if (k) {
 		k->slot.address = (const char *)p;
 		k->slot.file = own_text(at.file);
@@ -50,7 +50,7 @@ void *pmm_mark_at(PMM_AT, const void *p)
 void *pmm_unmark_at(PMM_AT, const void *p)
 {
 	AT_OF_CALL;
-	struct kept *k;
+	struct listed *k;
 
 	if (!p || !enter())
 		return (void *)(uintptr_t)p;
@@ -60,7 +60,7 @@ void *pmm_unmark_at(PMM_AT, const void *p)
 		say(&at, "%p is not marked", (void *)(uintptr_t)p);
 	}
 	if (k)
-		kept_drop(k);
+		listed_drop(k);
 	leave();
 	return (void *)(uintptr_t)p;
 }

@@ -59,20 +59,20 @@ static const char *own_text(const char *text)
 }
 
 /* One for a list; NULL: no memory. */
-static struct kept *kept_new(void)
+static struct listed *listed_new(void)
 {
-	struct kept *k = monitor.kept_free;
+	struct listed *k = monitor.listed_free;
 
 	if (!k)
-		return (struct kept *)own_memory(sizeof(*k));
-	monitor.kept_free = k->next;
+		return (struct listed *)own_memory(sizeof(*k));
+	monitor.listed_free = k->next;
 	memset(k, 0, sizeof(*k));
 	return k;
 }
 
-static void kept_drop(struct kept *k)
+static void listed_drop(struct listed *k)
 {
 	memset(&k->slot, 0, sizeof(k->slot));	/* no pointer for `pmm leaks` */
-	k->next = monitor.kept_free;
-	monitor.kept_free = k;
+	k->next = monitor.listed_free;
+	monitor.listed_free = k;
 }

@@ -19,18 +19,18 @@ enum { FEW_BITS = 4 };
  * A block in no-man's-land, a marked pointer, or a block with something before it: a list of its
  * own each.
  */
-struct kept {
-	struct kept *next, *last;	/* that came after it, before it */
-	struct kept *same;		/* next one in the chain of its address */
-	struct slot slot;		/* KEPT, MARKED or LIVE */
+struct listed {
+	struct listed *next, *last;	/* that came after it, before it */
+	struct listed *same;		/* next one in the chain of its address */
+	struct slot slot;		/* RETAINED, MARKED or LIVE */
 };
 
-struct kept_list {
-	struct kept *first, *last;	/* the oldest, the youngest */
-	struct kept **chain;		/* 2^bits of them; NULL: those in `few` */
+struct slot_list {
+	struct listed *first, *last;	/* the oldest, the youngest */
+	struct listed **chain;		/* 2^bits of them; NULL: those in `few` */
 	unsigned bits;
 	size_t nr;
-	struct kept *few[1 << FEW_BITS];
+	struct listed *few[1 << FEW_BITS];
 };
 
 /* A block whose damage was reported. */
@@ -58,14 +58,14 @@ struct monitor {
 	uint32_t signal_tables;
 	volatile uint32_t late_tables;
 	int pid;
-	size_t kept_bytes;
-	struct kept_list kept, marked;
-	struct kept *kept_free;		/* full_memory.c: entries of lists that are in none, */
+	size_t retained_bytes;
+	struct slot_list retained, marked;
+	struct listed *listed_free;	/* full_memory.c: entries of lists that are in none, */
 	struct own_text *own_texts;	/* ... texts, */
 	char *own;			/* ... and what is left */
 	size_t own_left;
 	/* blocks with something before them, of which children must know */
-	struct kept_list before;
+	struct slot_list before;
 	/*
 	 * what the ledger does not count: nr_passed, nr_foreign, nr_errors, nr_lost; nr_failed,
 	 * nr_huge in part

@@ -55,7 +55,7 @@ static char *release(const struct full_call *call, const struct full_block *b)
 	if ((slot.front || keep) && enter()) {
 		if (slot.front)
 			drop_before(b->address);
-		kept = slot.size && slot.size <= keep && keep_block(&slot, &at);
+		kept = slot.size && slot.size <= keep && retain_block(&slot, &at);
 		leave();
 	}
 	if (kept)

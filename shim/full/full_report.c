@@ -71,7 +71,7 @@ static struct listing list_blocks(void)
 {
 	struct listing l = { NULL, 0, 64 };
 	int saved = errno;
-	struct kept *k;
+	struct listed *k;
 
 	full_each(count_one, &l.most);
 	for (k = monitor.marked.first; k; k = k->next)
@@ -161,7 +161,7 @@ static void put_classes(void)
 void pmm_get_stats(struct pmm_stats *stats)
 {
 	struct full_totals t;
-	struct kept *k;
+	struct listed *k;
 	int locked = enter();
 
 	full_get_totals(&t);
@@ -197,14 +197,14 @@ int pmm_each_block(int (*each)(void *ctx, const struct pmm_block *block), void *
 
 	if (!enter())
 		return 0;
-	state = keep_thread(NO_CANCEL);
+	state = cancel_state(NO_CANCEL);
 	l = list_blocks();
 	for (i = 0; i < l.nr && !result; i++) {
 		fill_block(&block, &l.slot[i]);
 		result = each(ctx, &block);
 	}
 	end_listing(&l);
-	keep_thread(state);
+	cancel_state(state);
 	leave();
 	return result;
 }

@@ -306,7 +306,7 @@ static int attach_run(int argc, char **argv)
 	int rc;
 
 	(void)argc;
-	terminal_guard();
+	terminal_open_std();
 	rc = c.custom ? read_options(&c, argv[0], &e) : err_set(&e, -ENOMEM, "out of memory");
 	signal(SIGPIPE, SIG_IGN);	/* who no longer reads ends the watching, not us */
 	if (!rc)

@@ -200,10 +200,12 @@ static int parse_scan(struct err *e)
 
 static int parse_fail_on(unsigned *failures, struct err *e)
 {
-	static const struct cmd_word words[] = { { "errors", FAIL_ERRORS },
-						 { "unchecked", FAIL_UNCHECKED },
-						 { 0 } };
-	int rc = cmd_parse_words("fail-on", fail_on, words, failures, e);
+	static const struct cmd_choice choices[] = {
+		{ "errors", FAIL_ERRORS },
+		{ "unchecked", FAIL_UNCHECKED },
+		{ 0 },
+	};
+	int rc = cmd_parse_list("fail-on", fail_on, choices, failures, e);
 
 	if (!given_code)
 		error_code = CMD_FOUND;
@@ -412,7 +414,7 @@ static int check_run(int argc, char **argv)
 	unsigned failures;
 	int rc;
 
-	terminal_guard();
+	terminal_open_std();
 	rc = read_options(&failures, &e);
 	if (!rc)
 		rc = dispatch(argc, argv, failures, &e);

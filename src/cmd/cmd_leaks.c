@@ -390,7 +390,7 @@ static int leaks_run(int argc, char **argv)
 	struct err e = { 0 };
 	int rc;
 
-	terminal_guard();
+	terminal_open_std();
 	rc = read_options(&e);
 	if (!rc)
 		rc = dispatch(argc, argv, &e);

@@ -126,7 +126,7 @@ static int run_run(int argc, char **argv)
 	int code, rc;
 
 	(void)argc;
-	terminal_guard();
+	terminal_open_std();
 	rc = leaks ? prepare_leaks(&job, &e) : refuse_without_leaks(&e);
 	if (rc)
 		return cmd_fail(err_default(&e, rc));

@@ -54,7 +54,7 @@ struct style terminal_style(FILE *out)
 	return style;
 }
 
-void terminal_guard(void)
+void terminal_open_std(void)
 {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd)

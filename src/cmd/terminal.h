@@ -30,6 +30,6 @@ struct style terminal_style(FILE *out);
  * Open what the caller has closed of descriptors 0, 1 and 2, so that none of our own becomes one of
  * those.
  */
-void terminal_guard(void);
+void terminal_open_std(void);
 
 #endif

@@ -39,7 +39,7 @@ static int add_thread(struct core *c, const struct note *n)
 	memcpy(&t.regs, &status.pr_reg, sizeof(t.regs));
 	t.tid = status.pr_pid;
 	arch_rewind(&t.regs);
-	rc = words_fill(&t, NULL, 0);
+	rc = register_words_fill(&t, NULL, 0);
 	if (!rc && vec_push(&c->threads, t)) {
 		free(t.words);
 		rc = -ENOMEM;
@@ -55,7 +55,7 @@ static int add_vectors(struct core *c, const struct note *n)
 {
 	if (!c->threads.nr || n->bytes > MAX_IMAGE)
 		return 0;
-	return words_fill(vec_last(&c->threads), n->text, n->bytes);
+	return register_words_fill(vec_last(&c->threads), n->text, n->bytes);
 }
 
 static void read_process(struct core *c, const struct note *n)

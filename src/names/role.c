@@ -203,7 +203,8 @@ static const char *const monitor_part[] = {
 	"real_free*",
 	"release",
 	"release_block*",
-	"trim_kept*",
+	"trim_retained*",
+	"trim_kept*",		/* its name in earlier versions */
 };
 
 static const char *const runtime_function[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Can an access that is stopped be told by a signal handler in this process? */
+/* Does SIGSEGV reach a handler in a process? */
 #include "src/proc/segv_check.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ static int judge(pid_t pid, const struct proc_thread *t, const struct status *s,
 	return -ENOTSUP;
 }
 
-int guardable(pid_t pid, struct err *e)
+int segv_check(pid_t pid, struct err *e)
 {
 	struct proc_thread *threads = NULL;
 	ssize_t nr = proc_threads(pid, &threads);

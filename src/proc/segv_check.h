@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Can an access that is stopped be told by a signal handler in this process, and the access be let
- * go on?
+ * Does SIGSEGV reach a handler in a process, and may the handler make the system calls that let the
+ * access continue? Guarded blocks need both.
  */
 #ifndef PROC_SEGV_CHECK_H
 #define PROC_SEGV_CHECK_H
@@ -14,6 +14,6 @@
  * 0; -ENOTSUP with `e`: a thread blocks SIGSEGV, the process ignores it, a seccomp filter judges
  * its system calls; -ESRCH.
  */
-int guardable(pid_t pid, struct err *e);
+int segv_check(pid_t pid, struct err *e);
 
 #endif

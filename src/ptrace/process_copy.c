@@ -44,7 +44,7 @@ static int read_thread(struct process_copy_thread *t, struct arch_xstate *x)
 	x->nr = io.iov_len;
 	if (!rc && x->nr >= ARCH_XSTATE_MIN)
 		used = arch_xstate_used(x);
-	return words_fill(t, x->image, used);
+	return register_words_fill(t, x->image, used);
 }
 
 static int run_read_threads(void *arg)

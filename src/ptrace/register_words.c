@@ -17,7 +17,7 @@ static void add(struct process_copy_thread *t, const void *from, size_t bytes)
 	t->nr_words += bytes / sizeof(uint64_t);
 }
 
-int words_fill(struct process_copy_thread *t, const void *image, size_t bytes)
+int register_words_fill(struct process_copy_thread *t, const void *image, size_t bytes)
 {
 	const uint8_t *from = image;
 	uint64_t *words = realloc(t->words, sizeof(t->regs) + bytes);

@@ -14,6 +14,6 @@
  * The general registers and those of an image of its vector registers (0 bytes = none), in place of
  * the words there are; they are to be freed. 0 or -ENOMEM.
  */
-int words_fill(struct process_copy_thread *t, const void *image, size_t bytes);
+int register_words_fill(struct process_copy_thread *t, const void *image, size_t bytes);
 
 #endif

@@ -42,7 +42,7 @@ static const char *const element_name[NR_ELEMENTS] = {
 	[THREADNAME] = "threadname",
 };
 
-static const char *keep(struct valgrind *v, const char *text)
+static const char *intern(struct valgrind *v, const char *text)
 {
 	char *copy = *text ? arena_strdup(&v->text, text) : NULL;
 
@@ -119,17 +119,17 @@ static void end_in_frame(struct valgrind *v, enum element e, const char *text)
 		v->frame.ip = strtoull(text, NULL, 16);
 		break;
 	case OBJ:
-		v->frame.name.object = keep(v, text);
+		v->frame.name.object = intern(v, text);
 		break;
 	case FN:
-		v->frame.name.function = keep(v, text);
+		v->frame.name.function = intern(v, text);
 		break;
 	case DIR:
 		put(&v->dir, text);
 		break;
 	case FILE_:
 		str_addf(&path, "%s%s%s", str_text(&v->dir), v->dir.len ? "/" : "", text);
-		v->frame.name.file = keep(v, str_text(&path));
+		v->frame.name.file = intern(v, str_text(&path));
 		str_fini(&path);
 		break;
 	case LINE:

@@ -165,7 +165,7 @@ static void failed(struct symbolizer *sym)
  * The number of a string that is kept, cut to what a name may have. -ENOMEM, also when there are
  * too many.
  */
-static int64_t keep_number(struct symbolizer *sym, const char *text)
+static int64_t intern_number(struct symbolizer *sym, const char *text)
 {
 	size_t nr = sym->strings.nr, bytes = strnlen(text, SYMBOL_MAX_NAME_BYTES);
 	int64_t number = sym->strings_bytes < SYMBOL_MAX_NAMES_BYTES
@@ -177,9 +177,9 @@ static int64_t keep_number(struct symbolizer *sym, const char *text)
 	return number;
 }
 
-static const char *keep(struct symbolizer *sym, const char *text)
+static const char *intern(struct symbolizer *sym, const char *text)
 {
-	int64_t number = keep_number(sym, text);
+	int64_t number = intern_number(sym, text);
 
 	if (number < 0)
 		failed(sym);
@@ -189,7 +189,7 @@ static const char *keep(struct symbolizer *sym, const char *text)
 /* The readable form of a linkage name, kept. NULL = it is not mangled. */
 static const char *readable(struct symbolizer *sym, const char *linkage)
 {
-	int64_t number = keep_number(sym, linkage), form = 0;
+	int64_t number = intern_number(sym, linkage), form = 0;
 	uint32_t *known;
 	char *buf;
 
@@ -205,7 +205,7 @@ static const char *readable(struct symbolizer *sym, const char *linkage)
 			return NULL;
 		}
 		if (symbol_demangle(linkage, buf, SYMBOL_MAX_NAME_BYTES))
-			form = keep_number(sym, buf) + 1;
+			form = intern_number(sym, buf) + 1;
 		free(buf);
 		if (form < 0 || hash_put(&sym->demangled, (uint64_t)number, (uint32_t)form)) {
 			failed(sym);
@@ -224,7 +224,7 @@ static void name_unknown(struct symbolizer *sym, const char *basename, uint64_t 
 
 	str_addf(&s, "%s%s0x%llx", basename ? basename : "", basename ? "+" : "",
 		 (unsigned long long)address);
-	frame->function = str_error(&s) ? NULL : keep(sym, str_text(&s));
+	frame->function = str_error(&s) ? NULL : intern(sym, str_text(&s));
 	if (!frame->function) {
 		frame->function = "??";
 		failed(sym);
@@ -244,7 +244,7 @@ static void finish_frame(struct symbolizer *sym, const struct symbol_object *o, 
 
 	*frame = (struct symbol_frame){ .line = raw->line, .inlined = raw->inlined };
 	if (raw->file)
-		frame->file = keep(sym, raw->file);
+		frame->file = intern(sym, raw->file);
 	if (raw->linkage && strchr(linkage + 1, '@')) {
 		plain = strndup(linkage, strcspn(linkage, "@"));	/* symbol version */
 		if (!plain)
@@ -252,10 +252,10 @@ static void finish_frame(struct symbolizer *sym, const struct symbol_object *o, 
 		linkage = plain ? plain : linkage;
 	}
 	if (linkage) {
-		frame->linkage = keep(sym, linkage);
+		frame->linkage = intern(sym, linkage);
 		frame->function = raw->linkage ? readable(sym, linkage) : NULL;
 		if (!frame->function)
-			frame->function = keep(sym, raw->name ? raw->name : linkage);
+			frame->function = intern(sym, raw->name ? raw->name : linkage);
 		frame->offset = raw->entry && address >= raw->entry ? address - raw->entry : 0;
 		frame->named = true;
 	}
@@ -380,7 +380,7 @@ struct symbol_module_info symbolizer_module_seen(struct symbolizer *sym, uint32_
 		return (struct symbol_module_info){ .state = SYMBOL_FILE_GONE,
 						    .source = "",
 						    .build_id = "" };
-	source = o->object.source ? keep(sym, o->object.source) : NULL;
+	source = o->object.source ? intern(sym, o->object.source) : NULL;
 	return (struct symbol_module_info){
 		.state = o->object.state,
 		.quality = o->object.quality,

@@ -16,7 +16,7 @@ static struct symbol_object *object_of(struct symbolizer *sym, uint32_t module)
 	return module < sym->modules.nr ? sym->modules.v[module].object : NULL;
 }
 
-static const char *keep(struct symbolizer *sym, const char *text)
+static const char *intern(struct symbolizer *sym, const char *text)
 {
 	int64_t number;
 
@@ -31,12 +31,12 @@ static const char *keep(struct symbolizer *sym, const char *text)
 	return intern_text(&sym->strings, (uint32_t)number);
 }
 
-static const char *keep_readable(struct symbolizer *sym, const char *name)
+static const char *intern_readable(struct symbolizer *sym, const char *name)
 {
 	char *buf = name ? malloc(SYMBOL_MAX_NAME_BYTES) : NULL;
 	const char *kept = buf && symbol_demangle(name, buf, SYMBOL_MAX_NAME_BYTES)
-				   ? keep(sym, buf)
-				   : keep(sym, name);
+				   ? intern(sym, buf)
+				   : intern(sym, name);
 
 	free(buf);
 	return kept;
@@ -101,9 +101,9 @@ static void describe(struct symbolizer *sym, const struct symbol_object *o,
 	const char *name = NULL;
 
 	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr))
-		name = keep_readable(sym, dwarf_formstring(&attr));
-	v->name = name ? name : keep(sym, dwarf_diename(die));
-	v->file = keep(sym, dwarf_info_declared(die, &v->line));
+		name = intern_readable(sym, dwarf_formstring(&attr));
+	v->name = name ? name : intern(sym, dwarf_diename(die));
+	v->file = intern(sym, dwarf_info_declared(die, &v->line));
 	*bytes = 0;
 	if (!dwarf_type_of(types, die, &type))
 		return;
@@ -131,7 +131,7 @@ static bool by_dwarf(struct symbolizer *sym, struct symbol_object *o, uint64_t a
 		return false;
 	}
 	if (var->function && dwarf_offdie(dwarf_info_main(info), var->function, &function))
-		v->function = keep(sym, dwarf_diename(&function));
+		v->function = intern(sym, dwarf_diename(&function));
 	v->start = var->address + shift;
 	v->end = v->start + bytes;
 	return true;
@@ -150,7 +150,7 @@ static bool by_symbol(struct symbolizer *sym, struct symbol_object *o, uint64_t 
 	if (name) {
 		char *plain = strndup(name, strcspn(name, "@"));	/* symbol version */
 
-		v->name = keep_readable(sym, plain);
+		v->name = intern_readable(sym, plain);
 		free(plain);
 	}
 	return v->name;
@@ -171,7 +171,7 @@ static bool by_section(struct symbolizer *sym, struct symbol_object *o, uint64_t
 		    !(h.sh_flags & SHF_TLS) != !tls || address < h.sh_addr ||
 		    address - h.sh_addr >= h.sh_size)
 			continue;
-		v->section = keep(sym, elf_strptr(o->object.main.elf, names, h.sh_name));
+		v->section = intern(sym, elf_strptr(o->object.main.elf, names, h.sh_name));
 		v->start = h.sh_addr;
 		v->end = h.sh_addr + h.sh_size;
 		return v->section;

@@ -203,7 +203,7 @@ static int look_for(const struct attach *a, struct entries *found, struct err *e
 /* The functions to be patched. */
 static int find(struct attach *a, struct err *e)
 {
-	int rc = checks(a) ? guardable(a->pid, e) : 0;
+	int rc = checks(a) ? segv_check(a->pid, e) : 0;
 
 	if (!rc)
 		rc = look_for(a, &a->info.entries, e);

@@ -61,7 +61,7 @@ static void leave(void *arg, const struct quarantined *q)
 /* As a release does it (release.c): false where there is no room for it. */
 static bool keep(const struct quarantined *q, quarantine_leave leave_to, void *arg)
 {
-	struct quarantine_ring *r = quarantine_keeps(q->size) ? quarantine_take() : NULL;
+	struct quarantine_ring *r = quarantine_takes(q->size) ? quarantine_take() : NULL;
 
 	if (!r)
 		return false;

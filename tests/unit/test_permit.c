@@ -127,7 +127,7 @@ static void a_thread_is_no_process(void **state)
 	snprintf(text, sizeof(text), "use the process: %d", (int)pid);
 	assert_string_equal(e.hint, text);
 	assert_int_equal(stop_allowed(pid, &e), 0);
-	assert_int_equal(guardable(pid, &e), 0);
+	assert_int_equal(segv_check(pid, &e), 0);
 	end(pid);
 }
 
@@ -248,7 +248,7 @@ static void faults_must_come_through(void **state)
 	for (size_t i = 0; i < NR(cases); i++) {
 		struct err e = { 0 };
 		pid_t pid = start(cases[i].prepare);
-		int rc = guardable(pid, &e);
+		int rc = segv_check(pid, &e);
 
 		end(pid);
 		assert_int_equal(rc, cases[i].why ? -ENOTSUP : 0);
@@ -264,7 +264,7 @@ static void nobody_has_no_blocks(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(guardable(0x7ffffff0, &e), -ESRCH);
+	assert_int_equal(segv_check(0x7ffffff0, &e), -ESRCH);
 	assert_true(says(&e, "cannot be read"));
 }
 

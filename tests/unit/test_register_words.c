@@ -13,7 +13,7 @@ static struct process_copy_thread t;
 
 static void fill(size_t bytes)
 {
-	assert_int_equal(words_fill(&t, image, bytes), 0);
+	assert_int_equal(register_words_fill(&t, image, bytes), 0);
 	assert_memory_equal(t.words, &t.regs, sizeof(t.regs));
 }
 

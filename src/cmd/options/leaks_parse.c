@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What options of `pmm leaks` say in words. */
+/* Parsers for arguments of `pmm leaks`. */
 #include "src/cmd/options/leaks_parse.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@
 
 int leaks_parse_show(const char *text, unsigned *show, struct err *e)
 {
-	static const struct cmd_word words[] = {
+	static const struct cmd_choice choices[] = {
 		{ "definite", LEAKS_SHOW_DEFINITE },
 		{ "indirect", LEAKS_SHOW_INDIRECT },
 		{ "possible", LEAKS_SHOW_POSSIBLE },
@@ -28,12 +28,12 @@ int leaks_parse_show(const char *text, unsigned *show, struct err *e)
 		{ 0 },
 	};
 
-	return cmd_parse_words("show", text, words, show, e);
+	return cmd_parse_list("show", text, choices, show, e);
 }
 
 int leaks_parse_fail_on(const char *text, unsigned *fail_on, struct err *e)
 {
-	static const struct cmd_word words[] = {
+	static const struct cmd_choice choices[] = {
 		{ "definite", 1 << REACH_DEFINITE },
 		{ "indirect", 1 << REACH_INDIRECT },
 		{ "possible", 1 << REACH_POSSIBLE },
@@ -45,12 +45,12 @@ int leaks_parse_fail_on(const char *text, unsigned *fail_on, struct err *e)
 		{ 0 },
 	};
 
-	return cmd_parse_words("fail-on", text, words, fail_on, e);
+	return cmd_parse_list("fail-on", text, choices, fail_on, e);
 }
 
 int leaks_parse_heuristics(const char *text, unsigned *heuristics, struct err *e)
 {
-	static const struct cmd_word words[] = {
+	static const struct cmd_choice choices[] = {
 		{ "stdstring", REACH_STDSTRING },
 		{ "length64", REACH_LENGTH64 },
 		{ "newarray", REACH_NEWARRAY },
@@ -62,7 +62,7 @@ int leaks_parse_heuristics(const char *text, unsigned *heuristics, struct err *e
 		{ 0 },
 	};
 
-	return cmd_parse_words("heuristics", text, words, heuristics, e);
+	return cmd_parse_list("heuristics", text, choices, heuristics, e);
 }
 
 int leaks_parse_tag_bits(const char *text, uint64_t *mask, struct err *e)

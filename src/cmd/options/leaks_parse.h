@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What options of `pmm leaks` say in words. All: 0 or -EINVAL with `e` (a usage error).
+ * Parsers for arguments of `pmm leaks`. All: 0 or -EINVAL with `e` (a usage error).
  */
 #ifndef CMD_OPTIONS_LEAKS_PARSE_H
 #define CMD_OPTIONS_LEAKS_PARSE_H

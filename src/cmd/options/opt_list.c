@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Options that are lists of words. */
+/* Options whose argument is a list of names. */
 #include "src/cmd/options/opt_list.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include "src/base/str.h"
 #include "src/cmd/cmd.h"
 
-int cmd_parse_words(const char *option, const char *text, const struct cmd_word *known,
-		    unsigned *bits, struct err *e)
+int cmd_parse_list(const char *option, const char *text, const struct cmd_choice *known,
+		   unsigned *bits, struct err *e)
 {
 	char *copy = strdup(text), *rest = copy, *name;
 	struct str all = STR_INIT;
@@ -18,11 +18,11 @@ int cmd_parse_words(const char *option, const char *text, const struct cmd_word 
 
 	if (!copy)
 		return err_set(e, -ENOMEM, "out of memory");
-	for (const struct cmd_word *w = known; w->name; w++)
+	for (const struct cmd_choice *w = known; w->name; w++)
 		str_addf(&all, "%s%s", w == known ? "" : ", ", w->name);
 	*bits = 0;
 	while (!rc && (name = strsep(&rest, ","))) {
-		const struct cmd_word *w = known;
+		const struct cmd_choice *w = known;
 
 		while (w->name && strcmp(w->name, name))
 			w++;

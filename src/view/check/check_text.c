@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a heap error is, in a line for whoever was woken up.
+ * The text of a heap error: one line that says what it is.
  */
 #include <stdio.h>
 #include <string.h>
