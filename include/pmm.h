@@ -6,10 +6,10 @@
  *     cc -DPMM ...      without -DPMM all of it is nothing: the same object code as without the
  *                       header
  *
- * With PMM defined, calls of malloc, calloc, realloc, reallocarray, free, strdup, strndup,
+ * With PMM defined, calls to malloc, calloc, realloc, reallocarray, free, strdup, strndup,
  * aligned_alloc, posix_memalign and memalign become calls of pmm_*, which note file, line and
- * function; malloc_usable_size gives a tracked block's size as requested. Only calls: the bare
- * names, as in `list_each(list, free)`, are still the C library's, and so is `(free)(p)`.
+ * function; malloc_usable_size gives a tracked block's size as requested. Only calls are replaced:
+ * bare names, as in `list_each(list, free)`, still refer to the C library, and so does `(free)(p)`.
  * PMM_NO_NAMES leaves all names alone; then call pmm_malloc(PMM_HERE, n) and so on.
  *
  * One interface, two forms that implement it:
@@ -17,14 +17,14 @@
  *             tables, nothing else
  *     full    libpmm_shim.a: the agent's ledger, which `pmm report PID` and all of pmm reads
  *
- * All functions may be called from any thread and, where nothing else is said, from signal
- * handlers; none changes errno but those that allocate and fail.
+ * All functions may be called from any thread and, unless stated otherwise, from signal handlers;
+ * only those that allocate change errno, when they fail.
  */
 #if defined(__ASSEMBLER__)	/* -include is for these sources as well */
 #elif defined(__cplusplus)                                                                         \
 	? __cplusplus < 201103L                                                                    \
 	: defined(__STRICT_ANSI__) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
-#error "pmm.h wants C99 or later, -std=gnu89 at the least, or C++11 or later"
+#error "pmm.h needs C99 or later, -std=gnu89 at least, or C++11 or later"
 #elif !defined(PMM_H)
 #define PMM_H
 
@@ -59,42 +59,41 @@
 
 /* What pmm_set() sets. Values are sizes in bytes, switches (0 or 1), bytes or masks. */
 enum pmm_option {
-	PMM_MIN_SIZE,		/* blocks below this size pass untracked; 0 (at the start): none */
-	PMM_HUGE_SIZE,		/* report requests from this size on; 0 (at the start): none */
+	PMM_MIN_SIZE,		/* blocks below this size are not tracked; 0 (default): none */
+	PMM_HUGE_SIZE,		/* report requests of this size or more; 0 (default): none */
 	/*
-	 * requests that would take tracked blocks above this many bytes fail; 0 (at the start):
-	 * none
+	 * requests that would take tracked blocks above this many bytes fail; 0 (default): none
 	 */
 	PMM_LIMIT,
-	/* mask PMM_BEHIND, PMM_BEFORE: canaries that new blocks get; at the start PMM_BEHIND */
+	/* mask PMM_BEHIND, PMM_BEFORE: canaries that new blocks get; default PMM_BEHIND */
 	PMM_CANARY,
-	/* 256 + byte: new memory is filled with the byte; 0 (at the start): left as it is */
+	/* 256 + byte: new memory is filled with the byte; 0 (default): left as it is */
 	PMM_FILL_NEW,
-	PMM_FILL_FREED,		/* 256 + byte: freed memory is; 0 (at the start): left as it is */
-	/* no-man's-land: so many bytes of freed blocks are kept poisoned; 0 (at the start) */
+	PMM_FILL_FREED,		/* the same for freed memory */
+	/* freed blocks are poisoned and retained, this many bytes in all; 0 (default): none */
 	PMM_KEEP,
-	PMM_CHECK_ALWAYS,	/* 1: every call checks all blocks; 0 (at the start) */
-	PMM_TELL_ZERO,		/* 1: report requests for 0 bytes; 0 (at the start) */
+	PMM_CHECK_ALWAYS,	/* 1: every call checks all blocks; 0 (default) */
+	PMM_TELL_ZERO,		/* 1: report requests for 0 bytes; 0 (default) */
 	/*
-	 * 1 (at the start): blocks of code without pmm.h may be freed; 0: they are not, which makes
-	 * double frees sure
+	 * 1 (default): the program may free blocks of code without pmm.h; 0: it does not, so a free
+	 * of an unknown block is a double free
 	 */
 	PMM_FOREIGN,
 	/*
-	 * mask of tables written at exit; at the start PMM_BLOCKS | PMM_TOTALS. Full form: of over
-	 * 1000 blocks PMM_SITES
+	 * mask of tables written at exit; default PMM_BLOCKS | PMM_TOTALS. Full form: PMM_SITES in
+	 * place of PMM_BLOCKS for more than 1000 blocks
 	 */
 	PMM_AT_EXIT,
-	/* enum pmm_reaction to a failed pmm_assert(); at the start PMM_ABORT */
+	/* enum pmm_reaction to a failed pmm_assert(); default PMM_ABORT */
 	PMM_REACTION,
 	/*
-	 * 1 (at the start): output is handed on by lines; 0: when 256 bytes have gathered, by
-	 * errors and pmm_flush()
+	 * 1 (default): output is passed on line by line; 0: when 256 bytes have gathered, at errors
+	 * and by pmm_flush()
 	 */
 	PMM_FLUSH,
 	/*
-	 * 1: the full form notes the callers of each line as well; 0 (at the start); the static
-	 * form has none: always 0
+	 * 1: the full form records the callers of each line as well; 0 (default). The static form
+	 * has none: always 0
 	 */
 	PMM_STACKS,
 	PMM_NR_OPTIONS
@@ -110,57 +109,58 @@ enum {
 	PMM_HEAP = 16,
 	PMM_ALL = 31
 };
-/* abort(), evaluate again, go on, exit(1) */
+/* abort(), evaluate again, continue, exit(1) */
 enum pmm_reaction { PMM_ABORT, PMM_RETRY, PMM_IGNORE, PMM_QUIT };
 
 /*
- * Where output goes: `bytes` characters, no 0 behind, valid during the call. A line; pieces if it
- * is longer than 256, and with PMM_FLUSH 0. Called by any thread that allocates, one at a time, and
- * in handlers that report. It may allocate; pmm_trace() writes nothing there.
+ * Receives output: `bytes` characters without a terminating 0, valid during the call. One line per
+ * call; pieces of a line that is longer than 256 bytes, and with PMM_FLUSH 0. Called by any thread
+ * that allocates, one at a time, and in signal handlers that report. It may allocate; pmm_trace()
+ * writes nothing in it.
  */
 typedef void pmm_output(void *ctx, const char *text, size_t bytes);
 
 /*
- * Asked what to do about a failed pmm_assert(), whose expression `text` is, by the thread that
- * failed; returns an enum pmm_reaction.
+ * Decides what to do about a failed pmm_assert() with the expression `text`. Called by the thread
+ * that failed; returns an enum pmm_reaction.
  */
 typedef int pmm_react(void *ctx, const char *text);
 
 struct pmm_stats {
 	size_t nr_new, nr_freed, nr_failed;	/* requests */
-	/* requests for 0 bytes, and from PMM_HUGE_SIZE on */
+	/* requests for 0 bytes, and for PMM_HUGE_SIZE bytes or more */
 	size_t nr_zero, nr_huge;
 	size_t nr_live, nr_peak;		/* blocks */
 	size_t bytes_live, bytes_peak;
 	unsigned long long bytes_new, bytes_freed;
 	/*
-	 * requests that passed untracked: too small, disabled, table full, inside a signal handler
+	 * requests that were not tracked: too small, disabled, table full, inside a signal handler
 	 */
 	size_t nr_passed;
 	/* frees and reallocs of blocks that were not tracked */
 	size_t nr_foreign;
 	/* overflows, underflows, double and bad frees, writes to freed memory, failed assertions */
 	size_t nr_errors;
-	/* frees given up, in signal handlers: the blocks stay allocated */
+	/* frees in signal handlers that could not be done: the blocks stay allocated */
 	size_t nr_lost;
-	/* block table: blocks and marks. Full form: slots 0, as many as there is memory for */
+	/* block table: blocks and marks. Full form: slots is 0, for no fixed limit */
 	size_t slots, slots_used;
-	/* statistics table; the full form counts each kind of call at a line */
+	/* statistics table; the full form has one row for each kind of call at a line */
 	size_t sites, sites_used;
 	int table_full;				/* 1: the block table has been full */
 };
 
 /* The allocator's own totals, of blocks of any code. */
 struct pmm_heap {
-	size_t bytes;				/* had from the system */
-	/* of those, with what the allocator itself needs in a block */
+	size_t bytes;				/* obtained from the system */
+	/* of those, including the allocator's overhead in each block */
 	size_t bytes_used, bytes_free;
 };
 
 struct pmm_block {
 	const void *address;
 	size_t size;				/* bytes */
-	const char *file;			/* of the call, "?" if that is unknown */
+	const char *file;			/* of the call, "?" if not known */
 	unsigned line;
 	unsigned number;			/* of the request, from 1 */
 	unsigned time;				/* seconds since 1970, UTC */
@@ -169,7 +169,7 @@ struct pmm_block {
 };
 
 /*
- * A pool that recycles blocks of one size. Call pmm_pool_init(), or set size and max and the rest
+ * A pool that recycles blocks of one size. Call pmm_pool_init(), or set size and max, and all else
  * to 0.
  */
 struct pmm_pool {
@@ -203,8 +203,8 @@ struct pmm_pool {
 #endif
 
 /*
- * The place of a call as three arguments, and as three parameters of a function that passes `file,
- * line, func` on. Never copied.
+ * The source location of a call: as three arguments, and as three parameters of a function that
+ * passes `file, line, func` on. The strings are never copied.
  */
 #ifdef __cplusplus
 /* __func__ is an error outside functions */
@@ -225,8 +225,8 @@ extern "C" {
 #endif
 
 /*
- * As the functions of those names, errors too; 0 bytes give a block of their own. Code without
- * pmm.h may free them, but with PMM_BEFORE.
+ * Like the functions of those names, including errors; a request for 0 bytes returns a block of its
+ * own. Code without pmm.h may free the blocks, unless PMM_BEFORE is set.
  */
 void *pmm_malloc(PMM_AT, size_t size) PMM_NOEXCEPT;
 void *pmm_calloc(PMM_AT, size_t nr, size_t size) PMM_NOEXCEPT;
@@ -241,62 +241,62 @@ int pmm_posix_memalign(PMM_AT, void **p, size_t align, size_t size) PMM_NOEXCEPT
 void *pmm_new(PMM_AT, size_t size, size_t align) PMM_NOEXCEPT;
 
 /*
- * New blocks are tracked or pass; those tracked before are still known when they are freed. At the
- * start: enabled.
+ * New blocks are tracked, or not. Blocks tracked before are still known when they are freed.
+ * Default: enabled.
  */
 void pmm_enable(void) PMM_NOEXCEPT;
 void pmm_disable(void) PMM_NOEXCEPT;
 
 /*
- * Set an option for calls from now on, of all threads; returns the value it had, 0 for one that
- * there is not.
+ * Set an option for later calls of all threads; returns its former value, 0 if there is no such
+ * option.
  */
 size_t pmm_set(enum pmm_option option, size_t value) PMM_NOEXCEPT;
 
 /*
- * Where output goes from now on, at exit as well: ctx must be there then. NULL: to descriptor 2
- * (nowhere with PMM_BARE).
+ * Set where output goes, also at exit: ctx must be valid until then. NULL: to descriptor 2 (nowhere
+ * with PMM_BARE).
  */
 void pmm_set_output(pmm_output *output, void *ctx) PMM_NOEXCEPT;
-/* Who is asked about failed assertions from now on; NULL: nobody, PMM_REACTION is taken. */
+/* Set the function that decides about failed assertions; NULL: none, PMM_REACTION decides. */
 void pmm_set_react(pmm_react *react, void *ctx) PMM_NOEXCEPT;
-/* Hand on what has gathered with PMM_FLUSH 0. */
+/* Pass on output that has gathered with PMM_FLUSH 0. */
 void pmm_flush(void) PMM_NOEXCEPT;
 
 /*
- * Fill in all of it. Where other threads go on, in the full form, figures may be of slightly
- * different moments.
+ * Fill in all fields. In the full form other threads may run meanwhile, so the figures may be of
+ * slightly different moments.
  */
 void pmm_get_stats(struct pmm_stats *stats) PMM_NOEXCEPT;
 /*
- * 0; -1 and zeros where the C library cannot be asked: it is glibc since 2.33. Not from signal
- * handlers: takes the allocator's locks.
+ * 0; -1 and zeros where the C library has no such figures: only glibc has, since 2.33. Not from
+ * signal handlers: takes the allocator's locks.
  */
 int pmm_get_heap(struct pmm_heap *heap) PMM_NOEXCEPT;
 /*
- * Call each(ctx, block) for every live block until it returns nonzero; returns that, or 0. The
- * oldest first, in the static form as far as slots go. `block` is valid during the call, its `file`
- * for good. pmm_trace() writes nothing there, and reports wait until the end.
+ * Call each(ctx, block) for every live block until it returns nonzero; returns that value, or 0.
+ * Oldest first; in the static form in the order of slots. `block` is valid during the call, its
+ * `file` for good. In each(), pmm_trace() writes nothing, and reports are delayed to the end.
  */
 int pmm_each_block(int (*each)(void *ctx, const struct pmm_block *block), void *ctx) PMM_NOEXCEPT;
 /*
  * Write tables (mask) where output goes; to a descriptor, which stays the caller's; to a function.
- * What cannot be written is lost. From signal handlers: without PMM_HEAP; from one that interrupted
- * pmm, pmm_report() writes when pmm is left, the others nothing.
+ * What cannot be written is lost. Signal handlers must leave out PMM_HEAP; in one that interrupted
+ * pmm, pmm_report() writes when pmm returns, the others write nothing.
  */
 void pmm_report(unsigned tables) PMM_NOEXCEPT;
 void pmm_report_fd(int fd, unsigned tables) PMM_NOEXCEPT;
 void pmm_report_to(pmm_output *output, void *ctx, unsigned tables) PMM_NOEXCEPT;
 /*
- * Write them, but not PMM_HEAP, whenever the signal comes; 0, or -1 and errno. One mask for all
- * signals, the last one. Replaces the signal's action; without PMM that stays what it was: SIGUSR1
- * ends a program that has said nothing else.
+ * Write tables, but not PMM_HEAP, whenever the signal arrives; 0, or -1 and errno. The last mask
+ * applies to all signals. Replaces the signal's action; without PMM the action stays: SIGUSR1 by
+ * default ends the program.
  */
 int pmm_report_on(int signal, unsigned tables) PMM_NOEXCEPT;
 
 /*
- * Look at the canaries of all blocks, and all kept memory, or at one block's; tell what is damaged,
- * once; returns how many blocks are.
+ * Check the canaries of all blocks and all retained blocks, or those of one block. Damage is
+ * reported once; returns how many blocks are damaged.
  */
 size_t pmm_check_at(PMM_AT) PMM_NOEXCEPT;
 size_t pmm_check_block_at(PMM_AT, const void *p) PMM_NOEXCEPT;
@@ -304,21 +304,21 @@ size_t pmm_check_block_at(PMM_AT, const void *p) PMM_NOEXCEPT;
 #define pmm_check_block(p) pmm_check_block_at(PMM_HERE, p)
 
 /*
- * Bytes of p that the program may use: as requested, or what real() says, malloc_usable_size(), of
- * a block that is not tracked.
+ * Bytes of p that the program may use: as requested; of a block that is not tracked what real(),
+ * malloc_usable_size(), returns.
  */
 size_t pmm_usable_size(const void *p, size_t (*real)(void *)) PMM_NOEXCEPT;
 
 /*
- * Whether each of these bytes can be read, written; takes system calls. Where the system cannot be
- * asked: whether p is not NULL.
+ * Can each of these bytes be read, written? Makes system calls. Where the system has none for this:
+ * is p not NULL?
  */
 int pmm_readable(const void *p, size_t bytes) PMM_NOEXCEPT;
 int pmm_writable(const void *p, size_t bytes) PMM_NOEXCEPT;
 
 /*
- * A pointer of any kind is listed as a block of 0 bytes, entry k, until it is unmarked; both return
- * it. Takes a slot, if there is one.
+ * List a pointer of any kind as a block of 0 bytes, entry k, until it is unmarked; both return the
+ * pointer. Takes a slot, if there is one.
  */
 void *pmm_mark_at(PMM_AT, const void *p) PMM_NOEXCEPT;
 void *pmm_unmark_at(PMM_AT, const void *p) PMM_NOEXCEPT;
@@ -326,33 +326,33 @@ void *pmm_unmark_at(PMM_AT, const void *p) PMM_NOEXCEPT;
 #define pmm_unmark(p) pmm_unmark_at(PMM_HERE, p)
 
 /*
- * Take blocks of 1 KiB out of the heap, or give them back, which tells those that were written to;
- * returns how many. Not from handlers.
+ * Take blocks of 1 KiB out of the heap; or give them back, and report those that were written to.
+ * Return how many. Not from signal handlers.
  */
 size_t pmm_grab(size_t kib) PMM_NOEXCEPT;
 size_t pmm_drop(size_t kib) PMM_NOEXCEPT;
 
 /*
- * Text where output goes. d i u x X o p s c with flags - and 0, width, precision of s, h hh l ll z
- * t j; floating point becomes '?'.
+ * Write text where output goes. d i u x X o p s c with flags - and 0, width, precision of s, h hh l
+ * ll z t j; floating point becomes '?'.
  */
 void pmm_trace(const char *format, ...) PMM_NOEXCEPT PMM_PRINTF(1, 2);
 
 /*
- * A statement: tell a false expression and react; PMM_RETRY evaluates it again. pmm_verify()
- * evaluates it without PMM as well.
+ * A statement: report a false expression and react; PMM_RETRY evaluates it again. pmm_verify()
+ * evaluates the expression without PMM as well.
  */
 int pmm_failed(PMM_AT, const char *text) PMM_NOEXCEPT;
 #define pmm_assert(e) do { } while (!(e) && pmm_failed(PMM_HERE, #e))
 #define pmm_verify(e) pmm_assert(e)
 
 /*
- * A pool is the caller's, threads may share it. A block that is put is kept; freed if the pool is
- * full or it is none of this size; one that is idle already is an error. pmm_pool_fini() frees what
- * is kept; the pool may be used on.
+ * A pool belongs to the caller; threads may share it. A block that is put is kept, or freed if the
+ * pool is full or the block has another size; to put a block that is idle already is an error.
+ * pmm_pool_fini() frees the blocks kept; the pool stays usable.
  */
 void pmm_pool_init(struct pmm_pool *pool, size_t size, size_t max) PMM_NOEXCEPT;
-/* content as it was, but its first word; NULL and ENOMEM */
+/* the content is as it was, except the first word; NULL and ENOMEM */
 void *pmm_pool_get_at(PMM_AT, struct pmm_pool *pool) PMM_NOEXCEPT;
 void pmm_pool_put_at(PMM_AT, struct pmm_pool *pool, void *p) PMM_NOEXCEPT;	/* p may be NULL */
 void pmm_pool_fini_at(PMM_AT, struct pmm_pool *pool) PMM_NOEXCEPT;
@@ -372,9 +372,9 @@ using ::pmm_aligned_alloc;
 }
 
 /*
- * new and delete: shim/pmm_new.cc compiled in replaces the global operators, whose calls are listed
- * as "new(0)". `#define new PMM_NEW` behind all #includes adds file and line; it cannot be in force
- * where placement new or `operator new` is written.
+ * new and delete: shim/pmm_new.cc, when compiled in, replaces the global operators; their calls are
+ * listed as "new(0)". `#define new PMM_NEW` after all #includes adds file and line; it must not be
+ * in effect where placement new or `operator new` is written.
  */
 #if defined(__cpp_exceptions)
 #define PMM_NO_MEMORY() throw std::bad_alloc()
@@ -427,10 +427,10 @@ inline void operator delete[](void *p, PMM_AT) noexcept { pmm_free(file, line, f
 #else
 /* ---- not monitored --------------------------------------------------------------------------- */
 /*
- * No code: values are 0, pointers pass through, pmm_get_stats() gives zeros, pmm_get_heap() is -1,
- * all but NULL is readable and writable, pools are malloc and free. Arguments are compiled, so that
- * they do not rot and nothing is unused, but not evaluated; except pointers that pass through or
- * may be NULL, pmm_verify()'s and the pools'.
+ * No code: values are 0, pointers are returned unchanged, pmm_get_stats() gives zeros,
+ * pmm_get_heap() returns -1, all but NULL is readable and writable, pools are malloc and free.
+ * Arguments are compiled, so that they stay correct and nothing is unused, but not evaluated,
+ * except pointers that are returned or may be NULL, and those of pmm_verify() and of pools.
  */
 static inline size_t pmm_no_size(size_t none, ...) { return none; }
 static inline int pmm_no_int(int none, ...) { return none; }
@@ -490,7 +490,7 @@ static inline char *pmm_strdup(PMM_AT, const char *text)
 #define PMM_NO_ALIGNED(file, line, func, align, size) aligned_alloc(align, size)
 #define PMM_NO_MEMALIGN(file, line, func, p, align, size) posix_memalign(p, align, size)
 
-/* Values that may be left unused without a warning; each compiler wants another form for that. */
+/* Values that may be left unused without a warning; compilers need different forms for that. */
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus)
 #define PMM_NO_SIZE(...) __extension__ ({ if (0) pmm_no_size(0, __VA_ARGS__); (size_t)0; })
 #define PMM_NO_INT(...) __extension__ ({ if (0) pmm_no_int(0, __VA_ARGS__); 0; })

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The board: what the monitor tells all processes of a tree, and the head of each ledger file
- * (include/pmm/ledger.h), which has the same options again for readers.
+ * The board: options and clock, written by the monitor for all processes of a tree. Each ledger
+ * file begins with the same struct (include/pmm/ledger.h), which repeats the options for readers.
  */
 #ifndef PMM_BOARD_H
 #define PMM_BOARD_H
@@ -26,7 +26,7 @@ typedef uint32_t pmm_ref;
 enum pmm_slot_state {
 	PMM_SLOT_FREE,		/* no ledger begun */
 	PMM_SLOT_LIVE,		/* in use */
-	/* [monitor] its process called exec; the new image has a file of its own */
+	/* [monitor] its process called exec; the new image has its own file */
 	PMM_SLOT_REPLACED,
 };
 
@@ -36,7 +36,7 @@ enum pmm_limit {
 	PMM_LIMIT_RAISED_POOL,	/* ... and of the pool of guarded blocks */
 };
 
-/* What the process and the monitor tell each other, in the process's own file. */
+/* What process and monitor exchange, in the process's own file. */
 struct pmm_slot {
 	uint32_t state;		/* enum pmm_slot_state */
 	uint32_t pid;		/* in the pid namespace of the process */
@@ -49,17 +49,17 @@ struct pmm_slot {
 #define PMM_MAX_ANCESTORS	8
 
 /*
- * The end of a process, where the board has PMM_TREE_LEAKS: at the last moment the agent can act it
- * fills pmm_ledger.leave, asks, sends PMM_SAY_LEAVE and waits until the monitor has searched the
- * process for leaks. It goes on at once when the monitor has died (pmm_tree.life), and after a
- * while when the monitor shows no sign of life (pmm_tree.tick).
+ * The end of a process, where the board has PMM_TREE_LEAKS. At the last moment at which it can act,
+ * the agent fills pmm_ledger.leave, sets PMM_LEAVE_ASKED, sends PMM_SAY_LEAVE, and waits until the
+ * monitor has searched the process for leaks. It stops waiting at once when the monitor has died
+ * (pmm_tree.life), and after a while when the clock does not advance (pmm_tree.tick).
  */
 enum pmm_leave_state {
 	PMM_LEAVE_NOT,		/* it runs */
-	PMM_LEAVE_FILLING,	/* one of its threads has found the end and fills the record */
+	PMM_LEAVE_FILLING,	/* one of its threads is ending the process and fills the record */
 	PMM_LEAVE_ASKED,	/* the record is complete; it waits */
-	PMM_LEAVE_SEARCHED,	/* [monitor] is at it */
-	PMM_LEAVE_DONE,		/* [monitor] go on; or the agent did not want to wait any longer */
+	PMM_LEAVE_SEARCHED,	/* [monitor] is searching */
+	PMM_LEAVE_DONE,		/* [monitor] may end; or the agent no longer waits */
 };
 
 enum pmm_leave_cause {
@@ -75,8 +75,8 @@ enum pmm_leave_cause {
 
 struct pmm_leave {
 	/*
-	 * the leaving thread's stack counts from here up, and its registers not at all; 0 = as it
-	 * is
+	 * the leaving thread's stack counts from here up, its registers do not; 0 = both count in
+	 * full
 	 */
 	uint64_t sp;
 	uint32_t tid;			/* that thread, as in the process's pid namespace */
@@ -88,8 +88,8 @@ struct pmm_leave {
 enum pmm_mode { PMM_MODE_EXACT, PMM_MODE_SAMPLED };
 
 /*
- * Private memory that the agent takes, at most, but for guarded blocks and what it puts around
- * others.
+ * Most private memory that the agent takes, not counting guarded blocks and what it puts around
+ * other blocks.
  */
 #define PMM_OWN_DATA_BYTES	(10ull << 20)
 
@@ -98,14 +98,14 @@ enum pmm_tree_flags {
 	PMM_TREE_STANDALONE	= 1 << 1,	/* made by an agent that found no monitor */
 	/* made by pmm for a running process: see include/pmm/inject.h */
 	PMM_TREE_ATTACHED	= 1 << 2,
-	/* processes are searched for leaks when they end; the monitor takes it back when it goes */
+	/* processes are searched for leaks when they end; the monitor clears it when it ends */
 	PMM_TREE_LEAKS		= 1 << 3,
 	/* limits on data, where there are any, are raised by PMM_OWN_DATA_BYTES */
 	PMM_TREE_DATA		= 1 << 4,
 };
 
 struct pmm_tree {
-	uint64_t magic;			/* PMM_TREE_MAGIC, written last by whoever makes the file */
+	uint64_t magic;			/* PMM_TREE_MAGIC, written last when the file is made */
 	uint32_t version;		/* PMM_LEDGER_VERSION */
 	uint32_t byte_order;		/* PMM_BYTE_ORDER_MARK */
 	uint32_t word_bytes;		/* 8 */
@@ -139,9 +139,9 @@ struct pmm_tree {
 	/* [monitor] raised when executable mappings changed under a live process */
 	uint32_t code_epoch;
 	/*
-	 * [monitor] Lives while life[life_at] is its thread id and does not have FUTEX_OWNER_DIED
-	 * (linux/futex.h), which the kernel sets when it dies, however (set_robust_list(2)). Two
-	 * words, so that the monitor can hand over to a forked process.
+	 * [monitor] It is alive while life[life_at] is its thread id and does not have
+	 * FUTEX_OWNER_DIED (linux/futex.h), which the kernel sets when it dies, however
+	 * (set_robust_list(2)). Two words, so that the monitor can hand over to a forked process.
 	 */
 	uint32_t life[2];
 	uint32_t life_at;

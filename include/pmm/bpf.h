@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a seccomp filter says about a system call of which only the number is known, and perhaps
- * some arguments.
+ * The verdict of a seccomp filter on a system call of which the number is known, and perhaps some
+ * arguments.
  *
  * An interpreter of classic BPF as seccomp has it (linux/seccomp.h, kernel/seccomp.c:
- * seccomp_check_filter()). All jumps go forward, so that no program runs longer than it is. What
- * the kernel does not accept, or ends by a division by zero, is an error.
+ * seccomp_check_filter()). All jumps go forward, so a program executes at most as many instructions
+ * as it has. A program that the kernel does not accept, or that divides by zero, is an error.
  */
 #ifndef PMM_BPF_H
 #define PMM_BPF_H
@@ -71,7 +71,7 @@ static inline int bpf_compute(struct bpf_machine *m, const struct sock_filter *f
 	return -EINVAL;
 }
 
-/* How many instructions a jump leaves out. -EINVAL. */
+/* How many instructions a jump skips. -EINVAL. */
 static inline int64_t bpf_jump(const struct bpf_machine *m, const struct sock_filter *f)
 {
 	uint32_t with = BPF_SRC(f->code) == BPF_X ? m->x : f->k;
@@ -113,9 +113,9 @@ static inline int bpf_move(struct bpf_machine *m, const struct sock_filter *f)
 
 /*
  * Run a filter of `nr` instructions for a 64-bit system call. 0 with what it returns
- * (SECCOMP_RET_…) in `verdict`; -ENODATA when it looks at an argument of the call that is not
- * known, or at where it is made from, on the way; -EINVAL when it is no filter that the kernel
- * would take. Ends for any program.
+ * (SECCOMP_RET_…) in `verdict`; -ENODATA when it reads an argument that is not known, or the
+ * address that the call is made from; -EINVAL when the kernel would not accept it. Terminates for
+ * any program.
  */
 static inline int bpf_run(const struct sock_filter *v, size_t nr, const struct bpf_call *call,
 			  uint32_t *verdict)

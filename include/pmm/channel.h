@@ -6,32 +6,33 @@
  *
  *     PID:BOARD:COOKIE:START:UID:SOCKET:ADDRESS
  *
- *     PID      the monitor's pid (decimal, as everything that is not said to be hexadecimal)
+ *     PID      the monitor's pid (numbers are decimal unless marked hexadecimal)
  *     BOARD    number of its descriptor of the board (struct pmm_tree, include/pmm/ledger.h)
- *     COOKIE   hexadecimal, the tree's secret: only who can read the environment or the board knows
- *              it
+ *     COOKIE   hexadecimal, the tree's secret: known only to processes that can read the
+ *              environment or the board
  *     START    when the monitor was started, field 22 of /proc/PID/stat
  *     UID      its effective user
- *     SOCKET   number of its descriptor of a socket in the file system without a name any more
+ *     SOCKET   number of its descriptor of a socket in the file system that no longer has a name
  *              (O_PATH): connect() to /proc/PID/fd/SOCKET; -1 = none
- *     ADDRESS  hexadecimal: the abstract socket "\0pmm-ADDRESS" (16 digits), for who cannot use the
- *              other one. Not a secret (/proc/net/unix).
+ *     ADDRESS  hexadecimal: the abstract socket "\0pmm-ADDRESS" (16 digits), for processes that
+ *              cannot use the other one. Not a secret (/proc/net/unix).
  *
- * Before that there may be PMM_ENV_HIDDEN and an enum pmm_env_hidden: the agent of the program that
+ * The value may begin with PMM_ENV_HIDDEN and an enum pmm_env_hidden: the agent of the program that
  * executed this one has put these variables into an environment that was to be without them. They
- * are the last of it, and the agent takes them out again before the program looks.
+ * are the last ones in it, and the agent removes them before the program runs.
  *
- * PMM_ENV_CLOSED in the place of its first character: under a seccomp filter that was set since,
- * making a ledger might be death. A program that finds it makes none, and no system call.
+ * PMM_ENV_CLOSED in place of the first character: under a seccomp filter that was set since, making
+ * a ledger might kill the process. An agent that finds it makes no ledger and no system call.
  *
- * Nobody is believed by name. A process takes a board only if it is a memfd with the right seals
- * that belongs to UID, or was opened in a process PID that was started at START, and it holds
- * COOKIE. It hands its ledger only to a peer (SO_PEERCRED) of user UID, or of number PID started at
- * START. The monitor takes a message only with COOKIE in it, and takes for the sender's number what
- * the kernel says (SO_PEERCRED), never what the message says.
+ * Names prove nothing. A process accepts a board only if it is a memfd with the right seals that
+ * belongs to UID, or was opened in a process PID that was started at START, and it holds COOKIE. It
+ * hands its ledger only to a peer (SO_PEERCRED) of user UID, or of number PID started at START. The
+ * monitor accepts a message only with COOKIE in it, and takes the sender's pid from the kernel
+ * (SO_PEERCRED), never from the message.
  *
  * Both sockets are SOCK_SEQPACKET. A connection carries one struct pmm_message, with one descriptor
- * (SCM_RIGHTS) where `what` says so, and at most one answer. Who sends nothing is dropped.
+ * (SCM_RIGHTS) where `what` says so, and at most one answer. A connection that sends nothing is
+ * dropped.
  */
 #ifndef PMM_CHANNEL_H
 #define PMM_CHANNEL_H
@@ -47,8 +48,8 @@
 #define PMM_ENV_PAD		"PMM_PAD="
 
 /*
- * What of LD_PRELOAD is the program's own. The variables that were put in, the last ones, are this
- * and PMM_ENV.
+ * Which part of LD_PRELOAD is the program's own. The variables that were added, the last ones, are
+ * LD_PRELOAD or PMM_ENV_PAD, and PMM_ENV.
  */
 enum pmm_env_hidden {
 	PMM_HIDDEN_ALL		= 'a',	/* LD_PRELOAD is ours; there was none */
@@ -74,13 +75,13 @@ enum pmm_say {
 	 */
 	PMM_SAY_FILE,
 	/*
-	 * A program is about to be executed: name, why, number = the child's pid or 0 = in my own
+	 * A program is about to be executed: name, why, number = the child's pid, or 0 = in my own
 	 * process. No answer.
 	 */
 	PMM_SAY_EXEC,
 	/*
-	 * Was my limit on address space raised by an image before me? Answer: pmm_answer, number =
-	 * enum pmm_limit
+	 * Did an earlier image of this process raise the limit on address space? Answer:
+	 * pmm_answer, number = enum pmm_limit
 	 */
 	PMM_SAY_LIMIT,
 	PMM_NR_SAYS,
@@ -99,21 +100,21 @@ struct pmm_message {
 };
 
 /*
- * What is to be expected of a program that is executed: its agent makes a ledger (PMM_SAY_HERE or
- * PMM_SAY_LOST), or it is not tracked for this reason.
+ * What to expect of a program that is executed: its agent makes a ledger (PMM_SAY_HERE or
+ * PMM_SAY_LOST), or the program is not tracked, for this reason.
  */
 enum pmm_exec {
-	PMM_EXEC_TRACKED,	/* nothing is known that would be in the way */
+	PMM_EXEC_TRACKED,	/* no obstacle is known */
 	PMM_EXEC_STATIC,	/* no dynamic loader */
 	PMM_EXEC_32BIT,
 	PMM_EXEC_FOREIGN,	/* another processor's */
 	PMM_EXEC_SECURE,	/* set-user-ID or set-group-ID, or with capabilities */
-	/* its AddressSanitizer ends it when another library is loaded first */
+	/* its AddressSanitizer ends the program when another library is loaded first */
 	PMM_EXEC_SANITIZER,
 	PMM_EXEC_ELSEWHERE,	/* the agent's file is not there: another root directory */
 	/*
-	 * too large an environment, or that of system() or popen() in a program with threads: could
-	 * not be changed
+	 * the environment could not be changed: too large, or that of system() or popen() in a
+	 * program with threads
 	 */
 	PMM_EXEC_ENVIRONMENT,
 	PMM_EXEC_FAILED,	/* it was not executed after all */

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What pmm and the agent that it maps into a running process agree on.
+ * The contract between pmm and the agent that it maps into a running process.
  *
- * The agent's injected form is an ELF shared object without symbols to be found elsewhere
- * (libpmm_inject.so): pmm maps its segments into the process itself, applies its R_X86_64_RELATIVE
- * relocations and calls inject_start() on one of the process's threads. Then it gives each
- * allocator function a slot in memory near it (struct pmm_entry) and overwrites instructions at the
- * function's beginning with a jump there, all threads stopped:
+ * The agent's injected form (libpmm_inject.so) is an ELF shared object that needs no symbols of
+ * others: pmm itself maps its segments into the process, applies its R_X86_64_RELATIVE relocations
+ * and calls inject_start() on one of the process's threads. Then it gives each allocator function a
+ * slot in memory near it (struct pmm_entry) and, while all threads are stopped, overwrites
+ * instructions at the function's beginning with a jump to it:
  *
- *     function:  its first instruction, left in place: whoever has set an int3 on it steps over a
- *                copy of it and goes on behind it
+ *     function:  its first instruction, left in place: a debugger with an int3 on it steps over a
+ *                copy of it and continues behind it
  *                jmp slot.stub    (5 bytes)
  *     slot:      struct pmm_entry: data, read by the hook
- *                stub: take back what the first instruction did; load the entry's address into a
+ *                stub: undo what the first instruction did; load the entry's address into a
  *                register; jmp *entry.hook
  *                moved: the function's first instructions, adjusted; jmp function + n (entry.next)
  *                pointer: to the stub
  *
- * Of a function that begins with a jump or call only the displacement is overwritten, so that this
- * goes to the stub (by way of the pointer if it is indirect).
+ * Of a function that begins with a jump or call only the displacement is overwritten, so that it
+ * leads to the stub (through the pointer if it is indirect).
  *
  * A hook is called as if it were the function, with the program's return address on the stack, and
- * one argument more: the entry, in the register that pmm_role_register() names. It calls entry.next
+ * one more argument: the entry, in the register that pmm_role_register() names. It calls entry.next
  * to do the real work, or jumps there.
  *
- * What has to be undone later is in the record (struct pmm_attach_record), written before the first
- * byte of the program is, so that any later pmm can undo it: `pmm detach`, the next `pmm attach`.
- * The record is memory of the process alone, of a file named PMM_RECORD_NAME, by which it is found.
- * A forked child has a copy, which tells what the child has in it; the ledger is not mapped there,
- * by which pmm knows that nobody watches it.
+ * What has to be undone later is in the record (struct pmm_attach_record). It is written before the
+ * first byte of the program is changed, so that any later pmm can undo it: `pmm detach`, the next
+ * `pmm attach`. The record is private memory of the process, of a memory file named
+ * PMM_RECORD_NAME, by which it is found. A forked child has a copy, which describes what the child
+ * inherited; the ledger is not mapped in the child, so pmm knows that no monitor watches it.
  *
- * Of what is mapped nothing may be lost when pmm is killed before it has written it down. So all
- * that pmm has the process map is private memory of a memory file whose name begins with
- * PMM_AGENT_NAME, by which it is known from the first moment. Such files are sealed against
- * writing: a descriptor of one that a child has inherited changes nothing. What the agent maps it
- * writes down itself, and unmaps itself (inject_leave()): a thread that was made to run it does so
- * to the end, whoever is killed meanwhile.
+ * No mapping may be lost when pmm is killed before it has recorded it. So all that pmm has the
+ * process map is private memory of a memory file whose name begins with PMM_AGENT_NAME, by which it
+ * is recognised from the first moment. Such files are sealed against writing: a descriptor of one
+ * that a child has inherited changes nothing. The agent records what it maps itself, and unmaps it
+ * itself (inject_leave()): a thread that was made to run that code runs it to the end, even if pmm
+ * is killed meanwhile.
  *
  * Who works on a process: pmm_attach.owner.
  */
@@ -152,7 +152,7 @@ struct pmm_inject_args {
 	 * start
 	 */
 	uint64_t tree_start, tree_bytes;
-	/* RLIMIT_AS was raised by that for it, likewise taken back */
+	/* RLIMIT_AS was raised by that for it; lowered again likewise */
 	uint64_t limit_raised_bytes;
 	uint64_t single_threaded;	/* address of glibc's __libc_single_threaded */
 	uint64_t find_object;		/* address of glibc's _dl_find_object */
@@ -225,21 +225,21 @@ struct pmm_patch {
 
 /*
  * What has to be undone. The agent writes to it in inject_start() and inject_leave(), pmm at other
- * times; in between it is read-only for the program. Whoever reads it from outside believes no word
- * of it (src/entries/attached.c).
+ * times; in between it is read-only for the program. A reader outside the process trusts nothing in
+ * it (src/entries/attached.c).
  */
 struct pmm_attach {
 	uint32_t version;		/* PMM_INJECT_VERSION */
-	/* as its pid namespace has it; 0 = nobody watches any more */
+	/* in its pid namespace; 0 = no monitor watches any more */
 	uint32_t monitor_pid;
 	/* its start time in clock ticks since boot, /proc/PID/stat field 22 */
 	uint64_t monitor_start;
 	uint64_t monitor_space;		/* that namespace: inode of /proc/PID/ns/pid */
 	/*
-	 * Who works on the process: a random number, none is 0. It is changed only while all
-	 * threads are stopped by who changes it. Who makes the process map, unmap or write with
-	 * fewer threads stopped looks first whether it still is his, and holds a thread as long as
-	 * he works: then nobody can stop all.
+	 * The pmm that works on the process: a random number; 0 = none. A pmm changes it only while
+	 * it has stopped all threads. A pmm that makes the process map, unmap or write with fewer
+	 * threads stopped first checks that the number is still its own, and holds a thread as long
+	 * as it works: then no other pmm can stop all threads.
 	 */
 	uint64_t owner;
 	/* of the ledger's file, by which its mapping is known; a forked child does not have it */
@@ -254,8 +254,8 @@ struct pmm_attach {
 	uint64_t call_at;		/* code that calls a function (arch_call_code) */
 	uint64_t stack_end;		/* of a stack for both */
 	/*
-	 * of several agents in one process, each jumps on to the one below: the highest is taken
-	 * out first
+	 * several agents in one process form a chain, each jumps to the one below: the highest is
+	 * taken out first
 	 */
 	uint64_t generation;
 	uint32_t nr_ranges, nr_patches;
@@ -264,9 +264,9 @@ struct pmm_attach {
 };
 
 /*
- * As it lies in private memory of the process: pmm may be killed in the middle of writing its many
- * pages. So pmm writes the copy that is not current, then one word by which it becomes so. The
- * agent writes to the current one.
+ * The record as private memory of the process holds it. pmm may be killed in the middle of writing
+ * its many pages. So pmm writes the copy that is not current, then the one word that makes it
+ * current. The agent writes to the current copy.
  */
 struct pmm_attach_record {
 	uint64_t magic;			/* PMM_ATTACH_MAGIC, written last */

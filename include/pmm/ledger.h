@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ledger: what a traced process and its monitor share.
+ * The ledger: the memory that a traced process shares with its monitor.
  *
- * Each traced process has a memory file (memfd) of its own, its ledger file:
+ * Each traced process has its own memory file (memfd), its ledger file:
  *
  *     +----------+------------+------------------------+-----------------------------+
  *     | pmm_tree | pmm_ledger | fixed tables           | arena, bump allocated,      |
@@ -11,15 +11,15 @@
  *     0          slots_off                                slots_off + slot_bytes
  *
  * The process makes it, maps it for itself alone (a forked child does not inherit the mapping) and
- * hands it to the monitor (include/pmm/channel.h). Nobody else can open it who could not trace the
- * process. Where there is a monitor, it has one small file more for all processes of the tree, the
- * board: a `struct pmm_tree` alone, which the monitor writes and everybody else can only read
- * (F_SEAL_FUTURE_WRITE). Options, the clock and the monitor's life are taken from there; the
- * `pmm_tree` in a ledger file has the options again, for readers.
+ * hands it to the monitor (include/pmm/channel.h). Only processes that may trace the process can
+ * open it. A monitor has one more small file for all processes of the tree, the board: a `struct
+ * pmm_tree` alone, which the monitor writes and all others can only read (F_SEAL_FUTURE_WRITE).
+ * Processes take options, the clock and the monitor's sign of life from the board; the `pmm_tree`
+ * in a ledger file repeats the options for readers.
  *
- * The file is sparse. Only the header, the pages the fixed tables were touched at, and the arena
- * below `arena_ready` have backing; a reader must not touch anything else through a mapping
- * (reading a hole of a shared mapping allocates it). Every list a reader needs hangs off the
+ * The file is sparse. Only the header, the pages of the fixed tables that were touched, and the
+ * arena below `arena_ready` have backing; a reader must not touch anything else through a mapping
+ * (reading a hole of a shared mapping allocates it). All lists that a reader needs begin in the
  * header, so it never has to scan a table.
  *
  * References are `pmm_ref`: a byte offset from the start of pmm_ledger divided by 64, 0 = none. All
@@ -47,14 +47,14 @@
 #define PMM_MAX_MODULES		4096
 /* over the process's life; later ones share the last number */
 #define PMM_MAX_THREADS		65535
-/* numbers, that of no site among them; as many as a block's word has room for */
+/* numbers, including that of no site; as many as fit in a block's word */
 #define PMM_MAX_SITES		(1u << 24)
 #define PMM_MAX_NODES		(1u << 28)
 #define PMM_MAX_STAMPS		(1u << 22)
 #define PMM_MAX_SRCLOCS		(1u << 16)
 #define PMM_MAX_SRCLOC_TEXT	4096	/* bytes of a file's or a function's name */
 #define PMM_NR_CLASSES		7	/* <=16 <=256 <=1024 <=4096 <=16384 <=65536 larger */
-/* bucket 0: under a tick; k: [2^(k-1), 2^k) ticks; the last: and longer */
+/* bucket 0: under a tick; k: [2^(k-1), 2^k) ticks; the last one also longer */
 #define PMM_NR_LIFETIMES	24
 
 /* chunked arrays: directory in the fixed area, chunk k holds entries k << SHIFT .. */
@@ -66,12 +66,12 @@
 #define PMM_STAMP_SHIFT		10	/* chunk of 1024 struct pmm_stamp */
 #define PMM_SRCLOC_SHIFT		6	/* chunk of 64 struct pmm_srcloc */
 
-/* pmm_ledger.total: the low bits of the epoch, whether the peak is now, and the bytes above */
+/* pmm_ledger.total: the low bits of the epoch, whether the peak is now, and above them the bytes */
 #define PMM_TOTAL_EPOCH		((1ull << 20) - 1)
 #define PMM_TOTAL_RISING	(1ull << 20)
 #define PMM_TOTAL_SHIFT		21
 
-/* how a block came to be */
+/* the function that allocated a block */
 enum pmm_kind {
 	PMM_KIND_NONE,
 	PMM_KIND_MALLOC,
@@ -113,12 +113,12 @@ enum pmm_kind {
 #define PMM_WIDE_THREAD_SHIFT	44
 #define PMM_SIZE_SMALL		56u
 #define PMM_SIZE_WIDE		63u
-/* what is larger counts for this */
+/* larger sizes count as this */
 #define PMM_SIZE_MAX		((1ull << PMM_WIDE_THREAD_SHIFT) - 1)
 
 /*
  * The tick of a wide block's birth in 28 bits: exact below PMM_TIME_EXACT (15 days and 12 hours),
- * from there on in units of 32 ticks (320 ms). Such a unit stands for its first tick.
+ * from there on in units of 32 ticks (320 ms). Each unit is read back as its first tick.
  */
 #define PMM_TIME_EXACT		(1u << 27)
 #define PMM_TIME_UNIT_LOG2	5
@@ -138,7 +138,7 @@ static inline uint32_t pmm_tick_of_time(uint32_t time)
 }
 
 /*
- * Who and when, for small blocks: each context takes a new number as time passes (agent/block.c
+ * Thread and time of small blocks: each context takes a new number as time passes (agent/block.c
  * says how often).
  */
 struct pmm_stamp {
@@ -154,7 +154,7 @@ struct pmm_stamp {
  * Mids are chained for readers through `next`, newest first, from pmm_ledger.table[].mids.
  *     HEAP   granule 32 bytes: enough for glibc, whose blocks start at least 32 bytes apart
  *     DENSE  granule 8 bytes: blocks whose HEAP granule is taken by a neighbour (8- and 16-byte
- *            classes elsewhere), and blocks of custom allocators (PMM_KIND_OTHER), which lie inside
+ *            classes elsewhere), and blocks of custom allocators (PMM_KIND_OTHER), which are inside
  *            others
  *     MAP    granule 2 KiB: mappings made through mmap, all wide
  */
@@ -184,13 +184,13 @@ struct pmm_table {
 
 /*
  * A frame: module:16 | pc:48. pc is an address inside the call instruction (return address - 1), as
- * it was in the process; module is the number of the pmm_module it lay in, 0 = none known. Marks
- * have module 0 and these pcs:
+ * it was in the process; module is the number of the pmm_module that contained it, 0 = not known.
+ * Marks have module 0 and these pcs:
  */
 enum pmm_frame_mark {
 	PMM_FRAME_NONE = 0,
-	PMM_FRAME_TRUNCATED = 1,	/* the stack goes on, max_frames reached */
-	PMM_FRAME_NO_UNWIND = 2,	/* the stack goes on in code without unwind information */
+	PMM_FRAME_TRUNCATED = 1,	/* the stack continues, max_frames reached */
+	PMM_FRAME_NO_UNWIND = 2,	/* the stack continues in code without unwind information */
 	PMM_FRAME_FULL = 3,		/* no room in the ledger for more stacks */
 	PMM_FRAME_MARK_MAX = 4095,
 };
@@ -224,13 +224,13 @@ enum pmm_site_flags {
 };
 
 /*
- * A call through pmm.h, as its macros say it: the innermost frame of a site. The flags, which are
- * also the site's, tell how its blocks lie in the real allocator's, so that whoever frees one knows
- * from its site alone.
+ * The source location of a call through pmm.h: the innermost frame of a site. The flags, which are
+ * also the site's, describe how its blocks are placed in those of the real allocator, so that the
+ * site alone is enough to free one.
  */
 enum pmm_srcloc_flags {
 	PMM_SRCLOC_BEHIND = 1 << 2,	/* a canary behind each block */
-	/* blocks that are idle in a pool since they were put there */
+	/* blocks that are idle in a pool */
 	PMM_SRCLOC_IDLE = 1 << 3,
 	/* 8 bits: log2 of the bytes before each, a canary among them; 0 = none */
 	PMM_SRCLOC_FRONT_SHIFT = 8,
@@ -246,20 +246,20 @@ struct pmm_srcloc {
 	uint32_t hash;			/* agent only */
 };
 
-/* A call site: a whole stack. Site 0 collects what had no room (PMM_FRAME_FULL). */
+/* A call site: a whole stack. Site 0 stands for stacks without room (PMM_FRAME_FULL). */
 struct pmm_site {
 	uint32_t node;			/* innermost frame's node; 0 = number never used */
 	uint32_t flags;			/* enum pmm_site_flags */
 };
 
 /*
- * One thread's counters for one site. Sums over all records of a site are its figures. Live bytes =
- * bytes_in - bytes_out (either may be the larger in a single record). In sampled mode bytes and
- * counts are unbiased estimates and `samples_*` hold the number of samples they rest on. At the
- * peak: if epoch == the sealed epoch's number (see pmm_ledger.peak_epoch) at_peak_*, else live now.
+ * One thread's counters for one site. The figures of a site are sums over its records. Live bytes =
+ * bytes_in - bytes_out (in a single record either may be larger). In sampled mode bytes and counts
+ * are unbiased estimates, and `samples_*` is the number of samples behind them. At the peak: if
+ * epoch == the sealed epoch's number (see pmm_ledger.peak_epoch) at_peak_*, else live now.
  */
 struct pmm_record {
-	/* one cache line: what nearly every event changes */
+	/* one cache line: fields that nearly every event changes */
 	uint64_t bytes_in, bytes_out;
 	uint64_t allocs, frees;
 	uint64_t epoch;			/* epoch of the last change */
@@ -280,8 +280,8 @@ struct pmm_record {
 };
 
 /*
- * Releases by how long the block had lived: most stacks of a program that has very many keep what
- * they allocate.
+ * Releases by lifetime. Separate from the record: in a program with very many stacks, blocks of
+ * most of them are never released.
  */
 struct pmm_lifetimes {
 	uint64_t frees[PMM_NR_LIFETIMES];
@@ -296,12 +296,12 @@ struct pmm_class {
 	uint64_t failed;
 	/* successful, by enum pmm_kind; the common ones share a cache line with the above */
 	uint64_t calls[PMM_NR_KINDS];
-	/* of the frees: nobody saw them, but another block came to lie there */
+	/* frees that were not seen: another block was allocated at the same address */
 	uint64_t displaced;
 	uint64_t reserved[3];
 };
 
-/* A thread that was seen, in order of appearance; blocks name it by number. */
+/* A thread, in order of appearance; blocks refer to it by number. */
 struct pmm_thread {
 	uint32_t tid;			/* as in the process's pid namespace */
 	uint32_t start_tick;		/* first event seen */
@@ -314,14 +314,14 @@ struct pmm_thread {
 };
 
 /*
- * A block on its way from one place or size to another: realloc takes the old one out of its table,
- * then calls the real function, then enters the new one. In between no table holds it though the
- * program's data are in it, so who looks for pointers must know of it.
+ * A block that is being resized: realloc takes the old one out of its table, then calls the real
+ * function, then enters the new one. In between no table holds the block although the program's
+ * data is in it, so a search for pointers must know of it.
  */
 struct pmm_move {
 	/*
-	 * where it was, 0 = nothing is on its way; set before it is taken out, cleared when it is
-	 * in again
+	 * its old address, 0 = none is on its way; set before the block is taken out, cleared once
+	 * it is entered again
 	 */
 	uint64_t address;
 	uint64_t old_bytes;		/* 0 = not known, or not yet */
@@ -335,9 +335,9 @@ enum pmm_move_of {
 };
 
 /*
- * A context: what one thread at a time writes. Contexts are handed on when a thread ends, so sums
- * over all contexts are sums over all threads that ever were. Agent-private state follows it in
- * memory.
+ * A context: what one thread at a time writes. When a thread ends another one takes its context, so
+ * sums over all contexts are sums over all threads of the process's life. Agent-private state
+ * follows the context in memory.
  */
 struct pmm_ctx {
 	/* see agent/total.c; bit 63: valid, low bits: bytes that may still be taken */
@@ -345,28 +345,28 @@ struct pmm_ctx {
 	uint64_t seq;			/* odd while an event is being recorded */
 	uint64_t allocs, frees, bytes_in, bytes_out;	/* all tracked events of this context */
 	uint64_t temporary;
-	uint64_t untracked_frees;	/* free of a block the ledger does not hold */
-	/* stack pointer of the caller of the hook that runs, 0 = none does */
+	uint64_t untracked_frees;	/* free of a block that is not in the ledger */
+	/* stack pointer of the caller of the running hook, 0 = none runs */
 	uint64_t busy_sp;
 	/* ... of the outermost custom allocator that runs (agent/inject/hooks_custom.c) */
 	uint64_t pool_sp;
-	/* the same when its thread took it */
+	/* the same at the moment its thread took the context */
 	uint64_t base_allocs, base_frees, base_bytes_in, base_bytes_out;
 	pmm_ref records;		/* newest pmm_record */
 	uint32_t thread;		/* number of the owning thread */
-	/* 0: thread, 1..: its signal handlers interrupting pmm itself */
+	/* 0: thread, 1..: signal handlers that interrupted the agent in this thread */
 	uint32_t level;
 	uint32_t number;
 	struct pmm_class class[PMM_NR_CLASSES];
 	uint64_t skipped_allocs, skipped_bytes;		/* below min_size_bytes */
-	/* check form: blocks that got a canary; ... of which for the budget's sake */
+	/* check form: blocks that got a canary; ... of which because the budget was used up */
 	uint64_t canaried, unguarded_budget;
 	struct pmm_move move[PMM_NR_MOVES];
 };
 
 #define PMM_BUILD_ID_MAX	32
 
-/* An ELF file seen in the process. Number 0 is unused. */
+/* An ELF file mapped in the process. Number 0 is unused. */
 struct pmm_module {
 	uint64_t start, end;		/* address range it took in the process */
 	uint64_t bias;			/* run-time address = ELF address + bias */
@@ -383,8 +383,8 @@ struct pmm_module {
 enum pmm_view {
 	PMM_VIEW_NONE,
 	PMM_VIEW_TAKEN,
-	PMM_VIEW_LONG,			/* not at exit: there may be too many free chunks to walk */
-	/* not at exit: the allocator's locks could not be waited for */
+	PMM_VIEW_LONG,			/* not at exit: too many free chunks to walk, perhaps */
+	/* not taken at exit: the allocator's locks could not be waited for */
 	PMM_VIEW_LOCKED,
 };
 
@@ -416,17 +416,17 @@ enum pmm_off_reason {
 	PMM_OFF_NO_SLOT,
 	PMM_OFF_NOT_FOLLOWED,
 	PMM_OFF_INTERNAL,
-	/* state stays RUNNING: the program's own malloc goes before ours, nothing is seen */
+	/* state stays RUNNING: the program's own malloc precedes ours, nothing is recorded */
 	PMM_OFF_OWN_ALLOCATOR,
 	PMM_OFF_MONITOR_GONE, /* attached, and the monitor no longer ticks */
 	PMM_OFF_CONFINED, /* the program put itself under seccomp; attached, or strict */
 	/*
-	 * state stays RUNNING: under seccomp the ledger could not grow; `dropped` says what is
+	 * state stays RUNNING: under seccomp the ledger could not grow; `dropped` counts what is
 	 * missing
 	 */
 	PMM_OFF_NO_GROWTH,
 	/*
-	 * state stays RUNNING: processes and programs that it begins under its seccomp filter have
+	 * state stays RUNNING: processes and programs that it starts under its seccomp filter have
 	 * no ledger
 	 */
 	PMM_OFF_NO_CHILDREN,
@@ -488,7 +488,7 @@ struct pmm_ledger {
 	uint64_t total;
 	uint64_t credit_out;		/* number of credits that are out */
 	uint64_t peak_bytes;		/* highest sealed total */
-	/* epoch that ended at that total; at_peak of a record counts when its epoch is later */
+	/* epoch that ended at that total; a record's at_peak_* apply when its epoch is later */
 	uint64_t peak_epoch;
 	uint32_t peak_tick;
 	/*
@@ -535,8 +535,8 @@ struct pmm_ledger {
 
 	struct pmm_leave leave;
 	/*
-	 * cycle counter at the start: tells programs apart that exec puts in one process, even
-	 * within a tick
+	 * cycle counter at the start: distinguishes programs that exec starts in one process, even
+	 * within one tick
 	 */
 	uint64_t image;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmm.h's full form and the agent: what the one asks of the other. The form brings the agent's core
- * along, and so this; in a program that was started with the agent preloaded it finds that one's
- * table (PMM_SHIM_NOTE) and records there, and what a program loads finds the program's.
+ * The interface between pmm.h's full form and the agent. The form contains the agent's core, and so
+ * a table. In a program that was started with the agent preloaded the form finds the agent's table
+ * (PMM_SHIM_NOTE) and records there; a library that the program loads finds the program's.
  */
 #ifndef PMM_SHIM_H
 #define PMM_SHIM_H
@@ -14,7 +14,7 @@
 #define PMM_SHIM_VERSION	4u
 
 /*
- * A module that has a table says so by a note, whose descriptor is the distance from there to the
+ * A module that has a table has an ELF note, whose descriptor is the distance from itself to the
  * table. Types: the preloaded agent; a copy of the full form.
  */
 #define PMM_SHIM_NOTE_NAME	"PMM"
@@ -28,19 +28,19 @@
 
 struct tctx;
 
-/* A call: what the macro said, and where it came from. */
+/* A call: what the macro passed, and where the call came from. */
 struct full_call {
 	const char *file, *func;
 	uint32_t line;
 	uint64_t ra, sp, fp;	/* as struct caller, agent/unwind/unwind.h */
 };
 
-/* What a ledger had of a block that was taken out of it; the agent's own. */
+/* What the ledger had of a block that was taken out; agent only. */
 struct full_was {
 	uint64_t word[10];
 };
 
-/* A block of the ledger, put together for who asks. */
+/* A block of the ledger, as find() and its like return it. */
 struct full_block {
 	const char *address;	/* as the program knows it */
 	size_t size;
@@ -51,7 +51,7 @@ struct full_block {
 	uint32_t number;	/* of the request, 0 = not known */
 	uint32_t time;		/* seconds since 1970 */
 	uint32_t flags;		/* enum pmm_srcloc_flags, include/pmm/ledger.h */
-	uint64_t behind;	/* each() only: the 8 bytes behind it, as they were a moment ago */
+	uint64_t behind;	/* each() only: the 8 bytes behind it, read a moment ago */
 	struct full_was was;	/* for restore() */
 };
 
@@ -60,10 +60,10 @@ struct full_totals {
 	uint64_t allocs, frees, bytes_in, bytes_out, failed, zero;
 	uint64_t peak_bytes, peak_blocks;
 	uint64_t nr_srclocs;
-	uint64_t dropped;	/* blocks that there was no room for */
+	uint64_t dropped;	/* blocks without room in the ledger */
 };
 
-/* A line that calls came from. */
+/* A source line with calls. */
 struct full_srcloc {
 	const char *file, *func;
 	uint32_t line;
@@ -80,15 +80,15 @@ struct full_class {
 
 struct pmm_shim_table {
 	/*
-	 * PMM_SHIM_VERSION; 0 = this agent records what the allocator's functions are asked for,
-	 * and nothing else
+	 * PMM_SHIM_VERSION; 0 = this agent records calls of the allocator's functions, and nothing
+	 * else
 	 */
 	uint32_t version;
 	uint32_t bytes;		/* sizeof(struct pmm_shim_table) */
 	bool is_copy;		/* of a program's own full form */
 	/*
-	 * fills the rest; false: this agent does not record each call, so have the allocator's
-	 * functions called
+	 * fills the rest; false: this agent does not record each call, so call the allocator's
+	 * functions
 	 */
 	bool (*ready)(void);
 
@@ -100,8 +100,8 @@ struct pmm_shim_table {
 	void (*free)(void *p);
 
 	/*
-	 * a context, which the call has until leave(); NULL: this call is not to be recorded. No
-	 * other function here takes NULL for one.
+	 * a context for this call, until leave(); NULL: the call is not recorded. The other
+	 * functions do not accept NULL as a context.
 	 */
 	struct tctx *(*enter)(const struct full_call *call);
 	void (*leave)(struct tctx *c);
@@ -109,35 +109,35 @@ struct pmm_shim_table {
 	void (*calling)(struct tctx *c, bool now);
 	/*
 	 * the site for a call with these flags; 0: there is no room for one, and the block must be
-	 * as the real allocator gives it
+	 * as the real allocator returns it
 	 */
 	uint32_t (*site)(struct tctx *c, const struct full_call *call, uint32_t flags);
-	/* a block is there. With PMM_SRCLOC_BEHIND its canary is written */
+	/* enter a block. With PMM_SRCLOC_BEHIND its canary is written */
 	void (*note)(struct tctx *c, char *p, size_t size, uint32_t kind, uint32_t site,
 		     uint32_t flags);
-	/* p was given out, but is not recorded: what was known of the address is out of date */
+	/* p was handed out, but is not recorded: what is known of the address is out of date */
 	void (*forget)(struct tctx *c, const void *p);
 	void (*failed)(struct tctx *c, size_t size, uint32_t site);
 	/*
-	 * take a block out, with what is known of it; false: it is not there. To be resized: until
-	 * moved() it is on its way
+	 * take a block out, with what is known of it; false: it is not there. remove_moving(): it
+	 * is being resized, and on its way until moved()
 	 */
 	bool (*remove)(struct tctx *c, const void *p, struct full_block *b);
 	bool (*remove_moving)(struct tctx *c, const void *p, size_t new_size, struct full_block *b);
 	void (*moved)(struct tctx *c);
 	void (*restore)(struct tctx *c, const struct full_block *b);
-	/* a live block is one of another site from now on */
+	/* a live block changes its site */
 	bool (*change_site)(struct tctx *c, const struct full_block *b, uint32_t site);
 	/* bytes of the word behind it, 0 to 8 */
 	unsigned (*changed_behind)(const struct full_block *b, uint64_t word);
-	uint32_t (*number)(void);	/* one that no block has */
+	uint32_t (*number)(void);	/* of a request: one that no block has */
 
-	/* look at a block and leave it where it is; at the one that p points into */
+	/* describe the block at p; the one that p points into */
 	bool (*find)(const void *p, struct full_block *b);
 	bool (*around)(const void *p, struct full_block *b);
-	/* it is there as it was when it was looked at */
+	/* is it there, unchanged since it was found? */
 	bool (*still)(const struct full_block *b);
-	/* copy memory that another thread may unmap meanwhile; false: it is not there */
+	/* copy memory that another thread may unmap meanwhile; false: it is not mapped */
 	bool (*peek)(const void *p, void *to, size_t bytes);
 	/*
 	 * each live block in order of address, until `each` returns nonzero; returns that. Others
@@ -146,10 +146,10 @@ struct pmm_shim_table {
 	int (*each)(int (*each)(void *ctx, const struct full_block *b), void *ctx);
 	void (*totals)(struct full_totals *t);
 	uint64_t (*live_bytes)(void);	/* of totals(), quicker */
-	/* each line that blocks came from */
+	/* each source line with blocks */
 	int (*each_srcloc)(int (*each)(void *ctx, const struct full_srcloc *s), void *ctx);
 	bool (*class_row)(unsigned i, struct full_class *k);	/* false: there are no more */
-	/* place and form of a site */
+	/* source location and flags of a site */
 	void (*place)(uint32_t site, struct full_block *b);
 };
 
