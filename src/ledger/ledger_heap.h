@@ -48,6 +48,9 @@ int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct hea
 /* Only what the process and its allocator are called. 0, -EBADMSG, -ENOMEM. */
 int ledger_read_names(struct ledger_map *m, struct heap *h);
 
+/* When recording began, on the tree's clock. */
+uint64_t ledger_began_ns(struct ledger_map *m);
+
 /* Sums over contexts only; heap events, no mappings. */
 struct ledger_totals {
 	uint64_t time_ns;		/* the tree's clock */

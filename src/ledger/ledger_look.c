@@ -40,6 +40,16 @@ static uint32_t contexts(struct ledger_map *m, pmm_ref ctx[PMM_MAX_CTX])
 	return nr;
 }
 
+uint64_t ledger_began_ns(struct ledger_map *m)
+{
+	uint32_t tick, now = ledger_map_tick(m);
+
+	if (ledger_map_read(m, offsetof(struct pmm_ledger, start_tick), &tick, sizeof(tick)) ||
+	    tick > now)
+		tick = now;
+	return tick * PMM_TICK_NS;
+}
+
 int ledger_totals(struct ledger_map *m, struct ledger_totals *t)
 {
 	pmm_ref *refs = malloc(PMM_MAX_CTX * sizeof(*refs));

@@ -490,6 +490,11 @@ uint64_t attach_now_ns(const struct attach *a)
 	return ledger_tree_now_ns(&a->tree);
 }
 
+uint64_t attach_began_ns(const struct attach *a)
+{
+	return a->w->map ? ledger_began_ns(a->w->map) : attach_now_ns(a);
+}
+
 int attach_totals(struct attach *a, struct ledger_totals *t)
 {
 	return a->w->map ? ledger_totals(a->w->map, t) : -EAGAIN;

@@ -143,6 +143,9 @@ enum attach_event attach_wait(struct attach *a, uint64_t until_ns);
 /* Nanoseconds on the tree's clock: the time axis of totals, points and heaps. */
 uint64_t attach_now_ns(const struct attach *a);
 
+/* When recording began, on that clock. */
+uint64_t attach_began_ns(const struct attach *a);
+
 /* Sums over the process's contexts, a few microseconds. 0 or -errno. */
 int attach_totals(struct attach *a, struct ledger_totals *t);
 

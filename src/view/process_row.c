@@ -48,7 +48,7 @@ void report_process_row(struct table *t, const struct heap *h)
 
 	report_end_text(&end, h);
 	facts_add(t, "process", "%s, pid %u, %s %s, %s", h->comm, h->pid,
-		  h->began == HEAP_BEGAN_ATTACH ? "watched for" : "ran", report_run(h).s,
+		  h->began == HEAP_BEGAN_ATTACH ? "watched for" : "ran", report_run_time(h).s,
 		  table_text(t, &end));
 	str_fini(&end);
 }

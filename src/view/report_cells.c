@@ -26,7 +26,7 @@ uint64_t report_run_ns(const struct heap *h)
 	return h->taken_ns > h->attach_ns ? h->taken_ns - h->attach_ns : 0;
 }
 
-struct fmt report_run(const struct heap *h)
+struct fmt report_run_time(const struct heap *h)
 {
 	uint64_t ns = report_run_ns(h);
 

@@ -162,7 +162,7 @@ static void head_rows(struct table *t, const struct heap *h)
 	report_end_text(&end, h);
 	facts_add(t, "process", "%s, pid %u, %s %s from %s, %s", h->comm, h->pid,
 		  h->began == HEAP_BEGAN_ATTACH ? "watched while it ran for" : "ran",
-		  report_run(h).s, fmt_time(h->start_realtime_ns + h->attach_ns).s,
+		  report_run_time(h).s, fmt_time(h->start_realtime_ns + h->attach_ns).s,
 		  table_text(t, &end));
 	facts_add(t, "peak", "%s%s", heap_about(h), report_peak(h).s);
 	facts_add(t, "live", "%s%s in %s %s", heap_about(h), fmt_bytes(h->live_bytes).s,

@@ -50,13 +50,6 @@ uint64_t report_time(const struct heap *h, uint64_t ns);
 /* At a moment, in whole steps too. */
 uint64_t report_age(const struct heap *h, uint64_t now_ns, uint64_t birth_ns);
 
-/*
- * How long it ran, or was watched: finer than the agent's clock where the monitor knows it. For
- * people: "3.20 ms", "under 10 ms".
- */
-uint64_t report_run_ns(const struct heap *h);
-struct fmt report_run(const struct heap *h);
-
 /* For people, a moment by the agent's clock: "after 30 ms", "in the first 10 ms". */
 struct fmt report_after(const struct heap *h, uint64_t ns);
 

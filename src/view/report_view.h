@@ -60,6 +60,13 @@ struct report {
 /* For people, a duration by the agent's clock: "30 ms", "under 10 ms". */
 struct fmt report_duration(const struct heap *h, uint64_t ns);
 
+/*
+ * How long it ran, or was watched: finer than the agent's clock where the monitor knows it. For
+ * people: "3.20 ms", "under 10 ms".
+ */
+uint64_t report_run_ns(const struct heap *h);
+struct fmt report_run_time(const struct heap *h);
+
 /* Can these be had together? 0, or -EINVAL with `e` set (exit_code 2). */
 int report_check(const struct report_options *opt, struct err *e);
 

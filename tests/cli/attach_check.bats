@@ -32,6 +32,9 @@ error() {
 	tell p padded
 	unwatch
 	[ "$STATUS" -eq 1 ]
+	sed -n "s/^watched 'attach_check' ($PID) for \(.*\): .*/\1/p" "$T/watch.out" >"$T/times"
+	sed -n 's/^  process .*, watched for \(.*\), still running$/\1/p' "$T/watch.err" >>"$T/times"
+	[ "$(wc -l <"$T/times")" -eq 2 ] && [ "$(uniq "$T/times" | wc -l)" -eq 1 ] || { cat "$T/times"; return 1; }
 	clean
 	error overrun access error:overrun allocated:make allocated:main
 	error use-after-free access error:used_late allocated:make freed:release freed:used_late

@@ -374,7 +374,7 @@ static void say_totals(struct str *line, const struct attach_scope *s, const str
 
 	str_add(line, "\nwatched '");
 	utf8_add_clean(line, h->comm);
-	str_addf(line, "' (%d) for %s: %s", (int)s->pid, fmt_duration(o->seen_ns).s, about);
+	str_addf(line, "' (%d) for %s: %s", (int)s->pid, report_run_time(h).s, about);
 	str_addf(line, "%s of %s, ", fmt_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s);
 	if (h->frees)
 		str_addf(line, "%s of %s\n", fmt_many(h->frees, "free").s,
@@ -438,7 +438,7 @@ static void say_outcome(struct str *line, const struct attach_scope *s, const st
 	if (!o->heap) {
 		str_add(line, "what was recorded could not be read\n");
 	} else if (nothing_seen(o->heap)) {
-		str_addf(line, "no allocations were seen in %s", fmt_duration(o->seen_ns).s);
+		str_addf(line, "no allocations were seen in %s", report_run_time(o->heap).s);
 		if (o->stopped)
 			str_addf(line,
 				 "; process %d is stopped, and 'kill -CONT %d' continues it\n",

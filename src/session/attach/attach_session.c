@@ -13,6 +13,7 @@
 #include "src/session/attach/attach_session_priv.h"
 #include "src/session/session.h"
 #include "src/store/output.h"
+#include "src/view/report_view.h"
 
 #define SECOND_NS	1000000000ull
 #define LOOK_SHARE	50		/* a look's cost : pause until the next */
@@ -267,15 +268,20 @@ static int leave(struct attach_session *s, struct outcome *o, struct err *e)
 	if (info->execed || info->ended)
 		s->event = info->ended ? WATCH_ENDED : WATCH_EXECED;
 	o->end = end_of(s, rc);
-	o->seen_ns = now_ns > s->scope.start_ns ? now_ns - s->scope.start_ns : 0;
 	o->detach_pause_ns = info->detach_pause_ns;
 	loop_del(s->o.loop, s->on_attach);
 	s->on_attach = NULL;
 	attach_close(s->a);
 	s->a = NULL;
 	session_released(s->to, false);
-	if (final)
+	if (final) {
+		/* the same moment, finer where the end was seen */
+		s->scope.start_ns = final->attach_ns;
 		take_in(s, final);
+	}
+	o->seen_ns = s->heap			    ? report_run_ns(s->heap)
+		     : now_ns > s->scope.start_ns ? now_ns - s->scope.start_ns
+						  : 0;
 	return rc;
 }
 
@@ -390,7 +396,7 @@ int attach_session_start(struct attach_session *s, struct err *e)
 		s->comm[0] = '\0';
 	now_ns = attach_now_ns(s->a);
 	s->scope = (struct attach_scope){ .pid = s->o.pid,
-					  .start_ns = now_ns,
+					  .start_ns = attach_began_ns(s->a),
 					  .expire_ns = s->o.expire_ns };
 	s->end_ns = s->o.duration_ns ? now_ns + s->o.duration_ns : UINT64_MAX;
 	if (!s->o.quiet)
