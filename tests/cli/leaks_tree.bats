@@ -55,10 +55,10 @@ leaks() { ends_with "$1" "$PMM" leaks "${@:2}"; }
 @test "processes that go on after the program are called by their own names" {
 	mkfifo "$T/up" "$T/hold"
 	exec 7<>"$T/up" 8<>"$T/hold"
-	printf '%s\n' "perl -e 'print \"up\\n\"; close STDOUT; <STDIN>' <$T/hold >$T/up &" \
+	# without our two ends of the pipes, or nothing ends them
+	printf '%s\n' "exec 7>&- 8>&-" "perl -e 'print \"up\\n\"; close STDOUT; <STDIN>' <$T/hold >$T/up &" \
 		"awk 'BEGIN { print \"up\"; fflush(); getline }' <$T/hold >$T/up &" "read -r _ <$T/up; read -r _ <$T/up" >"$T/go_on.sh"
 	leaks 0 --report "$T/report" -- sh "$T/go_on.sh"
-	printf 'end\nend\n' >&8
 	exec 7>&- 8>&-
 	tr -s '\n ' ' ' <"$T/report" >"$T/words"
 	grep -q -E ': (perl \(still running\), awk|awk \(still running\), perl) \(still running\) ' "$T/words" || { cat "$T/report"; return 1; }
