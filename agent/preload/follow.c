@@ -118,6 +118,17 @@ static bool names_agent(const char *list, const char *library)
 	return false;
 }
 
+/* Does another pmm launch it? Only the first character of our own address may change (env_mark()). */
+static bool is_of_another(const char *value, const char *preload)
+{
+	if (!*value || *value == PMM_ENV_HIDDEN || str_equal(value + 1, address + 1))
+		return false;
+	for (; *preload; preload++)
+		if (str_starts(preload, "/libpmm.so") || str_starts(preload, "/libpmm_check.so"))
+			return true;
+	return false;
+}
+
 /* May the agent be put in? Where nothing would come of it the program is not to see it either. */
 static enum follow_change change_for(const struct follow *f, bool has_address)
 {
@@ -135,7 +146,7 @@ static enum follow_change change_for(const struct follow *f, bool has_address)
 
 size_t follow_plan(struct follow *f, char *const *env)
 {
-	bool has_address = false;
+	const char *value = NULL;
 	size_t preload_bytes;
 
 	if (!f->on)
@@ -143,10 +154,16 @@ size_t follow_plan(struct follow *f, char *const *env)
 	for (; env && env[f->nr] && f->nr <= MOST_VARIABLES; f->nr++) {
 		if (str_starts(env[f->nr], PRELOAD) && !f->preload)
 			f->preload = env[f->nr] + sizeof(PRELOAD) - 1;
-		has_address |= str_starts(env[f->nr], PMM_ENV "=");
+		if (str_starts(env[f->nr], PMM_ENV "="))
+			value = env[f->nr] + sizeof(PMM_ENV);
+	}
+	if (value && f->preload && is_of_another(value, f->preload)) {
+		if (f->why == PMM_EXEC_TRACKED)
+			f->why = PMM_EXEC_OTHER;
+		return 0;
 	}
 	f->named = f->preload && names_agent(f->preload, agent_path());
-	f->change = change_for(f, has_address);
+	f->change = change_for(f, value);
 	if (f->change == FOLLOW_AS_IT_IS)
 		return 0;
 	preload_bytes = f->preload ? str_length(f->preload) : 0;

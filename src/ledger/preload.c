@@ -115,6 +115,21 @@ void preload_value(const struct ledger_tree *board, int socket_fd, uint64_t addr
 		 socket_fd, address);
 }
 
+/* Append what a list of LD_PRELOAD names but for agents: of a tree that pmm itself runs in. */
+static void add_preload(struct str *to, const char *list)
+{
+	char name[PATH_MAX];
+	size_t n;
+
+	for (; *list; list += n) {
+		n = strcspn(list, ": ");
+		snprintf(name, sizeof(name), "%.*s", (int)n, list);
+		if (n && !preload_is_agent(name))
+			str_addf(to, ":%.*s", (int)n, list);
+		n += list[n] != '\0';
+	}
+}
+
 char **preload_env(char **env, const char *agent, const char *value)
 {
 	struct str preload = STR_INIT, ledger = STR_INIT;
@@ -133,8 +148,8 @@ char **preload_env(char **env, const char *agent, const char *value)
 			continue;
 		if (!str_starts(env[i], "LD_PRELOAD="))
 			out[to++] = strdup(env[i]);
-		else if (env[i][strlen("LD_PRELOAD=")])
-			str_addf(&preload, ":%s", env[i] + strlen("LD_PRELOAD="));
+		else
+			add_preload(&preload, env[i] + strlen("LD_PRELOAD="));
 	}
 	out[to++] = formatted(&preload);
 	out[to++] = formatted(&ledger);

@@ -39,8 +39,8 @@ void preload_value(const struct ledger_tree *board, int socket_fd, uint64_t addr
 		   char value[PRELOAD_VALUE_BYTES]);
 
 /*
- * The environment `env` with LD_PRELOAD led by `agent` and PMM_LEDGER set to `value`. An array to
- * be released by preload_env_free(), NULL when out of memory.
+ * The environment `env` with LD_PRELOAD led by `agent`, without other agents, and PMM_LEDGER set to
+ * `value`. An array to be released by preload_env_free(), NULL when out of memory.
  */
 char **preload_env(char **env, const char *agent, const char *value);
 void preload_env_free(char **env);

@@ -150,6 +150,26 @@ said() {
 	run -3 "$PMM" check --error-exitcode 9 -- ./bare
 }
 
+# inside OUTER INNER: pmm runs pmm, which runs a program; that one has the agent of the inner one alone.
+inside() {
+	local outer=$1 inner=$2 status=0
+	rm -f ./*.pmm said
+	within "$PMM" $outer -o outer.pmm -- "$PMM" $inner -o 'inner.%c.pmm' -- "$PROG/leaf" >said 2>&1 || status=$?
+	[ "$status" -eq 0 ] || { echo "pmm $outer -- pmm $inner: $status"; cat said; return 1; }
+	grep -q "^pmm: WARNING: 1 program was not tracked: leaf (another pmm tracks it)$" said ||
+		{ echo "pmm $outer -- pmm $inner:"; cat said; return 1; }
+	[ -s inner.leaf.pmm ] && [ -s outer.pmm ] || { echo "pmm $outer -- pmm $inner:"; ls; return 1; }
+}
+
+@test "pmm below pmm: what the inner one launches is its own" {
+	local outer inner
+	for outer in run check; do
+		for inner in run check; do
+			inside $outer $inner
+		done
+	done
+}
+
 @test "programs that are not there, or that replace each other, are not called untracked" {
 	run -0 --separate-stderr "$PMM" run -q -o x.pmm -- sh -c 'nonexistent_program; exec sh -c "exec sh -c :"'
 	run ! grep -q 'not tracked' <<<"$stderr"
