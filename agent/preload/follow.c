@@ -118,7 +118,7 @@ static bool names_agent(const char *list, const char *library)
 	return false;
 }
 
-/* Does another pmm launch it? Only the first character of our own address may change (env_mark()). */
+/* Does another pmm launch it? The first character of our own address may change (env_mark()). */
 static bool is_of_another(const char *value, const char *preload)
 {
 	if (!*value || *value == PMM_ENV_HIDDEN || str_equal(value + 1, address + 1))
