@@ -17,8 +17,9 @@ static int admit(const struct at *at, size_t size)
 		return 1;
 	if (!monitor.refused) {
 		monitor.refused = 1;
-		say(at, "request for %zu bytes fails, as all beyond the limit of %zu", size,
-		     limit);
+		say(at,
+		    "request for %zu bytes fails: tracked blocks would exceed the limit of %zu",
+		    size, limit);
 	}
 	return 0;
 }

@@ -117,10 +117,10 @@ void attach_voice_init(struct attach_voice *v, struct loop *l, bool json)
 int attach_voice_said(const struct attach_voice *v, struct err *e)
 {
 	if (v->mute == EPIPE)
-		return err_set(e, -EPIPE, "nobody reads the output any more");
+		return err_set(e, -EPIPE, "the output has no reader any more");
 	if (v->mute == ETIMEDOUT)
 		return err_set(e, -ETIMEDOUT,
-			       "nobody reads the output: what was left of it is lost");
+			       "the output has no reader: the rest of it is lost");
 	if (v->mute)
 		return err_set(e, -v->mute, "cannot write to standard output: %s",
 			       strerror(v->mute));

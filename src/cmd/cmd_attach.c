@@ -327,7 +327,7 @@ static const struct cmd_pair attach_exits[] = {
 	       "or something grows steadily, "
 	       "or --check has found a heap error" },
 	{ "2", "wrong usage" },
-	{ "3", "could not attach, or not keep or say what was recorded" },
+	{ "3", "could not attach, or could not store or report what was recorded" },
 	{ 0 }
 };
 

@@ -83,16 +83,16 @@ static const struct opt check_opts[] = {
 	  "run COMMAND under the installed Valgrind, which finds uses of uninitialised memory too",
 	  &uninit, .uses = FOR_VALGRIND },
 	{ "on-error", 0, OPT_CHOICE, NULL,
-	  "after an error: go on (default), end the program, end it with a core file (where "
+	  "after an error: continue (default), end the program, end it with a core file (where "
 	  "/proc/sys/kernel/core_pattern says)", &reaction,
 	  .choices = reactions, .uses = FOR_COMMAND },
 	{ "right", 0, OPT_FLAG, NULL,
-	  "guard: all blocks end at the end of a page, what is behind is caught at once; without "
-	  "it, and without --left, seven of eight do",
+	  "guard: all blocks end at a page's end: accesses behind them are stopped at once; "
+	  "without it, and without --left, seven of eight do",
 	  &right, .uses = FOR_GUARDED },
 	{ "left", 0, OPT_FLAG, NULL,
-	  "guard: all blocks begin at the start of a page, what is before is caught at once", &left,
-	  .uses = FOR_GUARDED },
+	  "guard: all blocks begin at a page's start: accesses before them are stopped at once",
+	  &left, .uses = FOR_GUARDED },
 	{ "exhaustive", 0, OPT_FLAG, NULL,
 	  "guard: run COMMAND three times (--right, --left, byte-exact ends) and report what they "
 	  "found together",

@@ -51,7 +51,7 @@ static int detach_run(int argc, char **argv)
 		rc = inject_detach(pid, &removed, &pause_ns, &e);
 	watchdog_end(&w, true);
 	if (rc == -ESRCH)
-		err_hint(&e, "nothing of pmm is left of a process that has ended");
+		err_hint(&e, "nothing of pmm is left in a process that has ended");
 	if (rc < 0)
 		return cmd_fail(err_default(&e, rc));
 	if (rc > 0) {

@@ -35,7 +35,7 @@ static const struct cmd_pair doctor_exits[] = {
 	{ "0", "'pmm run' can work on this machine" },
 	{ "1", "it cannot; the line marked 'no' says why" },
 	{ "2", "wrong usage" },
-	{ "3", "could not be found out" },
+	{ "3", "could not be determined" },
 	{ 0 }
 };
 

@@ -190,7 +190,7 @@ static int report_capture(const char *path, const struct session_sink *to, struc
 	if (holds) {
 		err_set(e, -EINVAL,
 			"'%s' is a capture: it has the blocks of a process but not its memory, so "
-			"it cannot be known from it who holds them",
+			"it cannot show who holds them",
 			path);
 		err_hint(e,
 			 "search anew: pmm leaks --holds %s PID, -- COMMAND, or --core CORE FILE",
@@ -199,7 +199,7 @@ static int report_capture(const char *path, const struct session_sink *to, struc
 	}
 	if (option) {
 		err_set(e, -EINVAL,
-			"'--%s' is about a search, and a capture only holds the result of one",
+			"'--%s' is for a search, and a capture has only the result of one",
 			option);
 		err_hint(e, "search anew with it: pmm leaks PID, pmm leaks -- COMMAND, or pmm "
 			    "leaks --core CORE FILE");
@@ -274,7 +274,7 @@ static int run_command(char **argv, FILE *out, struct err *e)
 
 	if (core)
 		return cmd_refuse(
-			e, "'--core' is about a process that was dumped, not about a COMMAND",
+			e, "'--core' is for a process that was dumped, not for a COMMAND",
 			"leave out one of them");
 	if (every_ns)
 		return cmd_refuse(e,
@@ -411,7 +411,7 @@ static const struct cmd_pair leaks_exits[] = {
 };
 
 static const struct cmd_pair leaks_examples[] = {
-	{ "pmm leaks 4711", "what has a process lost, that was started with 'pmm run' or is "
+	{ "pmm leaks 4711", "what has a process lost that was started with 'pmm run' or is "
 			    "watched by 'pmm attach'?" },
 	{ "pmm leaks --holds make_entry 4711", "who holds the blocks made in make_entry(), over "
 					       "which pointers, and how much hangs on each?" },

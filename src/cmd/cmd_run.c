@@ -168,7 +168,7 @@ const struct cmd cmd_run = {
 		"are "
 		"tracked as well.\n\n"
 		"When a process ends, however it ends, its ledger becomes a capture, which "
-		"'pmm report' reads. Processes that go on after the program are watched in the "
+		"'pmm report' reads. Processes that outlive the program are watched in the "
 		"background until they end.\n\n"
 		"Programs without a dynamic loader (static ones), of another architecture or with "
 		"set-user-ID cannot be tracked in this way and are refused before they run.",

@@ -100,7 +100,7 @@ static int read_process(pid_t pid, struct heap **h, struct err *e)
 	if (!rc)
 		rc = add_figures(m, &o, h, e);
 	if (!rc && damaged)
-		cmd_note("%s entries of the ledger made no sense and were left out",
+		cmd_note("%s entries of the ledger were inconsistent and were left out",
 			 fmt_count(damaged).s);
 	ledger_map_close(m);
 	return rc;

@@ -284,8 +284,7 @@ int attached_unclear(pid_t pid, int rc, struct err *e)
 		return err_set(e, rc, "cannot read the memory of process %d: %s", (int)pid,
 			       strerror(-rc));
 	err_set(e, rc,
-		"what pmm needs to know to leave process %d was written over: nothing is changed "
-		"there",
+		"pmm's record in process %d was overwritten: the process is left as it is",
 		(int)pid);
 	err_hint(e, "the program did so, or another version of pmm attached, which must detach");
 	return rc;

@@ -331,8 +331,8 @@ static int check_breakpoints(struct plan *p)
 	for (uint64_t at = p->first; at < p->moved_end && at < BREAKPOINTS; at++)
 		if (p->f->breakpoints >> at & 1)
 			return refuse(p, at,
-				      "a breakpoint is set there (a uprobe, or a debugger's): take "
-				      "it away, or set it at +0x0");
+				      "a breakpoint is set there (a uprobe, or a debugger's): "
+				      "remove it, or set it at +0x0");
 	return 0;
 }
 

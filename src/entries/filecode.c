@@ -170,7 +170,7 @@ int jumps_read(pid_t pid, struct jumps *j, struct err *e)
 	if (is < 0)
 		return attached_unclear(pid, is, e);
 	return rc ? err_set(e, rc,
-			    "it cannot be seen what an earlier pmm has left in process %d: %s",
+			    "cannot see what an earlier pmm has left in process %d: %s",
 			    (int)pid, strerror(-rc))
 		  : 0;
 }

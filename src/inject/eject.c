@@ -154,7 +154,7 @@ static int not_restored(const struct attached *a, int rc, struct err *e)
 {
 	err_set(e, rc, "the code of process %d cannot be restored: %s", (int)a->pid, strerror(-rc));
 	err_hint(e,
-		 "its calls go on to pass through the agent, which does no harm; 'pmm detach %d' "
+		 "its calls still pass through the agent, which does no harm; 'pmm detach %d' "
 		 "again takes it out",
 		 (int)a->pid);
 	return rc;

@@ -250,7 +250,7 @@ int leftover_remove(pid_t pid, struct err *e)
 	}
 	return err_set(
 		e, -EAGAIN,
-		"a thread of process %d is still at work for a pmm that was killed; try again",
+		"a thread of process %d still works for a pmm that was killed; try again",
 		(int)pid);
 }
 

@@ -174,7 +174,7 @@ static int plan(const struct making *m, const struct entry_found *f, const struc
 	if (!rc)
 		return err_set(why, -ENOTSUP,
 			       "a uprobe is set on it, which leads past the first instruction, a "
-			       "jump: take it away and attach again");
+			       "jump: remove it and attach again");
 	return rc < 0 ? rc : 0;
 }
 
@@ -190,7 +190,7 @@ static int prepare_one(const struct making *m, struct entry_found *f, uint64_t s
 	int rc;
 
 	if (!is_code(m->maps, f->begin, PMM_PATCH_BYTES))
-		return refuse(f, "it does not lie in the program's code"), 0;
+		return refuse(f, "it is not in the program's code"), 0;
 	if (!entry.hook)
 		return refuse(f, "the agent has no hook for it"), 0;
 	if (a->record.nr_patches == PMM_MAX_PATCHES)

@@ -96,7 +96,7 @@ static int check_tree(const struct ledger_map *m, struct err *e)
 		return damaged(e, "size of slots");
 	if (!m->is_memory && (fstat(m->fd, &st) || (uint64_t)st.st_size < t->slots_off ||
 			      ((uint64_t)st.st_size - t->slots_off) / t->slot_bytes < t->nr_slots))
-		return damaged(e, "slots lie beyond the file's end");
+		return damaged(e, "slots are beyond the file's end");
 	return 0;
 }
 

@@ -97,8 +97,8 @@ static int check_srclocs(const struct heap *h, const struct complaint *c)
 	if (h->nr_srclocs && !h->srclocs)
 		return violated(c, "a table is missing");
 	for (uint32_t i = 0; i < h->nr_srclocs; i++)
-		if (check_text(h->srclocs[i].file, "a spot's file", c) ||
-		    check_text(h->srclocs[i].function, "a spot's function", c))
+		if (check_text(h->srclocs[i].file, "a source location's file", c) ||
+		    check_text(h->srclocs[i].function, "a source location's function", c))
 			return -EBADMSG;
 	return 0;
 }
@@ -118,7 +118,8 @@ static int check_nodes(const struct heap *h, const struct complaint *c)
 		if (n->module && n->pc <= HEAP_FRAME_MARK_MAX)
 			return violated(c, "node %" PRIu32 " is a mark inside a module", i);
 		if (n->pc - HEAP_SRCLOC_PC < HEAP_MAX_SRCLOCS && (n->module || !heap_srcloc(h, n)))
-			return violated(c, "node %" PRIu32 " names a spot that is not there", i);
+			return violated(c, "node %" PRIu32
+					" names a source location that is not there", i);
 	}
 	return 0;
 }

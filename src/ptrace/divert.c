@@ -76,7 +76,7 @@ int divert_check(pid_t pid, const struct stop_thread *thread, uint64_t *low, str
 			stack = &maps.v[i];
 	if (!rc && !stack)
 		rc = err_set(e, -EAGAIN,
-			     "thread %d of process %d runs on a stack of its own making",
+			     "thread %d of process %d runs on a stack that it made itself",
 			     (int)thread->tid, (int)pid);
 	else if (!rc && arch_sp(&thread->regs) - stack->start < NEEDED_BYTES)
 		rc = err_set(e, -EAGAIN, "thread %d of process %d has used up its stack",

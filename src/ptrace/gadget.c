@@ -154,7 +154,7 @@ int gadget_find(pid_t pid, struct gadget *g, struct err *e)
 			     g->syscall_ret
 				     ? "the instruction sequence that returns from a signal handler"
 				     : "a system call followed by a return");
-		err_hint(e, "without it the process could not go on if pmm were killed while "
+		err_hint(e, "without it the process could not continue if pmm were killed while "
 			    "working in it");
 	}
 	return rc;

@@ -136,7 +136,7 @@ static int does_not_stop(struct seizing *sz, pid_t tid)
 				"such as a disk or a child made by vfork; "
 				"try again");
 	else
-		err_hint(sz->e, "the machine is too busy for it to get so far; try again");
+		err_hint(sz->e, "the machine is too busy for it to stop in time; try again");
 	return -ETIMEDOUT;
 }
 

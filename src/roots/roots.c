@@ -205,7 +205,8 @@ int roots_intact(const struct roots *s, struct err *e)
 			       (int)s->state->copied.pid);
 	err_set(e, -ECHILD, "the copy of process %d was killed while it was searched",
 		(int)s->state->copied.pid);
-	err_hint(e, "when memory runs out it goes first; search with the program stopped: --stop");
+	err_hint(e, "when memory runs out the kernel kills it first; search with the program "
+		    "stopped: --stop");
 	return -ECHILD;
 }
 

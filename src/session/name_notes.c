@@ -30,8 +30,8 @@ void name_notes_losses(const struct session_sink *to, struct symbolizer *sym, co
 		last = info.too_large;
 		if (info.too_large_bytes == UINT64_MAX)
 			session_note(to,
-				     "the debug information of '%s' is not used: it unfolds to "
-				     "more than makes sense",
+				     "the debug information of '%s' is not used: it decompresses "
+				     "to an implausible size",
 				     info.too_large);
 		else
 			session_note(to,

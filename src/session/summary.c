@@ -220,7 +220,7 @@ static void note_never_started(const struct session_sink *to, const struct summa
 			     "here");
 	else
 		session_hint(to,
-			     "does it clear LD_PRELOAD, or start another program by a static one? "
+			     "does it clear LD_PRELOAD, or start another program through a static one? "
 			     "'pmm doctor' says whether tracking works here");
 }
 

@@ -125,8 +125,8 @@ const char *lost_off_text(const struct heap *h, struct str *to)
 	case PMM_OFF_OWN_ALLOCATOR:
 		if (h->allocs)	/* its malloc leads to ours after all */
 			return NULL;
-		str_add(to, "the program has a malloc of its own, which goes before pmm's: its "
-			    "heap is not seen");
+		str_add(to, "the program has its own malloc, which precedes pmm's: its heap is "
+			    "not recorded");
 		return "own_allocator";
 	case PMM_OFF_NO_GROWTH:
 		str_add(to, "the ledger could not grow any more: the program put itself under "
@@ -134,7 +134,7 @@ const char *lost_off_text(const struct heap *h, struct str *to)
 		return "confined";
 	case PMM_OFF_NO_CHILDREN:
 		str_add(to, "the program put itself under seccomp, and its filter does not allow "
-			    "what a ledger takes: processes that it began since, and programs "
+			    "what a ledger takes: processes that it started since, and programs "
 			    "that it or they executed, are not tracked");
 		return "children_closed";
 	default:

@@ -80,7 +80,7 @@ held() {
 	start attach_held "$PROG/libattach_held_plugin.so"
 	watch --json
 	tell l held
-	await -p "$MONITOR" grep -q 'goes on trying' "$T/watch.err"
+	await -p "$MONITOR" grep -q 'keeps trying' "$T/watch.err"
 	grep '^pmm: WARNING: 1 function of libraries that were loaded meanwhile is not seen: a thread of process' "$T/watch.err"
 	tell p plain
 }

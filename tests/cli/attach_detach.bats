@@ -43,7 +43,7 @@ as_before() {
 	cat "$T/watch.err"
 	[ "$STATUS" -eq 3 ]
 	grep -q "detached: process $PID is as it was" "$T/watch.err"
-	[ "$(tail -1 "$T/watch.err")" = "pmm: nobody reads the output any more" ]
+	[ "$(tail -1 "$T/watch.err")" = "pmm: the output has no reader any more" ]
 	same_picture first loose
 	finish 42
 }

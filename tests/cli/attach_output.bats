@@ -143,7 +143,7 @@ ended() {
 	ended
 	clean
 	[ "$STATUS" -eq 3 ]
-	[ "$(tail -1 "$T/watch.err")" = "pmm: nobody reads the output: what was left of it is lost" ]
+	[ "$(tail -1 "$T/watch.err")" = "pmm: the output has no reader: the rest of it is lost" ]
 	grep -q "detached: process $PID is as it was" "$T/watch.err"
 	exec 6>&-
 	finish 0
@@ -160,7 +160,7 @@ ended() {
 	ended
 	clean
 	[ "$STATUS" -eq 3 ]
-	[ "$(tail -1 "$T/watch.err")" = "pmm: nobody reads the output any more" ]
+	[ "$(tail -1 "$T/watch.err")" = "pmm: the output has no reader any more" ]
 	finish 0
 }
 

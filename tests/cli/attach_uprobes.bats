@@ -223,7 +223,7 @@ musl() {
 	probe "$(readlink -f "$LIBRARY")" -- malloc_good_size posix_memalign
 	watch --alloc "malloc_good_size=malloc(arg0)"
 	[ "$(grep "not patched" "$T/watch.err")" = "pmm: not patched: malloc_good_size: a uprobe is set on it, which leads past the first\
- instruction, a jump: take it away and attach again" ] || { cat "$T/watch.err"; return 1; }
+ instruction, a jump: remove it and attach again" ] || { cat "$T/watch.err"; return 1; }
 	tell g done
 	now site leak_d allocs=2 live=600
 	unwatch

@@ -267,8 +267,8 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 
 @test "check: what makes no sense is refused in a sentence" {
 	refuses 2 "'--left' and '--right' contradict each other" --left --right -- true
-	refuses 2 "'--uninit' is Valgrind's work" --uninit --level=light -- true
-	refuses 2 "'--uninit' is Valgrind's work" --uninit -o x -- true
+	refuses 2 "'--uninit' runs Valgrind" --uninit --level=light -- true
+	refuses 2 "'--uninit' runs Valgrind" --uninit -o x -- true
 	refuses 2 "--fail-rate: '200' is not a percentage" --fail-rate 200 -- true
 	refuses 2 "--fail-rate: 'nan' is not a percentage" --fail-rate nan -- true
 	refuses 2 "--budget: 'x' is not a percentage" --budget x -- true
@@ -284,7 +284,7 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 	refuses 2 "'--limit' is for a COMMAND" --limit 1M $$
 	refuses 2 "'--level' is for a COMMAND" --level light "$CHECK"
 	refuses 2 "'--uninit' is for a COMMAND" --uninit $$
-	refuses 2 "'--uninit' is Valgrind's work, which knows no '--limit'" --uninit --limit 1M -- true
+	refuses 2 "'--uninit' runs Valgrind, which has no '--limit'" --uninit --limit 1M -- true
 	refuses 2 "'--left' does nothing with '--level=light'" --left --level=light -- true
 	refuses 2 "'--sample' does nothing with '--level=guard'" --sample 1K -- true
 	grep -q "choose '--level=sampled'" "$T/said"

@@ -175,7 +175,7 @@ refuses() { refused_with "$1" "$2" "$PMM" leaks "${@:3}"; }
 	refuses 2 "contradict" --json --format valgrind-xml "$LEAKS"
 	refuses 2 "text and JSON only" --every 1 --format valgrind-xml "$LEAKS"
 	for option in --every=1 --heuristics=none --tag-bits=top --show-bytes --stop --threads=1; do
-		refuses 2 "'${option%%=*}' is about a search" "$option" "$LEAKS"
+		refuses 2 "'${option%%=*}' is for a search" "$option" "$LEAKS"
 	done
 	refuses 3 "cannot read the suppressions in '$T/none'" --suppressions "$T/none" "$LEAKS"
 	printf '{\n' >"$T/bad.supp"

@@ -192,7 +192,7 @@ closed() {
 	shift
 	track closed "$@"
 	[ "$STATUS" -eq 0 ] || { echo "$*: status $STATUS"; cat "$T/err"; return 1; }
-	[ "$(grep -c 'processes that it began since, and programs that it or they executed, are not tracked' "$T/err")" -eq "$warns" ]
+	[ "$(grep -c 'processes that it started since, and programs that it or they executed, are not tracked' "$T/err")" -eq "$warns" ]
 	first=$(captures | head -1)
 	[ "$("$PMM" report --json "$first" | jq '[.warnings[] | select(.code == "children_closed")] | length')" -eq "$warns" ]
 	found "$first" site before allocs=100 frees=0 blocks=100

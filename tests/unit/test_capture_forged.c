@@ -513,7 +513,7 @@ static void forged_lines_are_refused(void **state)
 		  "(lines of the source): a number is out of range" },
 		{ change_nothing, forge_srclocs_twice, "(lines of the source): it is there twice" },
 		{ forget_srclocs, forge_srclocs_none,
-		  "(contents): node 1 names a spot that is not there" },
+		  "(contents): node 1 names a source location that is not there" },
 	};
 	struct heap *h = recipe_heap("site main size=10 allocs=2\n");
 	struct image plain = write_image(h), spotted;

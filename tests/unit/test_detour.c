@@ -356,7 +356,7 @@ static void test_breakpoints(void **state)
 		assert_int_equal(plan_probed(push, 1u << i, &e), i >= 2 && i < 7 ? -ENOTSUP : 0);
 	assert_int_equal(plan_probed(push, 1u << 2, &e), -ENOTSUP);
 	assert_string_equal(e.text, "at +0x2: a breakpoint is set there (a uprobe, or a "
-				    "debugger's): take it away, or set it at +0x0");
+				    "debugger's): remove it, or set it at +0x0");
 	assert_int_equal(plan_probed(jump, 1, &e), 0);
 	assert_int_equal(plan_probed(CODE("\xc3\xcc\xcc\xcc\xcc\xcc", 1), 1, &e), -ENOTSUP);
 	assert_int_equal(

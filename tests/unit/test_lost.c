@@ -180,8 +180,8 @@ static void the_end_of_tracking_has_one_sentence(void **state)
 	expect_off(12345, 1, "tracking_stopped",
 		   "tracking stopped early; what came after is missing");
 	expect_off(PMM_OFF_OWN_ALLOCATOR, 0, "own_allocator",
-		   "the program has a malloc of its own, which goes before pmm's: its heap is not "
-		   "seen");
+		   "the program has its own malloc, which precedes pmm's: its heap is not "
+		   "recorded");
 	expect_off(PMM_OFF_OWN_ALLOCATOR, 1, NULL, "");
 	expect_off(PMM_OFF_NO_GROWTH, 1, "confined",
 		   "the ledger could not grow any more: the program put itself under seccomp, and "

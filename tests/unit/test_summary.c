@@ -237,15 +237,15 @@ static void what_was_not_seen(void **state)
 	     "here\n");
 	says((struct summary){ .status = 0 }, true,
 	     "pmm: WARNING: nothing was seen: the agent never started in this program\n"
-	     "pmm: hint: does it clear LD_PRELOAD, or start another program by a static one? 'pmm "
+	     "pmm: hint: does it clear LD_PRELOAD, or start another program through a static one? 'pmm "
 	     "doctor' says whether tracking works here\n");
 	says((struct summary){ .heap = h, .nr_lost = 5 }, true,
 	     "pmm: WARNING: 5 processes could not be tracked: no memory or address space for a "
 	     "ledger, or no descriptors to watch them\n");
 	h->off_reason = PMM_OFF_OWN_ALLOCATOR;
 	says((struct summary){ .heap = h }, true,
-	     "pmm: WARNING: the program has a malloc of its own, which goes before pmm's: its heap "
-	     "is not seen\n");
+	     "pmm: WARNING: the program has its own malloc, which precedes pmm's: its heap is "
+	     "not recorded\n");
 	h->allocs = 1;				/* its malloc leads to ours after all */
 	says((struct summary){ .heap = h }, true, "");
 	h->off_reason = PMM_OFF_NO_GROWTH;

@@ -140,7 +140,7 @@ static void print_main_page(FILE *out)
 	put_section(out, "DESCRIPTION",
 					"pmm keeps a ledger of the live heap of a running "
 					"program: every block, its size, its age and the call "
-					"stack that allocated it. The ledger lies in memory that "
+					"stack that allocated it. The ledger is in memory that "
 					"pmm shares with the program. It can be read at any "
 					"moment and survives any end of the program. A capture "
 					"(.pmm file) is a heap of one moment, compressed.\n\n"

@@ -24,7 +24,7 @@ static const char *level_of(unsigned uses)
 static void refuse_for_command(const struct opt *o, unsigned what, struct err *e)
 {
 	if (what == FOR_VALGRIND) {
-		err_set(e, -EINVAL, "'--uninit' is Valgrind's work, which knows no '--%s'",
+		err_set(e, -EINVAL, "'--uninit' runs Valgrind, which has no '--%s'",
 			o->name);
 		err_hint(e, "leave out one of them");
 	} else if (o->uses & FOR_COMMAND) {

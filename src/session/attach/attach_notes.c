@@ -77,7 +77,7 @@ static void note_unguarded(const struct session_sink *to, pid_t pid, const struc
 	static const char *const why[PMM_NR_CHECK_STOPS] = {
 		[PMM_CHECK_STOP_BLOCKED] = "a thread blocks SIGSEGV",
 		[PMM_CHECK_STOP_HANDLER] =
-			"it put a handler for SIGSEGV in place by a system call of its own",
+			"it set a handler for SIGSEGV by its own system call",
 		[PMM_CHECK_STOP_IGNORED] = "it ignores SIGSEGV",
 		[PMM_CHECK_STOP_CONFINED] = "it entered seccomp",
 	};

@@ -149,7 +149,7 @@ static void note_late(struct attach_session *s)
 		return;
 	}
 	attach_note_late(s->to, late);
-	session_note(s->to, "pmm goes on trying");
+	session_note(s->to, "pmm keeps trying");
 }
 
 void attach_session_run(struct attach_session *s)

@@ -480,11 +480,11 @@ $ pmm check --count 3 -- true
   pmm: hint: leave it out: a COMMAND is checked until it ends
 [2]
 $ pmm check --uninit --level=guard -- true
-  pmm: '--uninit' is Valgrind's work, which knows no '--level'
+  pmm: '--uninit' runs Valgrind, which has no '--level'
   pmm: hint: leave out one of them
 [2]
 $ pmm check --uninit -o x -- true
-  pmm: '--uninit' is Valgrind's work, which knows no '--output'
+  pmm: '--uninit' runs Valgrind, which has no '--output'
   pmm: hint: leave out one of them
 [2]
 $ pmm check --count 3 check.pmm

@@ -136,7 +136,7 @@ $ pmm help --man | head -60
   .I COMMAND
   [options] ...
   .SH DESCRIPTION
-  pmm keeps a ledger of the live heap of a running program: every block, its size, its age and the call stack that allocated it. The ledger lies in memory that pmm shares with the program. It can be read at any moment and survives any end of the program. A capture (.pmm file) is a heap of one moment, compressed.
+  pmm keeps a ledger of the live heap of a running program: every block, its size, its age and the call stack that allocated it. The ledger is in memory that pmm shares with the program. It can be read at any moment and survives any end of the program. A capture (.pmm file) is a heap of one moment, compressed.
   .PP
   Results go to standard output, messages to standard error.
   .SH COMPILED IN
@@ -561,7 +561,7 @@ $ pmm detach 0
 [2]
 $ pmm detach 999999999
   pmm: no process 999999999
-  pmm: hint: nothing of pmm is left of a process that has ended
+  pmm: hint: nothing of pmm is left in a process that has ended
 [3]
 $ pmm snapshot 999999999
   pmm: no process 999999999

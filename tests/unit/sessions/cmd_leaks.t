@@ -911,11 +911,11 @@ $ pmm leaks --fail-on=definite demo.pmm
   pmm: hint: record another with 'pmm run --leaks', search a running process with 'pmm leaks PID', or a core file with 'pmm leaks --core CORE FILE'
 [3]
 $ pmm leaks --tag-bits 3 leaks.pmm
-  pmm: '--tag-bits' is about a search, and a capture only holds the result of one
+  pmm: '--tag-bits' is for a search, and a capture has only the result of one
   pmm: hint: search anew with it: pmm leaks PID, pmm leaks -- COMMAND, or pmm leaks --core CORE FILE
 [2]
 $ pmm leaks --heuristics none leaks.pmm
-  pmm: '--heuristics' is about a search, and a capture only holds the result of one
+  pmm: '--heuristics' is for a search, and a capture has only the result of one
   pmm: hint: search anew with it: pmm leaks PID, pmm leaks -- COMMAND, or pmm leaks --core CORE FILE
 [2]
 $ pmm leaks --heuristics nonsense leaks.pmm
@@ -939,7 +939,7 @@ $ pmm leaks 999999999
   pmm: hint: when it has ended, name its capture, pmm.COMMAND.999999999.pmm as a rule
 [3]
 $ pmm leaks --every 1 leaks.pmm
-  pmm: '--every' is about a search, and a capture only holds the result of one
+  pmm: '--every' is for a search, and a capture has only the result of one
   pmm: hint: search anew with it: pmm leaks PID, pmm leaks -- COMMAND, or pmm leaks --core CORE FILE
 [2]
 $ pmm leaks --count 3 leaks.pmm

@@ -75,7 +75,7 @@ $ pmm run -o h.pmm -- $PROG/own_malloc
   pmm: calls        no allocations, 0 frees
   pmm: capture      h.pmm
   pmm: hint: pmm report h.pmm
-  pmm: WARNING: the program has a malloc of its own, which goes before pmm's: its heap is not seen
+  pmm: WARNING: the program has its own malloc, which precedes pmm's: its heap is not recorded
 $ pmm run -o h.pmm -- $PROG/peak
   pmm: 'BUILD/tests/prog/peak' exited with status 0 after TIME
   pmm: peak         137 KiB after TIME
