@@ -3,7 +3,7 @@
  * The ledger as pmm.h's full form sees it (include/pmm/shim.h), and the parts of that which its hot
  * path shares.
  *
- * Behind each block lies a canary of 8 bytes which also holds the block's number: both halves of
+ * Behind each block is a canary of 8 bytes which also holds the block's number: both halves of
  * the word are mixed with it, so they tell whether they are whole by comparison, and the number of
  * the request costs no memory.
  */

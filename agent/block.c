@@ -22,7 +22,7 @@
  * the barrier, and then its word is in the copy, or has an odd `seq` (agent/seqlock.h), and is
  * waited for. On x86-64 none of (1) to (3) is more than a move.
  *
- * Blocks of pools (PMM_KIND_OTHER) lie inside blocks or mappings that are recorded themselves, so
+ * Blocks of pools (PMM_KIND_OTHER) are inside blocks or mappings that are recorded themselves, so
  * they always go to that table, and are only found there when they are asked for.
  */
 #include "agent/block.h"
@@ -193,8 +193,8 @@ static bool no_room(uint64_t size)
 /*
  * A new number for a thread and a time. Each stands for one tick at first and for twice as many
  * after every 2^18 numbers, so that stamps never take more than some tens of MiB: one busy thread
- * has ticks for 43 minutes and 1 s after three days. Without room the context's last number goes
- * on.
+ * has ticks for 43 minutes and 1 s after three days. Without room the context's last number
+ * continues .
  */
 static __attribute__((noinline)) void stamp_new(struct block_stamp *stamp, uint32_t thread,
 						uint32_t tick)
@@ -283,7 +283,7 @@ static inline bool put_words(uint64_t *at, const uint64_t word[2], bool dense)
 /*
  * Enter words at their place. With allocators that share granules it may be taken: false. A
  * neighbour that has our granule is small, and one that takes it meanwhile is as well, so the next
- * granule lies within our block in any case.
+ * granule is within our block in any case.
  */
 static inline bool put(uint64_t *at, const uint64_t word[2])
 {

@@ -2,7 +2,7 @@
 /*
  * Contexts: per-thread state without a TLS section, found by hashing the thread pointer.
  *
- * The hash table lies in memory that fork wipes, so a forked child misses at its first event and
+ * The hash table is in memory that fork wipes, so a forked child misses at its first event and
  * lands here, whoever forked it and how. vfork and posix_spawn children share the parent's memory
  * and thread pointer; they use the parent's context while the parent waits, which is right: it is
  * the parent's heap they change.
@@ -320,7 +320,7 @@ static bool on_signal_stack(void)
 struct tctx *ctx_nested(struct tctx *c, uintptr_t sp)
 {
 	/*
-	 * A hook that lies below us on the same stack, or just here, cannot still be running:
+	 * A hook that is below us on the same stack, or just here, cannot still be running:
 	 * the program jumped out of it.
 	 */
 	if (sp >= c->pub.busy_sp && sp - c->pub.busy_sp < (8ul << 20) && !on_signal_stack()) {

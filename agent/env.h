@@ -20,7 +20,7 @@ void env_mark(const char *name, char c);
 /* The environment that the program has now, as execv() hands it on; NULL: not known. */
 char **env_now(void);
 
-/* Have the program go on with another one. */
+/* Have the program continue with another one. */
 void env_replace(char **env);
 
 /*

@@ -11,9 +11,9 @@
  *
  * Without locks; any thread may stop for ever at any instruction, handlers of signals come in
  * anywhere:
- *  - A node is filled, then put into the first empty slot of its way by compare-and-swap. Who loses
- *    looks at what the winner put there, and goes on behind it. Slots are never emptied, so of two
- *    that add the same node one finds the other's.
+ *  - A node is filled, then put into the first empty slot of its way by compare-and-swap. The loser
+ *    looks at what the winner put there, and continues behind it. Slots are never emptied, so of
+ *    two threads that add the same node one finds the other's.
  *  - Who finds a part three quarters full gets an array twice as large (or four times), *closes*
  *    each empty slot of the old one, copies, and puts the new array into the part's word by
  *    compare-and-swap. A closed array takes no more nodes: who wanted to add one there waits a
@@ -308,7 +308,7 @@ static inline bool run_is(uint32_t nr, uint32_t parent, const uint64_t *frame, u
 }
 
 /*
- * The innermost node of a run whose nodes are all there: one look-up, and those nodes mostly lie in
+ * The innermost node of a run whose nodes are all there: one look-up, and those nodes mostly are in
  * one or two lines.
  */
 static inline uint32_t run_find(uint64_t hash, uint32_t parent, const uint64_t *frame, uint32_t n)

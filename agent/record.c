@@ -161,8 +161,8 @@ static inline __attribute__((always_inline)) void allocated(struct tctx *c, uint
 static inline void released(struct tctx *c, uint64_t address, struct block_info *was);
 
 /*
- * Blocks that lie where one is to be entered were freed past the hooks. With allocators that share
- * granules they may lie side by side; pools' blocks are not in that table.
+ * Blocks that are where one is to be entered were freed past the hooks. With allocators that share
+ * granules they may be side by side; pools' blocks are not in that table.
  */
 static __attribute__((noinline, cold)) void displace(struct tctx *c, uint64_t address,
 						     uint64_t *place, uint64_t size, uint32_t kind)

@@ -28,7 +28,7 @@ uint64_t sample_bytes(uint64_t size);
 
 extern uint8_t sample_pages[AGENT_FILTER_SLOTS] __attribute__((visibility("hidden")));
 
-/* How many live samples lie on pages that share this address's slot; 255 = many, for ever. */
+/* How many live samples are on pages that share this address's slot; 255 = many, for ever. */
 static inline uint8_t *sample_filter(uint64_t address)
 {
 	return &sample_pages[(address >> 12) % AGENT_FILTER_SLOTS];

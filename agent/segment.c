@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory file that this process's ledger lies in.
+ * The memory file that this process's ledger is in.
  *
  * A ledger is trusted by the agent in its process: its own lists hang off it. So it is this
  * process's alone. No descriptor is kept and no child inherits the mapping (MADV_DONTFORK), whoever

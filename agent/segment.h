@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory file that this process's ledger lies in: made, mapped for this process alone, laid
+ * The memory file that this process's ledger is in: made, mapped for this process alone, laid
  * out.
  */
 #ifndef AGENT_SEGMENT_H

@@ -152,7 +152,7 @@ static inline bool exceeds_peak(const struct pmm_ledger *l, uint64_t word, uint6
 
 /*
  * The peak would be exceeded by what credits hold: call them back and add to a word that holds
- * none. Threads take new ones at once, which would go on for ever; agent.credit_stop, the next
+ * none. Threads take new ones at once, which would continue for ever; agent.credit_stop, the next
  * epoch's number, keeps them from it until the peak is sealed or is found not to be exceeded. A
  * thread that never gets to either end (it was in a handler that jumped out) stops credits for no
  * longer than this epoch. Returns the new word; `word` is the one it replaced.

@@ -142,7 +142,7 @@ static int on_free_list(const void *p)
 }
 
 /*
- * Is what lies there no chunk in use that such a block would have? One that is free shows in the
+ * Is what is there no chunk in use that such a block would have? One that is free shows in the
  * next one, which says how large it is (malloc/malloc.c, prev_inuse(), prev_size()); one that was
  * joined with others, or whose memory is others' now, by its size.
  */

@@ -112,7 +112,7 @@ struct check_block {
 };
 
 /*
- * The block that `address` lies in or, when that is none, that it most likely belongs to: canary
+ * The block that `address` is in or, when that is none, that it most likely belongs to: canary
  * around a block, pages of a guarded one. `reach`: a canaried block may begin so many bytes before
  * (the search costs time in proportion); from CHECK_REACH_ALL on those in quarantine are looked at
  * as well, all of them. False: none known. Reads no memory that may be unmapped.

@@ -81,7 +81,7 @@ bool canary_damage_around(const void *p, size_t size, size_t align, uint64_t *at
 bool canary_damage_headless(const void *p, size_t size, size_t align, uint64_t facts, uint64_t *at);
 
 /*
- * Has what overwrote head or canary got as far as the last word of it on one side? Then what lies
+ * Has what overwrote head or canary got as far as the last word of it on one side? Then what is
  * beyond, which is the real allocator's or another block's, may be overwritten as well. Of live
  * blocks, and of released ones that are poisoned.
  */
@@ -104,7 +104,7 @@ void canary_clear(void *p);
 
 /* ---- the same, where each allocation or release comes by ------------------------------------- */
 
-/* canary_look(). *over: the facts, spread, that lie over the seal. */
+/* canary_look(). *over: the facts, spread, that are on top of the seal. */
 QUICK enum canary_says canary_quick_look(const void *p, size_t *size, size_t *align, uint64_t *over)
 {
 	const struct pmm_head *h = head_of(p);

@@ -109,7 +109,7 @@ void held_block(const void *p, const struct held *h, struct check_block *out);
 void block_of_facts(uint64_t facts, struct check_block *out);
 
 /*
- * In a forked child: the canaried block of before the fork that `address` lies in, its head and
+ * In a forked child: the canaried block of before the fork that `address` is in, its head and
  * tail included, and which begins at most `reach` bytes before. And: does one begin at `p` whose
  * head is overwritten, as its canary or what is left of the head says? facts 0: not known.
  */
@@ -141,7 +141,7 @@ bool stray_release(struct tctx *c, void *p, const struct check_said *said,
 		   const struct caller *from);
 
 /*
- * What lies at an address that is in no block. sp: the caller's. PMM_PLACE_UNKNOWN where it is not
+ * What is at an address that is in no block. sp: the caller's. PMM_PLACE_UNKNOWN where it is not
  * known.
  */
 enum pmm_finding_place place_of(uint64_t address, uint64_t sp);

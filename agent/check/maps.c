@@ -126,7 +126,7 @@ bool maps_find(uint64_t address, struct mapping *m, bool *readable)
 }
 
 /*
- * A thread's control block lies at the upper end of its stack, in the same mapping (glibc, musl);
+ * A thread's control block is at the upper end of its stack, in the same mapping (glibc, musl);
  * the first thread's is elsewhere.
  */
 bool maps_is_threads_stack(const struct mapping *m, uint64_t address)

@@ -27,7 +27,7 @@ struct quarantined {
 	union {
 		struct {
 			uint64_t size : 44, align_log2 : 6, kind : 8;
-			uint64_t damaged : 1;	/* what lies next to it may be, too */
+			uint64_t damaged : 1;	/* what is next to it may be, too */
 			uint64_t gone : 1;	/* it was never kept, only noted */
 		};
 		uint64_t what;		/* all of these, to be set at once: quarantined_what() */

@@ -5,7 +5,7 @@
  * for all else there is agent/strings/bounds.h.
  *
  * All bytes of canary and of poison have their highest bit set, and behind each block there are
- * sixteen at least, aligned. So a range leaves no block, and lies in no released one, unless some
+ * sixteen at least, aligned. So a range leaves no block, and is in no released one, unless some
  * sixteen aligned bytes that it touches are all like that, or its last byte and the next sixteen
  * are (canary fills up the block's last sixteen).
  */
@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) bool quick_both_fit(const void *a, 
 	return (!in_a || quick_look(a, bytes, start)) && (!in_b || quick_look(b, bytes, false));
 }
 
-/* Do `bytes` bytes from p on lie on one page? */
+/* Are `bytes` bytes from p on on one page? */
 static inline __attribute__((always_inline)) bool quick_whole(const void *p, size_t bytes)
 {
 	return likely((uint64_t)p % ARCH_PAGE <= ARCH_PAGE - bytes);

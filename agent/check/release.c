@@ -40,7 +40,7 @@ QUICK void find(const void *p, struct held *h)
 		h->facts = 0;
 		if (says == CANARY_LIVE &&
 		    unlikely(over != pmm_spread(facts_of(h->was.site, h->was.kind))) && over)
-			says = CANARY_NOTHING; /* what lies over the seal is overwritten, and no
+			says = CANARY_NOTHING; /* what is on top of the seal is overwritten, and no
 						  more */
 	} else {
 		says = canary_look_safely(p, &h->size, &h->align);

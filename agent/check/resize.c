@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * realloc: as a rule a new block and a release of the old one, so that what is done with the old
- * one afterwards is found. Large blocks go on where the real allocator puts them.
+ * one afterwards is found. Large blocks stay where the real allocator puts them.
  */
 #include "agent/check/agent_check.h"
 
@@ -15,8 +15,8 @@
 #define GUARDED_MOST	((size_t)ARCH_PAGE << (PMM_GUARD_AREAS - 1))
 
 /*
- * A large canaried block, taken, goes on where the real allocator puts it, contents and all.
- * `head`: as it was.
+ * A large canaried block, taken: the real allocator resizes or moves it, contents and all. `head`:
+ * as it was.
  */
 static void *resized_in_place(struct tctx *c, void *old, const struct pmm_head *head,
 			      struct held *h, size_t size, uint32_t kind, const struct caller *from)

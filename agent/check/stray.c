@@ -23,7 +23,7 @@ static void describe(uint64_t at, const struct block_info *was, struct check_blo
 				     .alloc_thread = block_thread(was) };
 }
 
-/* A live one, with its tail, or else the one whose head the address lies in. */
+/* A live one, with its tail, or else the one whose head the address is in. */
 static bool find_canaried(uint64_t address, uint64_t reach, struct check_block *out)
 {
 	struct block_info was;

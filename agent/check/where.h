@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a guarded block lies in its pages, and whose an access beside guarded blocks is: arithmetic
+ * Where a guarded block is in its pages, and whose an access beside guarded blocks is: arithmetic
  * alone, tested over all sizes and distances.
  */
 #ifndef AGENT_CHECK_WHERE_H
@@ -18,7 +18,7 @@
  */
 #define WHERE_NATURAL	16u
 
-/* One of so many blocks of a call site lies at the start of its pages. */
+/* One of so many blocks of a call site is at the start of its pages. */
 #define WHERE_TURN	8u
 
 /*
@@ -51,7 +51,7 @@ static inline uint64_t where_block(uint64_t pages, uint64_t bytes, size_t size, 
 }
 
 /*
- * Which end of its pages the nth block (from 0) of a call site lies at, unless the user said: of
+ * Which end of its pages the nth block (from 0) of a call site is at, unless the user said: of
  * each WHERE_TURN in a row one at the start, never the first of all. Which one follows no pattern
  * that a program may have, and is the same in each run that makes its calls in the same order.
  */

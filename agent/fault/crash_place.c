@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lies where the fault was: which block, which mapping, or nothing at all.
+ * What is where the fault was: which block, which mapping, or nothing at all.
  */
 #include "agent/fault/crash.h"
 
@@ -59,7 +59,7 @@ static bool is_heap_like(const struct around *a)
 	return !a->held || a->at.heap || !a->at.path[0];
 }
 
-/* The block that it lies in or most likely belongs to. */
+/* The block that it is in or most likely belongs to. */
 static bool block_find(const struct around *a, struct check_block *b)
 {
 	if (check_find(a->address, CHECK_REACH_ALL, b))

@@ -124,7 +124,7 @@ static bool stopped(void *info, struct arch_ucontext *uc)
 
 /*
  * Did the thread's stack run over? Then the stack pointer stands at its end or beyond, the access
- * is not far below it, and what lies next above both that can be read is where the stack ends.
+ * is not far below it, and what is next above both that can be read is where the stack ends.
  */
 static bool stack_over(const struct arch_ucontext *uc, uint64_t address)
 {

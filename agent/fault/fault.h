@@ -4,8 +4,8 @@
  *
  * Our handler for SIGSEGV, SIGBUS and SIGTRAP is always in place; the program's own are called from
  * it as the kernel would have called them (agent/preload/hooks_signal.c hides this). An access to
- * the pool becomes a finding. To go on, its pages are opened, the one instruction is run with the
- * trap flag set and all signals blocked, and the pages are closed again in SIGTRAP.
+ * the pool becomes a finding. To continue, its pages are opened, the one instruction is run with
+ * the trap flag set and all signals blocked, and the pages are closed again in SIGTRAP.
  */
 #ifndef AGENT_FAULT_FAULT_H
 #define AGENT_FAULT_FAULT_H
@@ -16,7 +16,7 @@
 /* The agent is on: handlers, and an alternate stack for this thread if it has none. */
 void fault_start(void);
 
-/* A thread has its context: an alternate stack for it; at its end that is taken back. */
+/* A thread has its context: an alternate stack for it; at its end that is undone. */
 void fault_thread(void);
 
 /*

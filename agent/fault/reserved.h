@@ -31,7 +31,7 @@ void reserved_start(void);
  */
 void signal_stack_take(struct tctx *c);
 
-/* Its end, 0 = the thread has none; and does an address lie in it? */
+/* Its end, 0 = the thread has none; and is an address in it? */
 uint64_t signal_stack_end(void);
 bool signal_stack_holds(uint64_t address);
 

@@ -16,7 +16,7 @@
 bool step_active(void);
 
 /*
- * The instruction was stopped at `page`: open it, and begin or go on. leave_open: its pages are
+ * The instruction was stopped at `page`: open it, and begin or continue. leave_open: its pages are
  * left open for a while (agent/check/left_open.h). False: the kernel refused; all is closed, the
  * context is the program's.
  */

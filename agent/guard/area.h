@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The areas of the guard pool (include/pmm/check.h): where each run lies, and which is taken next.
+ * The areas of the guard pool (include/pmm/check.h): where each run is, and which is taken next.
  *
  * A run is taken from its area's queue, the oldest of those released, as long as more than a
  * certain number of them are kept back, else it is one never used, so that a pointer into a

@@ -16,7 +16,7 @@
 
 #include "include/pmm/ledger.h"
 
-/* Where it lies; no bytes where there is none. */
+/* Where it is; no bytes where there is none. */
 struct guard_pool {
 	uint64_t start, bytes;
 };
@@ -34,7 +34,7 @@ bool guard_start(const struct pmm_check *options);
 /*
  * Zeroed memory for a block: number of its run, or UINT32_MAX with *why. align: a power of two, 0 =
  * none was asked for. It has malloc's at least (agent/check/where.h). bias: which end of its pages
- * it lies at, if the user leaves that open. pmm_guard.address, size_bytes, pages are set, free_*
+ * it is at, if the user leaves that open. pmm_guard.address, size_bytes, pages are set, free_*
  * are 0, and the rest of its pages is canary; state is LIVE once guard_publish() was called, until
  * then only the caller knows it. A block of 0 bytes has a page all the same, and an address at its
  * end, or start.
@@ -68,12 +68,12 @@ extern void (*guard_at_work)(uint64_t now) __attribute__((visibility("hidden")))
 /* Is there a pool? */
 bool guard_has_pool(void);
 
-/* Which end of its pages the nth block (from 0) of a call site is to lie at. */
+/* Which end of its pages the nth block (from 0) of a call site is to be at. */
 enum pmm_guard_bias guard_bias(uint32_t site, uint64_t nth);
 
 /*
- * Is `address` in the pool? Its run then, or, in a guard page, the run behind which it lies, or
- * else before which it lies; a run that was never used does not count. UINT32_MAX for none.
+ * Is `address` in the pool? Its run then, or, in a guard page, the run behind which it is, or
+ * else before which it is; a run that was never used does not count. UINT32_MAX for none.
  */
 static inline bool guard_in_pool(uint64_t address)
 {
@@ -127,15 +127,15 @@ bool guard_page_protected(uint64_t page, struct guard_stop *last);
 void guard_protects(void);
 
 /*
- * Where accesses are not let through one by one: open a page of the pool for good. What lies on it
+ * Where accesses are not let through one by one: open a page of the pool for good. What is on it
  * or next to it is not used again. False: the kernel refused.
  */
 bool guard_page_give(uint64_t page);
 
 /*
  * No more blocks from now on, and all pages beside and of blocks open for good, so that no access
- * is stopped any more. quiet: no thread is in the midst of opening or closing any. Releases go on,
- * but memory stays.
+ * is stopped any more. quiet: no thread is in the midst of opening or closing any. Releases
+ * continue, but memory stays.
  */
 void guard_disarm(bool quiet);
 

@@ -31,7 +31,7 @@ static bool run_extent(uint32_t run, uint64_t *start, uint64_t *end)
 
 /*
  * How many runs to each side are asked whose an access is. Runs that were made ready ahead and not
- * used yet may lie between two blocks, in any number. A block that is further away than that many
+ * used yet may be between two blocks, in any number. A block that is further away than that many
  * runs is not blamed.
  */
 #define NEAR_RUNS	2u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Guarded blocks in a process that runs already: some of the sampled ones lie in the guard pool
+ * Guarded blocks in a process that runs already: some of the sampled ones are in the guard pool
  * (agent/guard/guard.h).
  *
  * The pool outlives the watching: what it gave out is released whenever the program likes. So a

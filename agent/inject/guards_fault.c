@@ -9,8 +9,8 @@
  * returns past us.
  *
  * What is ours becomes a finding, and the page is opened for good: the access is made again, and
- * the program goes on. No state is kept for it, no instruction is run by itself. The price: a block
- * tells one error, and what lies next to it is not guarded again.
+ * the program continues. No state is kept for it, no instruction is run by itself. The price: a
+ * block tells one error, and what is next to it is not guarded again.
  *
  * The program's sigaction() is hooked; it sets and sees its own action. Ways into the kernel past
  * it are noticed when the next block is about to be guarded: then no more are, and all pages are
@@ -237,7 +237,7 @@ static void die(int signal, int *info)
 		sys4(rt_tgsigqueueinfo, sys0(getpid), sys0(gettid), signal, info);
 }
 
-/* Where to go on: the program's handler, or 0, back. */
+/* Where to continue: the program's handler, or 0, back. */
 __attribute__((used)) static uint64_t fault_decide(int signal, int *info,
 						   const struct arch_ucontext *uc)
 {

@@ -3,7 +3,7 @@
  * Hooks of allocation functions of any signature: pools, arenas and wrappers that the user named,
  * and an allocator's own functions that look like no other (mallocx).
  *
- * The latter make blocks as malloc does and are recorded as it is. The blocks of the former lie
+ * The latter make blocks as malloc does and are recorded as it is. The blocks of the former are
  * inside memory that came from malloc or mmap and is recorded as such, so they have the table DENSE
  * for themselves (PMM_KIND_OTHER), and while the real function runs, calls of standard functions
  * are recorded as usual. Of custom functions that call each other the outermost counts. A function
@@ -86,7 +86,7 @@ static struct tctx *begin(struct arch_call *call, const struct caller *from)
 		agent_leave(c);
 		return NULL;
 	}
-	/* what lies below us, or just here, was left by an exception or a jump */
+	/* what is below us, or just here, was left by an exception or a jump */
 	custom_of(call)->outer = from->sp < c->pub.pool_sp ? c->pub.pool_sp : 0;
 	c->pub.pool_sp = from->sp;
 	c->last_address = 0;

@@ -18,7 +18,7 @@ struct inherit {
 };
 
 /*
- * Begin. lasting: all threads go on meanwhile, and what is ignored is so for them, too; a signal
+ * Begin. lasting: all threads continue meanwhile, and what is ignored is so for them, too; a signal
  * that would kill them at an access to the pool is then left as it is. Nothing happens where there
  * is nothing to do.
  */

@@ -6,7 +6,7 @@
  * while we have really been waiting, so that a process and a monitor that were stopped together
  * (job control) find each other again. Under seccomp the wait makes no system call.
  *
- * The words that are waited for lie in memory that the program may write over: one that makes no
+ * The words that are waited for are in memory that the program may write over: one that makes no
  * sense ends the wait, and whether the monitor lives and ticks is read from the board, which the
  * program cannot write.
  */

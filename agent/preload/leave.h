@@ -19,7 +19,7 @@
  * ask, in children made by vfork, and when it has been done. The first of several threads gives the
  * record; all wait, and the others let that one end the process. Safe in signal handlers: true when
  * it was called from one that interrupted this thread's own wait, so that the end is under way and
- * goes on when the handler returns.
+ * continues when the handler returns.
  */
 bool leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number);
 

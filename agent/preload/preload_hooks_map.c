@@ -116,7 +116,7 @@ EXPORT void *sbrk(long bytes)
 	return p;
 }
 
-/* Code goes: afterwards other code may lie at the same addresses. */
+/* Code goes: afterwards other code may be at the same addresses. */
 EXPORT int dlclose(void *handle)
 {
 	int ret;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the ledger of a program that was started with the agent in it lies: in a file of this
+ * Where the ledger of a program that was started with the agent in it is: in a file of this
  * process's own, which the monitor is given where there is one. Without one 'pmm report PID' finds
  * it through the process.
  */

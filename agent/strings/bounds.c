@@ -170,9 +170,9 @@ static bool freed_head(uint64_t block, uint64_t at)
 }
 
 /*
- * The first page of what may be a released block's poison ends at `page`, where poison goes on: is
- * the head before it that of one that reaches beyond `at`? Other pages may be unmapped at any time,
- * so that the kernel copies.
+ * The first page of what may be a released block's poison ends at `page`, where poison continues:
+ * is the head before it that of one that reaches beyond `at`? Other pages may be unmapped at any
+ * time, so that the kernel copies.
  */
 static bool freed_before(uint64_t page, uint64_t at)
 {
@@ -222,7 +222,7 @@ static bool freed_far(uint64_t at)
 enum freed { FREED_NOT, FREED_IS, FREED_UNKNOWN };
 
 /*
- * Does `at` lie in a released block's poison? Going by the head before it, if that is on the page
+ * Is `at` in a released block's poison? Going by the head before it, if that is on the page
  * and at most so many words away.
  */
 static inline enum freed freed_near(uint64_t at, unsigned words)
@@ -240,9 +240,9 @@ static inline enum freed freed_near(uint64_t at, unsigned words)
 }
 
 /*
- * Is `at` in a released block? Going by the head right before, if it is there; that lies on the
+ * Is `at` in a released block? Going by the head right before, if it is there; that is on the
  * page that is about to be accessed, or else is not looked at. Or by the head before the poison
- * that it lies in.
+ * that it is in.
  */
 static bool in_freed(uint64_t at)
 {
@@ -316,7 +316,7 @@ static bool heir_seen(uint64_t at, uint64_t block)
 }
 
 /*
- * The block of before a fork that `at` lies in the head of, or behind its beginning: 0 = none is
+ * The block of before a fork that `at` is in the head of, or behind its beginning: 0 = none is
  * known.
  */
 static uint64_t inherited(uint64_t at, bool looked, size_t *size)

@@ -2,7 +2,7 @@
 /*
  * Accesses of string and memory functions against the bounds of blocks, before they are made.
  *
- * Guarded blocks are known exactly. Of canaried ones only those whose start lies within a certain
+ * Guarded blocks are known exactly. Of canaried ones only those whose start is within a certain
  * reach before the address (doc/check.md), and of released ones the start, or poison. What is not
  * known is allowed.
  *
@@ -78,7 +78,7 @@ static inline bool bounds_suspect(const void *p)
 }
 
 /*
- * Bytes from `at` to the end of the block it lies in; SIZE_MAX: none known, 0: released, or beside
+ * Bytes from `at` to the end of the block it is in; SIZE_MAX: none known, 0: released, or beside
  * a block. `bytes`: of which so many are accessed in any case; with more of them more is done to
  * find the block.
  */
@@ -87,9 +87,9 @@ size_t bounds_left_slow(const void *at, size_t bytes);
 #define BOUNDS_SIZES	(1ull << PMM_HEAD_ALIGN_SHIFT)
 
 /*
- * Does what lies before p look like the head of a live block of at least `bytes` bytes? What it
+ * Does what is before p look like the head of a live block of at least `bytes` bytes? What it
  * says is trusted in what it allows only: it may be left over from before. Most accesses are to a
- * block's start, and there it lies beside what is accessed. Not looked at where it is on another
+ * block's start, and there it is beside what is accessed. Not looked at where it is on another
  * page, nor where an alignment was asked for.
  */
 static inline bool bounds_head_allows(const void *p, size_t bytes)

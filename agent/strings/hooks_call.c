@@ -3,8 +3,8 @@
  * System calls that fill or read something of a known size: what is known of a file, the machine, a
  * socket, a descriptor.
  *
- * The kernel would answer EFAULT where the program natively writes into released memory and goes on
- * (agent/strings/passing.h).
+ * The kernel would answer EFAULT where the program natively writes into released memory and
+ * continues (agent/strings/passing.h).
  */
 #include "agent/strings/passing.h"
 #include "agent/strings/strings.h"

@@ -110,7 +110,7 @@ HOOK(void, bcopy, const void *source, void *to, size_t n)
 	string_copy(to, source, n, copy_check(to, source, n, "bcopy", FROM));
 }
 
-/* What may be filled, or, of what begins before a block, what lies in it. */
+/* What may be filled, or, of what begins before a block, what is in it. */
 static void fill(void *to, int c, size_t n, const char *function, const struct caller *from)
 {
 	size_t may = bounds_check(to, n, PMM_ACCESS_WRITE, function, from),
@@ -151,7 +151,7 @@ HOOK(void, explicit_bzero, void *to, size_t n)
 
 /* ---- searching ------------------------------------------------------------------------------- */
 
-/* What lies behind the byte found is not accessed (C11 7.24.5.1). */
+/* What is behind the byte found is not accessed (C11 7.24.5.1). */
 static SLOW void *memchr_careful(const void *s, int c, size_t n)
 {
 	size_t left = least(n, bounds_left(s, n != 0));

@@ -3,7 +3,7 @@
  * Functions of strings: how far they go is found out from the string.
  *
  * Outside of the guard pool the real function comes first, and where it got to is looked at
- * afterwards: what lies behind a block can be read, and nothing long is gone through twice, such as
+ * afterwards: what is behind a block can be read, and nothing long is gone through twice, such as
  * a buffer that is searched line after line. In the pool, and where something is wrong, the
  * `careful' form reads no further than the block.
  */

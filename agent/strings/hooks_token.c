@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Functions of strings that take a set of characters: how far a string consists of them, and what
- * lies between them.
+ * is between them.
  */
 #include "agent/strings/strings.h"
 
@@ -104,7 +104,7 @@ static inline bool at_end(const char *s, bool over)
 	return (over && bounds_guarded(s)) || !*s;
 }
 
-/* Cut off what lies before the next one of the set; returns what follows, NULL: nothing does. */
+/* Cut off what is before the next one of the set; returns what follows, NULL: nothing does. */
 static char *cut(char *s, const char *set, const char *function, const struct caller *from,
 		 bool over, char **end)
 {

@@ -206,8 +206,8 @@ void string_put(char *to, const char *source, size_t length, const char *functio
 		const struct caller *from);
 
 /*
- * Copy the `may` first bytes of n; none of them: what lies in the blocks that `to` or `source`
- * begins before, which the program goes on with.
+ * Copy the `may` first bytes of n; none of them: what is in the blocks that `to` or `source`
+ * begins before, which the program continues with.
  */
 void string_copy(void *to, const void *source, size_t n, size_t may);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call frame information: from .eh_frame as it lies in memory to simple unwind rules, x86-64.
+ * Call frame information: from .eh_frame as it is in memory to simple unwind rules, x86-64.
  *
  * A row that says what nearly all rows say becomes a struct cfi_rule. Any other one is followed to
  * the letter by cfi_step_slow().

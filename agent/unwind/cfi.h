@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call frame information: from .eh_frame as it lies in memory to simple unwind rules.
+ * Call frame information: from .eh_frame as it is in memory to simple unwind rules.
  *
  * Freestanding, and safe wherever a hook can run: no libc, no allocation, no locks, no static
  * state, at most 1.5 KiB of stack. What a module contains is outside data: every read is checked
@@ -34,7 +34,7 @@ struct cfi_rule {
 };
 
 /*
- * Where a module's information lies; addresses of this process. All of [start, end) must be
+ * Where a module's information is; addresses of this process. All of [start, end) must be
  * readable.
  */
 struct cfi_module {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which ELF file a pc lies in: read from /proc/self/maps, which takes none of the loader's locks,
+ * Which ELF file a pc is in: read from /proc/self/maps, which takes none of the loader's locks,
  * and from the file's headers as they are mapped. Every module found is recorded in the ledger
  * under a number.
  *
@@ -105,7 +105,7 @@ static bool inside(const struct run *r, uint64_t at, uint64_t bytes)
 }
 
 /*
- * A copy of notes: mostly they lie in the page that was copied already, and each system call of the
+ * A copy of notes: mostly they are in the page that was copied already, and each system call of the
  * injected agent's start costs two stops.
  */
 static const char *note_at(const struct run *r, uint64_t at, size_t bytes)

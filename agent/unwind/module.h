@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which ELF file a pc lies in.
+ * Which ELF file a pc is in.
  */
 #ifndef AGENT_UNWIND_MODULE_H
 #define AGENT_UNWIND_MODULE_H

@@ -263,7 +263,7 @@ static int slow_read(void *ctx, uint64_t address, uint64_t *value)
 
 /*
  * The walk for stacks with a frame that only full interpretation of its unwind information can
- * leave. Starts in our own code, whose registers we know, and keeps what lies outside the hook.
+ * leave. Starts in our own code, whose registers we know, and keeps what is outside the hook.
  */
 static __attribute__((noinline)) uint32_t walk_slow(struct tctx *c, const struct caller *from)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x86-64, seen from a signal handler: what the kernel put on the stack, going on from it, and what
- * there is to know of instructions that are to be run by themselves.
+ * x86-64, seen from a signal handler: what the kernel put on the stack, continuing from it, and
+ * what there is to know of instructions that are to be run by themselves.
  */
 #ifndef ARCH_X86_64_AGENT_SIGNAL_H
 #define ARCH_X86_64_AGENT_SIGNAL_H
@@ -99,9 +99,9 @@ static inline void arch_call_on(uint64_t top, void (*fn)(void *arg), void *arg)
 }
 
 /*
- * A signal handler NAME that goes on in HANDLER(signal, info, context), on the stack whose end the
- * thread's variable TOP names if that is not 0, unless it is there already. A return address below
- * the kernel's frame leads back, as usual.
+ * A signal handler NAME that continues in HANDLER(signal, info, context), on the stack whose end
+ * the thread's variable TOP names if that is not 0, unless it is there already. A return address
+ * below the kernel's frame leads back, as usual.
  */
 #define ARCH_SIGNAL_ENTRY(NAME, HANDLER, TOP, BYTES) ARCH_SIGNAL_ENTRY_(NAME, HANDLER, TOP, BYTES)
 #define ARCH_SIGNAL_ENTRY_(NAME, HANDLER, TOP, BYTES) __asm__(			\

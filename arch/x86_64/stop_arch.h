@@ -20,7 +20,7 @@
 #define ARCH_ERESTARTNOHAND		514
 #define ARCH_ERESTART_RESTARTBLOCK	516
 
-/* Is it in a timed call, to be gone on with by restart_syscall? */
+/* Is it in a timed call, to be continued by restart_syscall? */
 static inline bool arch_continues_timed(const struct user_regs_struct *r)
 {
 	return (long)r->orig_rax >= 0 && (long)r->rax == -ARCH_ERESTART_RESTARTBLOCK;
@@ -131,7 +131,7 @@ static inline void arch_syscall_args(const struct user_regs_struct *r, uint64_t 
 
 /*
  * How well a thread that is in this system call bears being used for others, from outside
- * (/proc/PID/task/TID/syscall): 0 best. A timed call goes on correctly as long as we live.
+ * (/proc/PID/task/TID/syscall): 0 best. A timed call continues correctly as long as we live.
  */
 static inline unsigned arch_rank_syscall(long nr, const uint64_t args[6])
 {

@@ -58,7 +58,7 @@ static void *refuse(const struct full_call *call, char entry, size_t size)
 	return full_no_memory();
 }
 
-/* How a block of these options lies in its real one: its site's flags. */
+/* How a block of these options is in its real one: its site's flags. */
 static uint32_t form_of(char entry, size_t align)
 {
 	size_t canaries = option(PMM_CANARY), front = align > FRONT_BYTES ? align : FRONT_BYTES;

@@ -4,7 +4,7 @@
  * records the block under the place that the macro named. No lock, no system call, nothing shared
  * between threads but the total.
  *
- * Where options ask for more than that, or anything is unusual, pmm_full.c goes on.
+ * Where options ask for more than that, or anything is unusual, pmm_full.c continues.
  */
 #define PMM
 #define PMM_NO_NAMES

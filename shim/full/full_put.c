@@ -3,7 +3,7 @@
  * The full form's released and resized blocks where the quick way (full_heap.c) does not do.
  */
 
-/* Look at a block of ours: nobody else releases it. gone: it was taken out of the ledger. */
+/* Look at a block of ours: no other code releases it. gone: it was taken out of the ledger. */
 static void inspect_own(const struct full_call *call, const struct full_block *b, int gone)
 {
 	const struct at at = at_of(call);
@@ -141,7 +141,7 @@ static void *resize_stranger(struct tctx *c, const struct full_call *call, void 
 	size_t old_size;
 	char *fresh;
 
-	if (is_of_parent(p, &old_size)) {	/* what lies before it would be moved along */
+	if (is_of_parent(p, &old_size)) {	/* what is before it would be moved along */
 		full_leave(c);
 		return resize_by_copy(call, p, old_size, size);
 	}

@@ -42,7 +42,7 @@ static void count_block(const struct heap *h, struct evidence *e, uint64_t birth
 						     EVIDENCE_PARTS / e->grown_ns)]++;
 }
 
-/* Frees of blocks at least that old; of the bucket in which the age lies, all. */
+/* Frees of blocks at least that old; of the bucket in which the age is, all. */
 static uint64_t freed_at(const struct heap *h, const struct heap_site *s, uint64_t age_ns)
 {
 	uint64_t nr = 0;
@@ -63,8 +63,8 @@ static bool all_frees_are_seen(const struct heap *h)
 }
 
 /*
- * Does it go on as it began? What a program makes at its start is in the first part, which does not
- * count.
+ * Does it continue as it began? What a program makes at its start is in the first part, which does
+ * not count.
  */
 static bool keeps_pace(const struct evidence *e)
 {

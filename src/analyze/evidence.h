@@ -3,7 +3,7 @@
  * What speaks for a leak at a call site whose blocks can still be got at.
  *
  * That a site grows is one thing that a leak does, and a cache that fills, a table made at first
- * use and a server's start do it too. A leak does more: it goes on at its pace, block by block,
+ * use and a server's start do it too. A leak does more: it continues at its pace, block by block,
  * over all of the time, and none of what has grown old is freed. Each of these is a piece of
  * evidence of its own. With all of them a leak is likely; a site with some of them grows.
  * doc/leaks.md says what each rules out, and how often it errs.

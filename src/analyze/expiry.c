@@ -15,7 +15,7 @@
 
 #include "src/analyze/estimate.h"
 
-/* longest silence between two events of a site that goes on */
+/* longest silence between two events of a site that continues */
 #define MAX_WAIT_NS	300000000000ull
 #define HALF		0.5		/* sums of estimates differ in rounding */
 

@@ -2,7 +2,7 @@
 /*
  * Does a heap, or what one call site holds, grow steadily?
  *
- * Steady growth is a leak's mark: it goes on to the end of what was seen, it is spread over time,
+ * Steady growth is a leak's mark: it continues to the end of what was seen, it is spread over time,
  * and the lowest points rise as well. A cache that filled up, the start of a program, a single
  * step, peaks that come and go are none of it. doc/watching.md says how that is decided and how
  * sure it is.

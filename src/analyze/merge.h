@@ -5,7 +5,7 @@
  *
  * The heap holds nothing else: of each site at most one block, which tells its kind. A module keeps
  * the addresses of the first process that had it there, unless another module has them; then it
- * lies above all addresses that processes have. It is bounded: stacks that there is no room for
+ * is above all addresses that processes have. It is bounded: stacks that there is no room for
  * become site 0, the unknown stack, and are counted.
  *
  *	merge_open(m, h)	a process's heap

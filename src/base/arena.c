@@ -35,7 +35,7 @@ void *arena_alloc(struct arena *a, size_t bytes)
 	if (need < bytes)
 		return NULL;
 	if (need > CHUNK_BYTES / 4 && (!c || need > c->bytes - a->used_bytes)) {
-		/* a chunk of its own, behind the newest so that that one goes on filling */
+		/* a chunk of its own, behind the newest so that that one continues filling */
 		struct arena_chunk *own = chunk_new(need);
 
 		if (!own)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 struct stop {
-	/* NULL: nobody asks. Once true, it stays true until the work has ended */
+	/* NULL: no requests. Once true, it stays true until the work has ended */
 	bool (*asked)(void *arg);
 	void *arg;
 };

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* After a transfer of `n`: how it goes on. 1, or what is to be returned. */
+/* After a transfer of `n`: how it continues. 1, or what is to be returned. */
 static int go_on(ssize_t n)
 {
 	if (n < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files read and written whole: what a signal interrupts, or the kernel does in part, goes on.
+ * Files read and written whole: what a signal interrupts, or the kernel does in part, continues.
  */
 #ifndef BASE_IO_H
 #define BASE_IO_H

@@ -20,8 +20,8 @@ size_t wrap_line(const char *text, unsigned width);
 void wrap_add(struct str *s, const char *text, unsigned width, const char *before, unsigned used);
 
 /*
- * The column at which further lines of a text go on: behind "NAME " at its front, spaces included,
- * else behind its own indentation.
+ * The column at which further lines of a text continue: behind "NAME " at its front, spaces
+ * included, else behind its own indentation.
  */
 unsigned wrap_hang(const char *text);
 

@@ -18,7 +18,7 @@ struct emit {
 	/* for session_ops.event; NULL = there are none */
 	int (*event)(void *arg, const struct event *e);
 	void *event_arg;
-	/* for session_ops.released; NULL = nobody waits for that */
+	/* for session_ops.released; NULL = not wanted */
 	void (*released)(void *arg, bool found);
 	void *released_arg;
 };

@@ -11,7 +11,7 @@
 
 #include "src/proc/task.h"
 
-#define LOOK_NS 50000000 /* between two looks whether a stopped program goes on */
+#define LOOK_NS 50000000 /* between two looks whether a stopped program continues */
 
 /*
  * Terminal signals: the program's group gets them from the kernel. SIGPIPE, SIGXFSZ: an error

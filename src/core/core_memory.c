@@ -73,7 +73,7 @@ size_t core_read(const struct core *c, uint64_t address, void *to, size_t bytes)
 
 /* ---- what there is to read ------------------------------------------------------------------- */
 
-/* Memory that lies in a row in one file; fd -1: nowhere. */
+/* Memory that is in a row in one file; fd -1: nowhere. */
 struct piece {
 	uint64_t start, end;
 	uint64_t offset;		/* of `start` in the file */

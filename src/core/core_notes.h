@@ -29,7 +29,7 @@ struct core_notes {
  */
 int core_notes_parse(const void *text, size_t bytes, struct core *c, struct core_notes *notes);
 
-/* The file mapping that an address lies in, or NULL. */
+/* The file mapping that an address is in, or NULL. */
 const struct core_mapped *core_notes_mapped(const struct core_notes *notes, uint64_t address);
 
 /* Sort; behind the last core_notes_parse(). */

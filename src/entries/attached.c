@@ -291,8 +291,8 @@ int attached_unclear(pid_t pid, int rc, struct err *e)
 }
 
 /*
- * One that is watched goes before what others left, and of these the newest, whose jumps lie over
- * those of the others.
+ * One that is watched goes before what others left, and of these the newest, whose jumps are on top
+ * of those of the others.
  */
 static bool goes_before(const struct attached *one, const struct attached *other)
 {

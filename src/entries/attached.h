@@ -31,9 +31,9 @@ struct attached {
 };
 
 /*
- * Look for it; of several the one whose monitor lives, else the newest, whose jumps lie over those
- * of the others. Their number, -ENOENT when there is none, else -errno with `e`: -EBADMSG one was
- * written over.
+ * Look for it; of several the one whose monitor lives, else the newest, whose jumps are on top of
+ * those of the others. Their number, -ENOENT when there is none, else -errno with `e`: -EBADMSG one
+ * was written over.
  */
 int attached_find(pid_t pid, struct attached *a, struct err *e);
 
@@ -72,12 +72,12 @@ uint64_t attached_new_owner(void);
 
 /*
  * Take it over; all its threads are stopped by the caller. Reads all anew, as it may have changed
- * since. 0, -ENOENT it is not there any more, -ESTALE there is a newer one, whose jumps lie over
- * its own, -errno.
+ * since. 0, -ENOENT it is not there any more, -ESTALE there is a newer one, whose jumps are on top
+ * of its own, -errno.
  */
 int attached_claim(struct attached *a, uint64_t owner);
 
-/* Is it still his? At least one of its threads is stopped by the caller, who goes on holding it. */
+/* Is it still his? At least one of its threads is stopped by the caller, who still holds it. */
 bool attached_is_of(const struct attached *a, uint64_t owner);
 
 /* The inode of our pid namespace; 0 = not known. */

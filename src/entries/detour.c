@@ -3,10 +3,10 @@
  * A detour planned: a jump to a stub, 5 bytes, behind the function's first instruction.
  *
  * The first instruction stays, for an int3 may be set on it at any time by the kernel (uprobes) or
- * a debugger: whoever hits that steps over a copy of the instruction as the file has it and goes on
- * behind it, and when the int3 goes, the file's first byte comes back. So the jump is right behind
- * it, the stub takes back what the instruction did (undo.h), and the function as it was is run from
- * its beginning on. endbr64 and nop do nothing: nothing is taken back then, nor done again.
+ * a debugger: whoever hits that steps over a copy of the instruction as the file has it and
+ * continues behind it, and when the int3 goes, the file's first byte comes back. So the jump is
+ * right behind it, the stub undoes what the instruction did (undo.h), and the function as it was is
+ * run from its beginning on. endbr64 and nop do nothing: nothing is undone then, nor done again.
  *
  * Nothing is behind a jump, and a call pushes what can be dropped: of a function that begins with
  * one only its displacement is overwritten. Its first byte is what the file has, too; as long as an
@@ -18,9 +18,9 @@
  *     its end, or where that is not known to the first return or jump that no branch goes beyond).
  *     A branch back to the entry would go through the hook each time round and is refused too,
  *     unless it is among the moved instructions, which then go round by themselves;
- *   - no return address lies strictly inside them: a call that ends there is not moved, one that
+ *   - no return address is strictly inside them: a call that ends there is not moved, one that
  *     ends behind them is (insn.h);
- *   - no int3 is set on them: its owner would step over the file's instruction and go on in the
+ *   - no int3 is set on them: its owner would step over the file's instruction and continue in the
  *     midst of the jump;
  *   - the bytes are the function's, or padding that the compiler put behind it.
  *
@@ -235,7 +235,7 @@ static int move(struct plan *p, uint64_t moved_at, struct detour *d)
 /* ---- the first instruction ------------------------------------------------------------------- */
 
 /*
- * The jump or call at the entry goes to the stub instead: what lies between its displacement and
+ * The jump or call at the entry goes to the stub instead: what is between its displacement and
  * the next instruction is overwritten.
  */
 static int redirect(struct plan *p, const struct insn *in, uint64_t stub, struct detour *d)
@@ -274,7 +274,7 @@ static bool is_redirectable(const struct insn *in)
 	       !(in->bytes[in->modrm_at] >> 3 & 1); /* FF /2, FF /4; /3 and /5 are far */
 }
 
-/* A function of one byte, a return: with that byte put back it returns, whatever lies behind. */
+/* A function of one byte, a return: with that byte put back it returns, whatever is behind. */
 static int replace(struct plan *p, uint64_t stub, struct detour *d)
 {
 	p->nr = JUMP_BYTES;
@@ -359,7 +359,7 @@ int detour_plan(const struct detour_function *f, uint64_t stub, uint64_t moved_a
 
 	memset(d, 0, sizeof(*d));
 	rc = prepare(&p, stub, d);
-	if (!rc && !f->size) {		/* its end first: what lies behind must not be moved */
+	if (!rc && !f->size) {		/* its end first: what is behind must not be moved */
 		uint64_t moved_end = p.moved_end;
 
 		p.moved_end = f->nr_code;

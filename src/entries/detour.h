@@ -34,7 +34,7 @@ struct detour {
 	unsigned nr_moved;	/* bytes of the whole instructions that these are part of */
 	uint8_t original[PMM_PATCH_BYTES];	/* nr_moved bytes as they were */
 	uint8_t patch[PMM_PATCH_BYTES];		/* nr_bytes */
-	/* for the stub: takes back what ran before the jump */
+	/* for the stub: undoes what ran before the jump */
 	uint8_t undo[UNDO_MAX_BYTES];
 	unsigned nr_undo;
 	/* the function's first instructions, adjusted, and a jump behind them */
@@ -67,7 +67,7 @@ void detour_area(const struct detour_function *f, uint64_t *low, uint64_t *high)
 unsigned detour_keep(const struct pmm_entry *entry);
 
 /*
- * The stub for a slot: take back what `d` says, load the slot's address into the register that the
+ * The stub for a slot: undo what `d` says, load the slot's address into the register that the
  * role asks for and jump to entry.hook. Returns its length.
  */
 unsigned detour_stub(enum pmm_role role, const struct detour *d,
@@ -81,8 +81,8 @@ bool detour_calls(const struct detour_function *f, const uint64_t *addresses, si
 		  int (*read)(void *arg, uint64_t at, void *to, size_t bytes), void *arg);
 
 /*
- * Where does the function go on, of which the first instruction is a jump to a fixed place? 0 = it
- * is none, or one to a PLT entry of its own module.
+ * Where does the function continue, of which the first instruction is a jump to a fixed place? 0 =
+ * it is none, or one to a PLT entry of its own module.
  */
 uint64_t detour_leads(const struct detour_function *f,
 		      int (*read)(void *arg, uint64_t at, void *to, size_t bytes), void *arg);

@@ -35,7 +35,7 @@ static void heed(struct scan *s, int rc)
 		s->error = rc;
 }
 
-/* Do the file's first bytes, with the program headers, lie where the process has it mapped? */
+/* Are the file's first bytes, with the program headers, where the process has it mapped? */
 static bool same_start(const struct objects *o, const struct object *object, int fd)
 {
 	uint8_t file[512], memory[512];

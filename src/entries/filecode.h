@@ -43,7 +43,7 @@ uint64_t filecode_mend(uint8_t *code, size_t nr, const uint8_t *file, size_t nr_
 
 struct jump {
 	struct pmm_patch patch;
-	/* of the agent whose it is: it lies over those of lower ones */
+	/* of the agent whose it is: it is on top of those of lower ones */
 	uint64_t generation;
 };
 
@@ -68,8 +68,8 @@ bool jump_lift(const uint8_t *now, const uint8_t *patched, const uint8_t *origin
 
 /*
  * Take the jumps out of a copy of the code at `address`, as read from memory. The first of them,
- * where several lie over each other the topmost; NULL when none is there. Before filecode_mend(),
- * for a byte of a jump may look like a breakpoint.
+ * where several are on top of each other the topmost; NULL when none is there. Before
+ * filecode_mend(), for a byte of a jump may look like a breakpoint.
  */
 const struct pmm_patch *jumps_lift(const struct jumps *j, uint64_t address, uint8_t *code,
 				   size_t nr);

@@ -18,7 +18,7 @@ struct flow {
 
 /*
  * Follow the code at `address` through relative branches and jumps, and through relative calls of
- * its own but not those of what it calls. What lies further on than FLOW_MOST instructions is left
+ * its own but not those of what it calls. What is further on than FLOW_MOST instructions is left
  * out.
  */
 void flow_follow(pid_t pid, uint64_t address, struct flow *f);

@@ -15,7 +15,7 @@
 #include "src/entries/objects.h"
 
 struct frames {
-	uint64_t start, end;	/* the segment that .eh_frame lies in, run-time addresses */
+	uint64_t start, end;	/* the segment that .eh_frame is in, run-time addresses */
 	/* as .eh_frame_hdr; NULL = none is needed, or there is nothing to make one of */
 	uint8_t *index;
 	size_t nr_bytes;
@@ -26,7 +26,7 @@ int frames_find(struct objects *o, struct frames *f);
 void frames_fini(struct frames *f);
 
 /*
- * The same of a segment's bytes that lie at `start`, with code in [code_start, code_end): the
+ * The same of a segment's bytes that are at `start`, with code in [code_start, code_end): the
  * longest list of frame descriptions in there. 0 or -ENOMEM.
  */
 int frames_index(const uint8_t *bytes, size_t nr, uint64_t start, uint64_t code_start,

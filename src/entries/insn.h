@@ -14,7 +14,7 @@
 #define INSN_MAX_MOVED_BYTES	24	/* what one can become elsewhere */
 
 enum insn_flow {
-	INSN_FLOW_ON,			/* goes on with the next */
+	INSN_FLOW_ON,			/* continues with the next */
 	INSN_FLOW_NOP,			/* ... and does nothing */
 	INSN_FLOW_BRANCH,		/* may go to `target` */
 	INSN_FLOW_JUMP,			/* goes to `target` */

@@ -105,7 +105,7 @@ static const struct proc_map *map_at(const struct reader *r, uint64_t address)
 }
 
 /*
- * Where the segments lie when the file's first byte is at `base`; false when no code is there: a
+ * Where the segments are when the file's first byte is at `base`; false when no code is there: a
  * file that is only looked at.
  */
 static bool segments_place(const struct reader *r, struct object *object, const Elf64_Phdr *ph,

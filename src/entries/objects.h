@@ -3,7 +3,7 @@
  * The ELF objects that a process has mapped, as its own memory has them: program, libraries,
  * loader, vdso.
  *
- * Read from memory, not from files: right also for what was deleted, replaced or lies in another
+ * Read from memory, not from files: right also for what was deleted, replaced or is in another
  * mount namespace, and a file that shrinks meanwhile cannot hurt. The process may do what it likes:
  * nothing read is trusted.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an instruction has changed, taken back (Intel SDM volume 2; System V ABI, AMD64, 3.2;
+ * What an instruction has changed, undone (Intel SDM volume 2; System V ABI, AMD64, 3.2;
  * decoded with Zydis).
  *
  * An instruction can be undone in one of these ways:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an instruction has changed, taken back.
+ * What an instruction has changed, undone.
  */
 #ifndef ENTRIES_UNDO_H
 #define ENTRIES_UNDO_H

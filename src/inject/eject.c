@@ -128,7 +128,7 @@ int eject_memory(struct attached *a, struct remote *r, struct err *e)
 	return rc ? rc : unmap(r, a->at, PMM_RECORD_BYTES, e);
 }
 
-/* By one thread, if nobody else has taken the process over meanwhile: -EBUSY. */
+/* By one thread, if no other pmm has taken the process over meanwhile: -EBUSY. */
 static int take_out(struct attached *a, uint64_t owner, struct err *e)
 {
 	struct remote *remote = NULL;
@@ -179,7 +179,7 @@ static int run_rest(struct remote *r, void *arg, struct err *e)
 
 /*
  * Of an agent that guards blocks, all jumps but those of functions that blocks are given to are
- * taken back, and it is told that this is the end. *kept: number of guarded blocks that live: as
+ * undone, and it is told that this is the end. *kept: number of guarded blocks that live: as
  * long as there are any the rest must stay. *quiet: no thread was in it.
  */
 static int eject_guards(struct attached *a, uint64_t owner, int64_t *kept, bool *quiet,
@@ -204,8 +204,9 @@ static int eject_guards(struct attached *a, uint64_t owner, int64_t *kept, bool 
 		if (!rc && resting.kept > 0)
 			a->record.monitor_pid = 0;
 		if (!rc && *quiet && !resting.kept)
-			a->record.rest_at = 0; /* the code goes first: whoever goes on where we are
-						  killed must not call it */
+			/* the code goes first: a pmm that continues after we are killed must
+			   not call it */
+			a->record.rest_at = 0;
 		if (ours)
 			back = patch_restore(&all, a, 0,
 					     *quiet && !rc ? PATCH_BUT_TAKERS : PATCH_BUT_GUARDS);
@@ -220,7 +221,7 @@ static int eject_guards(struct attached *a, uint64_t owner, int64_t *kept, bool 
 
 /*
  * One stop of all threads: the code is the program's. *out: and everything has been unmapped.
- * *back: 0, or why a jump could not be taken back; the agent stays then. 0; -ENOENT another pmm was
+ * *back: 0, or why a jump could not be undone; the agent stays then. 0; -ENOENT another pmm was
  * first, -ESTALE.
  */
 static int eject_step(struct attached *a, uint64_t owner, bool *out, int *back, uint64_t *pause_ns,

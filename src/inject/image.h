@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The injected agent's file as it will lie in a process: libpmm_inject.so's segments laid out and
+ * The injected agent's file as it will be in a process: libpmm_inject.so's segments laid out and
  * relocated.
  */
 #ifndef INJECT_IMAGE_H
@@ -47,7 +47,7 @@ int image_load(const char *path, struct image *im, struct err *e);
  */
 uint64_t image_append(struct image *im, const void *bytes, size_t nr);
 
-/* Relocate for the address where it will lie. Once. */
+/* Relocate for the address where it will be. Once. */
 void image_place(struct image *im, uint64_t base);
 
 /* Address of the hook for a role, after image_place(); 0 = there is none. */

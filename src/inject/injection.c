@@ -270,7 +270,7 @@ static int prepare(struct job *j, struct inject_result *r, struct err *e)
 
 /* ---- all threads ---------------------------------------------------------------------------- */
 
-/* An agent was taken out whose jumps ours were to lie over. */
+/* An agent was taken out whose jumps ours were to be over. */
 static int lower_went(const struct stopped *all, struct attached *a, uint32_t first, struct err *e)
 {
 	patch_restore(all, a, first, PATCH_ALL);

@@ -41,7 +41,7 @@ int inject_attach(pid_t pid, const struct inject_options *o, struct inject_resul
 		  struct err *e);
 
 /*
- * Patch what is in `more` and not patched yet (libraries loaded later), as long as nobody else has
+ * Patch what is in `more` and not patched yet (libraries loaded later), as long as no other pmm has
  * taken the process over from `owner`. Number of functions patched, or -errno; -EAGAIN and most
  * others may work later, and what was prepared is used then.
  */

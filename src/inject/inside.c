@@ -31,7 +31,7 @@
 struct scan {
 	bool (*seen)(void *arg, uint64_t pc, uint64_t sp);
 	void *arg;
-	/* where interrupted stacks go on, apart from the one looked at */
+	/* where interrupted stacks continue, apart from the one looked at */
 	uint64_t stack[MAX_STACKS];
 	unsigned nr_stacks;
 	uint64_t depth_bytes;		/* looked at of one stack */
@@ -145,7 +145,7 @@ static bool note_place(void *arg, uint64_t pc, uint64_t sp)
 }
 
 /*
- * Does a hook run whose caller's stack pointer is this? Its frame lies below; it was left by
+ * Does a hook run whose caller's stack pointer is this? Its frame is below; it was left by
  * longjmp if no thread is further down that stack, or if it has been written over.
  */
 static bool hook_runs(const struct places *p, uint64_t caller_sp)
@@ -194,7 +194,7 @@ static bool hooks_run(const struct places *p)
 }
 
 /*
- * Only the near part of stacks: further up lie large arrays that nobody has initialised yet, with
+ * Only the near part of stacks: further up are large arrays that nobody has initialised yet, with
  * signal frames of long ago in them, and in a program whose handlers interrupt the agent all the
  * time some of them point to it.
  */

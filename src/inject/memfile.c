@@ -136,7 +136,7 @@ static int map(pid_t pid, struct remote *r, int64_t theirs, uint64_t bytes, int 
 	return err_set(e, -EEXIST, "process %d has something else there", (int)pid);
 }
 
-/* Private mappings go on to be written to: their pages are copies. */
+/* Private mappings continue to be written to: their pages are copies. */
 static int seal(pid_t pid, int fd, struct err *e)
 {
 	if (!fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL))

@@ -347,9 +347,9 @@ static bool is_among(void *arg, uint64_t pc, uint64_t sp)
 }
 
 /*
- * Let a thread that stands among the instructions to be replaced go on in the slot's copy of them,
- * which does the same whether the jump will be there or not. (Stepping it out would leave it a
- * trace trap behind should we be killed.)
+ * Let a thread that stands among the instructions to be replaced continue in the slot's copy of
+ * them, which does the same whether the jump will be there or not. (Stepping it out would leave it
+ * a trace trap behind should we be killed.)
  */
 static bool move_out(struct stopped *s, size_t i, const struct attached *a, uint32_t first)
 {
@@ -411,7 +411,7 @@ static bool takes_blocks(uint32_t role)
 /*
  * Write the jumps that were found possible. First those of functions that are to know guarded
  * blocks, then those of the functions that make some: pmm may be killed in between, and the program
- * goes on.
+ * continues.
  */
 static int write_jumps(const struct stopped *s, const struct attached *a, uint32_t first)
 {

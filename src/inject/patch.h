@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The jumps in a process's code: prepared in slots near the functions, put in place and taken back
+ * The jumps in a process's code: prepared in slots near the functions, put in place and undone
  * with all threads stopped.
  */
 #ifndef INJECT_PATCH_H
@@ -33,14 +33,14 @@ int patch_prepare(struct attached *a, struct remote *r, const struct image *im, 
 		  struct entries *entries, struct err *e);
 
 /*
- * May the patches from `first` on be put in place now? Moves threads that stand among the
- * instructions to the slots' copies of them. False when one would come back to the midst of them:
- * let go on and try again.
+ * May the patches from `first` on be put in place now? Moves threads that are among the
+ * instructions to the slots' copies of them. False when one would return into the middle of them:
+ * let the threads continue and try again.
  */
 bool patch_ready(struct stopped *s, const struct attached *a, uint32_t first);
 
 /*
- * Put those from `first` on in place and read them back. On failure they are taken back. Number in
+ * Put those from `first` on in place and read them back. On failure they are undone. Number in
  * place, or -errno.
  */
 int patch_apply(const struct stopped *s, struct attached *a, uint32_t first, struct err *e);
@@ -54,8 +54,8 @@ void patch_missed(const struct attached *a, uint32_t first, struct entries *entr
 /*
  * Take those from `first` on back; not those that may be given blocks, nor, of an agent that has
  * not rested yet, the one by which the program sees its signals' actions. What is no longer ours
- * (the library is gone, others wrote there) stays. 0, or -errno when one could not be taken
- * back: the agent must stay then.
+ * (the library is gone, others wrote there) stays. 0, or -errno when one could not be undone: the
+ * agent must stay then.
  */
 enum patch_but { PATCH_ALL, PATCH_BUT_TAKERS, PATCH_BUT_GUARDS };
 int patch_restore(const struct stopped *s, struct attached *a, uint32_t first, enum patch_but but);

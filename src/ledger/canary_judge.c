@@ -77,7 +77,7 @@ static uint32_t site_number(const struct canary_judge *l, const struct heap_bloc
 	return b->site < l->h->nr_sites ? l->h->sites[b->site].number & (PMM_MAX_SITES - 1) : 0;
 }
 
-/* What lies over the seal, if this is one: the block's facts, spread. */
+/* What is on top of the seal, if this is one: the block's facts, spread. */
 static uint64_t over_seal(const struct canary_judge *l, const struct heap_block *b,
 			  const struct pmm_head *head, uint64_t what)
 {
@@ -120,7 +120,7 @@ static size_t first_wrong(const struct canary_judge *l, const struct heap_block 
 	return SIZE_MAX;
 }
 
-/* What should lie over the seal, spread. */
+/* What should be over the seal, spread. */
 static uint64_t facts_of(const struct canary_judge *l, const struct heap_block *b)
 {
 	uint32_t generation = l->generation < PMM_GENERATION_MOST ? l->generation
@@ -210,7 +210,7 @@ static void judge(struct canary_judge *l, uint64_t index, const struct edges *e,
 }
 
 /*
- * Small blocks lie close together: one piece of memory with all of them is read faster than two
+ * Small blocks are close together: one piece of memory with all of them is read faster than two
  * pieces of each. False: it was not read.
  */
 static bool look_at_span(struct canary_judge *l, const uint64_t *index, unsigned nr)

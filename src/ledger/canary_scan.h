@@ -61,7 +61,7 @@ bool canary_scan_has_found(const struct canary_scan *s, const struct heap_findin
 
 /*
  * The same of a process whose ledger has yet to be opened: the file `fd`, whose clock is on the
- * board `board_fd`, or where fd is -1 the one that is found through the process. Numbers go on
+ * board `board_fd`, or where fd is -1 the one that is found through the process. Numbers continue
  * behind those of agents and of its earlier canary scans.
  */
 int canary_scan_file(struct canary_scan *s, pid_t pid, int fd, int board_fd, struct heap **out,

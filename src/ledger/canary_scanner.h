@@ -25,7 +25,7 @@ struct canary_scanner {
 };
 
 /*
- * Begin to canary scan a process; the canary scan is moved in here until it is taken back. 0 or
+ * Begin to canary scan a process; the canary scan is moved in here until it is given back. 0 or
  * -errno: nothing began. Only when at rest.
  */
 int canary_scanner_start(struct canary_scanner *w, pid_t pid, struct canary_scan *s);

@@ -111,7 +111,7 @@ static void make_unique(struct guards *s)
 	s->live.nr = kept;
 }
 
-/* Into the heap's blocks, from the end: what lies below all guarded blocks stays where it is. */
+/* Into the heap's blocks, from the end: what is below all guarded blocks stays where it is. */
 static int merge(struct guards *s)
 {
 	struct heap *h = s->r->h;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A ledger read into a heap; doc/ledger.md says how it can be read while the process goes on.
+ * A ledger read into a heap; doc/ledger.md says how it can be read while the process continues.
  *
  * The reading is bracketed by two counts of events: what was recorded in between is the drift.
  */

@@ -16,7 +16,7 @@
 
 /* The block tables as they were at one moment (precopy.h): mids, leaves and the words in them. */
 struct ledger_frozen {
-	const unsigned char *arena;	/* copy of the arena as far as block tables lie there ... */
+	const unsigned char *arena;	/* copy of the arena as far as block tables are there ... */
 	uint64_t arena_off;		/* ... from this offset in the slot on */
 	uint64_t bytes;
 	struct pmm_table table[PMM_NR_TABLES];
@@ -25,7 +25,7 @@ struct ledger_frozen {
 };
 
 struct ledger_options {
-	bool running;			/* it goes on: retry what changes, look into /proc */
+	bool running;			/* it continues: retry what changes, look into /proc */
 	bool no_blocks;			/* blocks and mappings are left out: what costs most */
 	pid_t pid;			/* as we see it; 0 = not known, heap.pid is the ledger's */
 	const struct heap_point *points;	/* series, copied into the heap */

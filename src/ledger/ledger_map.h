@@ -65,7 +65,7 @@ void ledger_map_close(struct ledger_map *m);
 int ledger_map_refresh(struct ledger_map *m);
 
 /*
- * Copy `size` bytes at byte offset `off` of the slot; the range must lie in the header or in the
+ * Copy `size` bytes at byte offset `off` of the slot; the range must be in the header or in the
  * arena's backed part (which is looked up again when it does not). Aligned 8-byte words are never
  * torn in a mapped ledger. 0, -EFAULT out of range, -EIO could not be read.
  */
@@ -98,7 +98,7 @@ uint32_t ledger_map_tick(struct ledger_map *m);
 uint32_t ledger_map_clock(struct ledger_map *m);
 
 /*
- * Is there a board, and its monitor alive (pmm_tree.life)? Then the clock goes on, late as it may
+ * Is there a board, and its monitor alive (pmm_tree.life)? Then the clock continues, late as it may
  * be.
  */
 bool ledger_map_ticked(struct ledger_map *m);

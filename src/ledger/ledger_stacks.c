@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The call tree of a ledger and the modules its frames lie in. */
+/* The call tree of a ledger and the modules its frames are in. */
 #include "src/ledger/ledger_reader.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static void skip_hook(const struct ledger_reader *r, struct heap_node *nodes, ui
 		nodes[nr].parent = nodes[parent].parent;
 }
 
-/* Site's innermost frames that lie beyond the nodes read. */
+/* Site's innermost frames that are beyond the nodes read. */
 static void check_sites(struct ledger_reader *r, struct heap_site *sites, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)

@@ -38,8 +38,8 @@ struct ledger_tree_options {
 struct ledger_tree {
 	int fd;		       /* the memfd, close-on-exec, sealed against resizing */
 	/*
-	 * of a board: nobody else can write it, where the kernel knows F_SEAL_FUTURE_WRITE (Linux
-	 * 5.1)
+	 * of a board: no other process can write it, where the kernel knows F_SEAL_FUTURE_WRITE
+	 * (Linux 5.1)
 	 */
 	struct pmm_tree *head;
 	uint64_t slot_bytes, slots_off;	/* of each process's ledger file */

@@ -22,7 +22,7 @@ bool preload_is_agent(const char *path)
 }
 
 /*
- * A readable file at `place`, relative to the directory this program lies in; path is the real
+ * A readable file at `place`, relative to the directory this program is in; path is the real
  * one.
  */
 static bool from_here(const char *place, char path[PATH_MAX])

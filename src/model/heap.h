@@ -187,7 +187,7 @@ struct heap_site_point {
 
 /* How the memory was seen when pointers to the blocks were searched for. */
 enum heap_search_how {
-	HEAP_SEARCH_NONE,	/* nobody searched */
+	HEAP_SEARCH_NONE,	/* not searched */
 	HEAP_SEARCH_COPY,	/* a copy of the running process */
 	HEAP_SEARCH_STOPPED,	/* its threads were stopped meanwhile */
 	HEAP_SEARCH_EXIT,	/* its threads were stopped, at its end */

@@ -17,7 +17,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* By start, the longest first, so that what lies within another range is cut away whole. */
+/* By start, the longest first, so that what is within another range is cut away whole. */
 static int by_range(const void *a, const void *b)
 {
 	const struct memory_range *x = a, *y = b;

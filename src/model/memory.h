@@ -5,7 +5,7 @@
  *
  * A root is memory that the program can get at without a pointer from the heap: data of objects,
  * stacks from their stack pointers up, thread-local storage, registers, mappings that are not the
- * heap's. Heap blocks (struct heap_block) are no roots and lie in no root range, with one
+ * heap's. Heap blocks (struct heap_block) are no roots and are in no root range, with one
  * exception: a block whose contents are of no interest may be covered by one. Addresses are those
  * of the process.
  */

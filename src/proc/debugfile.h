@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Separate debug files: by build id, by .gnu_debuglink, from debuginfod servers when asked for; and
- * .gnu_debugdata.
+ * Separate debug files: by build id, by .gnu_debuglink, from debuginfod servers when asked for;
+ * and.gnu_debugdata.
  */
 #ifndef PROC_DEBUGFILE_H
 #define PROC_DEBUGFILE_H
@@ -33,7 +33,7 @@ struct debug_search {
 	char *dirs;		/* ':' between */
 	struct debug_server *server;	/* asked for what is in no directory; NULL: not */
 	/*
-	 * gets the first error that says nothing of a file (elf_file_unseen()); NULL: nobody asks
+	 * gets the first error that says nothing of a file (elf_file_unseen()); NULL: not wanted
 	 */
 	int *error;
 	struct stop stop;	/* ends checksums: the file is not used then */

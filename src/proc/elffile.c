@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An ELF file opened for reading: its identity, its build id and where its code lies.
+ * An ELF file opened for reading: its identity, its build id and where its code is.
  *
  * Files are read, never mapped: another process may cut one short meanwhile, which is an error of a
  * read and a SIGBUS of a mapping, or change what has been checked. libelf reads a section when it

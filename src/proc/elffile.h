@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An ELF file opened for reading: its identity, its build id and where its code lies.
+ * An ELF file opened for reading: its identity, its build id and where its code is.
  */
 #ifndef PROC_ELFFILE_H
 #define PROC_ELFFILE_H
@@ -64,7 +64,7 @@ void elf_file_close(struct elf_file *f);
 
 bool elf_file_has_build_id(const struct elf_file *f, const uint8_t *id, size_t len);
 
-/* Does an ELF address lie in an executable segment? Yes if none is known. */
+/* Is an ELF address in an executable segment? Yes if none is known. */
 bool elf_file_is_code(const struct elf_file *f, uint64_t address);
 
 /* The first section of that name (type SHT_NULL: any; name NULL: any), NULL = none. */

@@ -244,7 +244,7 @@ static int read_filters(struct reading *r, pid_t tid)
 }
 
 /*
- * The kernel goes on with a timed call by restart_syscall, which a filter that we do not know to
+ * The kernel continues a timed call by restart_syscall, which a filter that we do not know to
  * allow it could end the process for: let it begin anew then.
  */
 static void begin_anew(struct stop_thread *t)

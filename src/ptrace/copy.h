@@ -38,7 +38,7 @@ int copy_possible(pid_t pid, struct err *e);
 
 /*
  * Make it; all threads are stopped. 0; -EAGAIN with `e`: no thread can be used for that just now,
- * let them go on and try again; other -errno with `e`: no copy is to be had.
+ * let them continue and try again; other -errno with `e`: no copy is to be had.
  */
 int copy_make(struct stopped *s, struct copy *c, struct err *e);
 

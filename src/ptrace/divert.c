@@ -4,7 +4,7 @@
  *
  * Its stack is known to be one only when it is the process's first stack, or holds the thread's
  * control block, as the C libraries lay out the stacks of their threads. Elsewhere (goroutines,
- * coroutines, signal stacks) what lies below may be data.
+ * coroutines, signal stacks) what is below may be data.
  */
 #include "src/ptrace/divert.h"
 

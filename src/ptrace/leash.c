@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A stopped thread that is made to run for a moment and taken back. */
+/* A stopped thread that is made to run for a moment and then restored. */
 #include "src/ptrace/leash.h"
 
 #include <elf.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A stopped thread that is made to run for a moment, from one system call to the next, and taken
- * back. All on the tracing thread.
+ * A stopped thread that is made to run for a moment, from one system call to the next, and then
+ * restored . All on the tracing thread.
  */
 #ifndef PTRACE_LEASH_H
 #define PTRACE_LEASH_H

@@ -172,7 +172,9 @@ static int read_stopped(struct process_copy *s, const struct process_copy_option
 	return rc ? left_out_failed(s, rc, e) : 0;
 }
 
-/* Behind the stop: let the process go on where there is a copy, and find out what the copy has. */
+/*
+ * Behind the stop: let the process continue where there is a copy, and find out what the copy has.
+ */
 static int settle(struct process_copy *s, struct err *e)
 {
 	struct process_copy_state *state = s->state;

@@ -3,7 +3,7 @@
  * System calls and functions executed by a stopped thread of another process.
  *
  * Safe against our own death at any moment: before the thread's registers are changed, a signal
- * frame with its true state lies on its stack, and every way out of what it is made to do ends in
+ * frame with its true state is on its stack, and every way out of what it is made to do ends in
  * rt_sigreturn on that frame. While we live, we restore the registers ourselves, so that
  * interrupted system calls restart as if nothing had been.
  */
@@ -57,7 +57,7 @@ int remote_syscall(struct remote *r, long nr, const uint64_t args[6], int64_t *r
 		   struct err *e);
 
 /*
- * REMOTE_SCRATCH_BYTES of the thread's stack, 8-byte aligned, that nobody else has anything in
+ * REMOTE_SCRATCH_BYTES of the thread's stack, 8-byte aligned, that nothing else uses
  * until remote_close(): for results.
  */
 #define REMOTE_SCRATCH_BYTES	64u
@@ -79,7 +79,7 @@ struct remote_child {
 int remote_fork(struct remote *r, struct remote_child *child, struct err *e);
 
 /*
- * Use the code (arch_call_code) that lies there already for remote_call(), in place of a page
+ * Use the code (arch_call_code) that is there already for remote_call(), in place of a page
  * mapped for it.
  */
 void remote_use_code(struct remote *r, uint64_t code);

@@ -238,7 +238,7 @@ static bool held_by_pmm(pid_t pid)
  * or us, uses up one attempt.
  *
  * A thread that does not stop, say one that waits for a child made by vfork, must not hold up all
- * others for long: they go on for a while between attempts that wait longer and longer.
+ * others for long: they continue for a while between attempts that wait longer and longer.
  */
 int stop_all(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e)
 {

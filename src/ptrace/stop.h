@@ -3,8 +3,8 @@
  * All threads of a process stopped, looked at and let go (ptrace).
  *
  * Threads are seized, never attached: no signal is sent, the program's stops and signals stay what
- * they were. Whatever happens to us, the kernel lets the threads go on; nothing is left stopped. A
- * signal that a thread was about to get is delivered first: the thread then stands at the first
+ * they were. Whatever happens to us, the kernel lets the threads continue; nothing is left stopped.
+ * A signal that a thread was about to get is delivered first: the thread then stands at the first
  * instruction of its handler.
  */
 #ifndef PTRACE_STOP_H
@@ -81,14 +81,14 @@ int stop_this(pid_t pid, pid_t tid, uint64_t timeout_ns, struct stopped *s, stru
 int stop_set_regs(struct stopped *s, size_t i, const struct user_regs_struct *regs);
 
 /*
- * Let all go on as if nothing had happened, signals included. Returns the nanoseconds since the
+ * Let all continue as if nothing had happened, signals included. Returns the nanoseconds since the
  * first thread's stop. Does nothing when stopping failed, and when called again.
  */
 uint64_t stop_resume(struct stopped *s);
 
 /*
- * As stop_resume(), but the tracing thread goes on, with what else it traces, in *tracer; release:
- * tracer_free().
+ * As stop_resume(), but the tracing thread continues, with what else it traces, in *tracer;
+ * release: tracer_free().
  */
 uint64_t stop_resume_traced(struct stopped *s, struct tracer **tracer);
 

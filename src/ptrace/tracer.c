@@ -322,8 +322,8 @@ int tracer_regset(int request, pid_t tid, unsigned type, void *data, size_t byte
 }
 
 /*
- * WNOWAIT: a wait that consumes the report would clear the signal with which the thread goes on if
- * we die now (kernel/exit.c, wait_task_stopped).
+ * WNOWAIT: a wait that consumes the report would clear the signal with which the thread continues
+ * if we die now (kernel/exit.c, wait_task_stopped).
  */
 static int peek_state(pid_t tid, int options)
 {

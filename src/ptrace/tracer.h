@@ -31,7 +31,9 @@ struct tracer;
  */
 int tracer_new(struct tracer **out, struct err *e);
 
-/* End it: whatever it still traces goes on. NULL is none; tracer_here() is left to tracer_run(). */
+/*
+ * End it: whatever it still traces continues. NULL is none; tracer_here() is left to tracer_run().
+ */
 void tracer_free(struct tracer *t);
 
 /*

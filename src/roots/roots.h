@@ -71,7 +71,7 @@ int roots_core(const char *core_path, const char *capture_path, uint64_t max_byt
 /*
  * Ask the threads of a running process, where anything is lost that could be one, for their
  * alternate signal stacks. `class`: of each block, 0 = reached (enum reach_class). How many of
- * these stacks lie in blocks that were not reached; they are roots from then on, so that it pays to
+ * these stacks are in blocks that were not reached; they are roots from then on, so that it pays to
  * search again. -ENOMEM.
  */
 int roots_ask(struct roots *s, const uint8_t *class);
@@ -97,7 +97,7 @@ int roots_intact(const struct roots *s, struct err *e);
 const struct process_copy_thread *roots_threads(const struct roots *s, size_t *nr);
 const struct proc_maps *roots_maps(const struct roots *s);
 
-/* Release; lets the program go on where it was stopped. Returns the pause in nanoseconds. */
+/* Release; lets the program continue where it was stopped. Returns the pause in nanoseconds. */
 uint64_t roots_free(struct roots *s);
 
 /*

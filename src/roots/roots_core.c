@@ -4,7 +4,7 @@
  * memory from the core.
  *
  * They belong together when the process number does, as the process itself saw it, and every module
- * lies where the capture says with the build id that it says. A capture has no note of blocks on
+ * is where the capture says with the build id that it says. A capture has no note of blocks on
  * their way (struct pmm_move): threads that died inside realloc are known by a return address into
  * the agent near the top of their stacks.
  */

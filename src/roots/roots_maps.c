@@ -309,7 +309,7 @@ static int own_find(struct roots_find *f)
 /* ---- all ------------------------------------------------------------------------------------- */
 
 /*
- * What lies between an object's first and last address is its data, bss included, which the kernel
+ * What is between an object's first and last address is its data, bss included, which the kernel
  * shows as anonymous or the break.
  */
 static int data_mark(struct roots_find *f)

@@ -123,9 +123,9 @@ size_t roots_range_at(const struct roots_ranges *r, uint64_t address);
 
 /* The first block at or behind an address: heap.nr_blocks = none. */
 uint64_t roots_block_from(const struct heap *h, uint64_t address);
-/* The live block that an address lies in, of several the innermost: heap.nr_blocks = none. */
+/* The live block that an address is in, of several the innermost: heap.nr_blocks = none. */
 uint64_t roots_block_at(const struct heap *h, uint64_t address);
-/* Does an address lie in a live block of the allocator's? */
+/* Is an address in a live block of the allocator's? */
 bool roots_in_block(const struct heap *h, uint64_t address);
 
 /* ---- memory ---------------------------------------------------------------------------------- */

@@ -124,7 +124,7 @@ int roots_keep(struct roots_ranges *ranges, const struct roots_spans *spans)
 }
 
 /*
- * The first block that may reach behind an address: blocks that lie in one another begin with the
+ * The first block that may reach behind an address: blocks that are in one another begin with the
  * outermost.
  */
 static uint64_t block_reaching(const struct heap *h, uint64_t address)

@@ -2,10 +2,10 @@
 /*
  * Roots by thread: the live part of its stack, its record and thread-local storage, its registers.
  *
- * A thread's record (glibc: struct pthread) lies at its thread pointer and begins with its own
+ * A thread's record (glibc: struct pthread) is at its thread pointer and begins with its own
  * address; it holds the place of the stack that the C library mapped for it, which the record
  * itself ends. Where in the record is found out, not known. glibc keeps the stacks of ended threads
- * for new ones: its three lists of stacks, whose heads lie side by side in the loader's data (2.34
+ * for new ones: its three lists of stacks, whose heads are side by side in the loader's data (2.34
  * and later), tell which these are. All of that is checked; a thread that is made otherwise has its
  * whole mappings as roots.
  */

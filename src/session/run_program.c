@@ -32,7 +32,7 @@ struct run {
 	struct run_leaks leaks;
 	struct run_check check;
 	struct coverage rest; /* processes that no heap was delivered of */
-	struct coverage living; /* that go on after the program */
+	struct coverage living; /* that continue after the program */
 	struct heap *heap; /* of the program itself, kept for the summary */
 	struct heap *largest; /* of another process, with a higher peak than all so far */
 	bool in_background; /* nobody waits for the summary any more */
@@ -216,7 +216,7 @@ static int start(struct run *r, struct err *e)
 	return 0;
 }
 
-/* Children outlive the program: a process without terminal goes on for them. */
+/* Children outlive the program: a process without terminal continues for them. */
 static void go_on(struct run *r)
 {
 	pid_t pid;

@@ -69,7 +69,7 @@ int run_open(struct run **out, const struct run_options *o, char **argv,
 
 /*
  * Until the program has ended, and what ends just after it; where captures are written and other
- * processes go on, a process of our own goes on in the background for them.
+ * processes continue, a process of our own continues in the background for them.
  */
 void run_wait(struct run *r);
 

@@ -29,7 +29,7 @@ enum session_kind {
 };
 #define SESSION_NR_KINDS (SESSION_PROGRESS + 1)
 
-/* A member that is NULL: nobody wants that. */
+/* A member that is NULL: not wanted. */
 struct session_ops {
 	/* One line for a person, without a line feed. Names in it are as they came. */
 	void (*note)(void *arg, enum session_kind kind, const char *text);
@@ -41,9 +41,9 @@ struct session_ops {
 	 */
 	int (*document)(void *arg, const struct doc *d, bool follows);
 	/*
-	 * Something happened while a process is watched, which goes on meanwhile: it must be taken
-	 * without waiting for anybody, but see attach_session_wait(). 0; -ENOMEM: it is not whole;
-	 * another -errno: nobody wants events any more, and the watching ends.
+	 * Something happened while a process is watched, which continues meanwhile: it must be
+	 * taken without waiting for anybody, but see attach_session_wait(). 0; -ENOMEM: it is not
+	 * whole; another -errno: nobody wants events any more, and the watching ends.
 	 */
 	int (*event)(void *arg, const struct event *e);
 	/* A result in a form of its own: suppressions, XML. As document(). */
@@ -54,7 +54,7 @@ struct session_ops {
 	 */
 	void (*released)(void *arg, bool found);
 	/*
-	 * This process is a copy that goes on where the first one ends, without a terminal: notes
+	 * This process is a copy that continues where the first one ends, without a terminal: notes
 	 * reach nobody any more.
 	 */
 	void (*background)(void *arg);

@@ -31,7 +31,7 @@ struct summary {
 	uint64_t run_ns;
 	VEC(struct summary_capture) captures;	/* as they were written */
 	unsigned nr_replaced, nr_lost; /* images replaced by exec; processes without a ledger */
-	unsigned nr_living;	       /* processes that go on, watched in the background ... */
+	unsigned nr_living;	       /* processes that continue, watched in the background ... */
 	pid_t living;		       /* ... the first one */
 	struct coverage *untracked;    /* programs that were not seen; borrowed, NULL = none */
 	bool losses_reported;   /* what was not recorded of the program is reported elsewhere */

@@ -25,7 +25,7 @@ const char *untracked_name(const struct heap *h);
  */
 void untracked_rest(struct coverage *c, const struct launch_totals *t);
 
-/* `nr` processes that go on, `one` among them: by name those that are known. */
+/* `nr` processes that continue, `one` among them: by name those that are known. */
 void untracked_living(struct coverage *c, const struct launch *l, unsigned nr, pid_t one);
 
 /* `nr` processes without a ledger, which others report as well. */

@@ -268,7 +268,7 @@ void unpack_begin(struct unpack *u, const char *where)
 	ZSTD_DCtx_reset(u->zstd, ZSTD_reset_session_only);
 }
 
-/* The next part of the payload as it lies in the file, into `in`. */
+/* The next part of the payload as it is in the file, into `in`. */
 static int refill(struct unpack *u)
 {
 	size_t n = u->stored_left < sizeof(u->in) ? u->stored_left : sizeof(u->in);

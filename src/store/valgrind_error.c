@@ -100,7 +100,7 @@ static uint16_t thread_of(struct valgrind *v, uint32_t tid)
 
 /*
  * Functions that Valgrind put in the place of the program's. Their number in front of a stack that
- * goes on behind them.
+ * continues behind them.
  */
 static size_t replaced(struct heap_finding *f, enum valgrind_stack which, const struct stack *s)
 {

@@ -34,7 +34,7 @@ int datatab_add(struct datatab *t, const struct elf_file *f, unsigned type, uint
 
 /*
  * Name of the variable around an ELF address, or around an offset in thread-local storage, and
- * where it lies. NULL = none.
+ * where it is. NULL = none.
  */
 const char *datatab_find(struct datatab *t, uint64_t address, bool tls, uint64_t *start,
 			 uint64_t *end);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Types as DWARF has them: what lies at an offset in one, and what a pointer there points to.
+ * Types as DWARF has them: what is at an offset in one, and what a pointer there points to.
  */
 #ifndef SYMBOL_DWARFTYPE_H
 #define SYMBOL_DWARFTYPE_H

@@ -5,7 +5,7 @@
  *
  * The index looks into namespaces and classes but not into functions; only when an address is in
  * none of the functions found is the unit walked again to the bottom (functions of local classes).
- * DIE trees are stored in order of a walk, so a DIE that does not lie further on than all before it
+ * DIE trees are stored in order of a walk, so a DIE that is not further on than all before it
  * is damage and ends the walk, which keeps walks linear; so do too deep nesting and the budget.
  * (libdw itself refuses siblings that point backwards.)
  */
@@ -195,7 +195,7 @@ struct chain {
 	int nr, max;
 };
 
-/* Does the chain go on through one of the children? */
+/* Does the chain continue through one of the children? */
 static bool follow(struct chain *c, Dwarf_Die *die, int depth)
 {
 	Dwarf_Die child;

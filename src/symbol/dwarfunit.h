@@ -34,7 +34,7 @@ struct dwarf_budget {
 void dwarf_budget_begin(struct dwarf_budget *b, uint64_t more_ns);
 void dwarf_budget_end(struct dwarf_budget *b);
 
-/* One step was made: may we go on? */
+/* One step was made: may we continue? */
 bool dwarf_budget_step(struct dwarf_budget *b);
 
 struct dwarf_scope {

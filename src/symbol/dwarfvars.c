@@ -2,7 +2,7 @@
 /*
  * An index over all DIEs of a file: variables that have an address, and definitions of types.
  *
- * As in dwarfunit.c a DIE that does not lie further on than all before it is damage and ends the
+ * As in dwarfunit.c a DIE that is not further on than all before it is damage and ends the
  * walk of its unit, which keeps walks linear; so do too deep nesting and the budget.
  */
 #include "src/symbol/dwarfvars.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a module's thread-local variables lie for a thread: TLS variant II (Drepper, "ELF Handling
+ * Where a module's thread-local variables are for a thread: TLS variant II (Drepper, "ELF Handling
  * For Thread-Local Storage").
  *
- * The program's own block ends at the thread pointer. Where a library's lies the loader keeps to
+ * The program's own block ends at the thread pointer. Where a library's is the loader keeps to
  * itself, but relocations tell the library: one makes a word a variable's distance from the thread
  * pointer, another one the library's number, with which the thread's vector (dtv) has the block.
  */

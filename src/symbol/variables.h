@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Address -> variable: which of a module's variables an address belongs to, what type that has, and
- * what lies at an offset in a type.
+ * what is at an offset in a type.
  *
  * Names come from DWARF, else from the symbol tables, else there is only the section. Strings are
  * kept by the symbolizer. Types are valid as long as it is. Files are outside data: a damaged one
@@ -53,7 +53,7 @@ bool symbol_thread_variable(struct symbolizer *sym, uint32_t module, uint64_t of
 			    struct symbol_variable *v);
 
 /*
- * Where a module's thread-local block lies for a thread (x86-64, by its thread pointer): of the
+ * Where a module's thread-local block is for a thread (x86-64, by its thread pointer): of the
  * program itself (`first`) below that; of a library as its own relocations say. false = it has
  * none, or nobody knows.
  */
@@ -70,7 +70,7 @@ bool symbol_local(struct symbolizer *sym, const struct walk_frame *f, const stru
 
 /*
  * The pointer at an offset in something of a type: its path is appended (".next", "[3].name"), *to
- * is what it points to (all zero: nobody knows). false: no pointer is known there; the path then
+ * is what it points to (all zero: not known). false: no pointer is known there; the path then
  * leads as far as it is known, and *rest is the offset from there.
  */
 bool symbol_type_pointer(struct symbolizer *sym, const struct symbol_type *type, uint64_t offset,

@@ -62,7 +62,7 @@ void census_exec(struct census *c, const struct pmm_message *m, pid_t from)
 
 	memcpy(name, m->name, sizeof(name));
 	name[sizeof(name) - 1] = '\0';
-	/* nobody takes back what others expect */
+	/* no process withdraws what others expect */
 	if (m->why >= PMM_NR_EXECS || (m->why == PMM_EXEC_FAILED && m->number))
 		return;
 	if (!pid) {		/* nobody can say whether its agent turned up */

@@ -24,7 +24,9 @@
 
 struct child;
 
-/* The caller's own signals, which nobody else may change. Borrowed as long as the program runs. */
+/*
+ * The caller's own signals, which no other code may change. Borrowed as long as the program runs.
+ */
 struct child_signals {
 	/*
 	 * Fill mask, action[] and signal_fd, and change them so that the program's signals do not

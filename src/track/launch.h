@@ -132,7 +132,7 @@ enum launch_what launch_next(struct launch *l, struct launch_event *out);
 /* Has the program ended, and was it delivered? Its last event may have to be taken yet. */
 bool launch_root_done(const struct launch *l);
 
-/* How many processes of the tree go on, with a ledger or on the way to one; one in *pid. */
+/* How many processes of the tree continue, with a ledger or on the way to one; one in *pid. */
 unsigned launch_left(struct launch *l, pid_t *pid);
 
 /*
@@ -155,14 +155,14 @@ const struct child *launch_child(const struct launch *l);
 struct launch_totals launch_totals(struct launch *l);
 
 /*
- * Fork; the new process goes on with the launch, the old one may only take totals and close it. 0
+ * Fork; the new process continues with the launch, the old one may only take totals and close it. 0
  * there, here its pid or -errno.
  */
 pid_t launch_fork(struct launch *l);
 
 /*
- * Release, at any time. The program is killed if it runs; others of its tree go on, without being
- * recorded. Limits are as before. NULL is fine.
+ * Release, at any time. The program is killed if it runs; others of its tree continue, without
+ * being recorded. Limits are as before. NULL is fine.
  */
 void launch_close(struct launch *l);
 

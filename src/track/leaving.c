@@ -27,7 +27,7 @@ size_t leaving_pick(const struct leaving_asked *asked, size_t nr, unsigned turn)
 	return least;
 }
 
-/* Not private: the word lies in memory shared with the program. */
+/* Not private: the word is in memory shared with the program. */
 static void futex_wake(uint32_t *word)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);

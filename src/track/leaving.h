@@ -47,7 +47,7 @@ struct leaving_asked {
  */
 size_t leaving_pick(const struct leaving_asked *asked, size_t nr, unsigned turn);
 
-/* Does it wait? Then nobody else may answer, and leaving_answer() must follow. */
+/* Does it wait? Then no other code may answer, and leaving_answer() must follow. */
 bool leaving_take(struct watched *w);
 
 /* Has it said that it does, or was about to? */
@@ -56,7 +56,7 @@ bool leaving_waits(const struct watched *w);
 /* How it ends. 0 or -errno. */
 int leaving_read(const struct watched *w, struct leaving *out);
 
-/* Let it go on. */
+/* Let it continue. */
 void leaving_answer(struct watched *w);
 
 /* "exit()", "death by a signal": for messages. */

@@ -202,7 +202,7 @@ void monitor_begin(struct monitor *m, uint64_t began_ns)
 
 /*
  * In the forked process. A loop is its process's: there has to be a new one, with a ticker of its
- * own. The board's values tell who listens now; PMM_ENV goes on naming the old one.
+ * own. The board's values tell who listens now; PMM_ENV still names the old one.
  */
 static int take_over(struct monitor *m)
 {
@@ -327,7 +327,7 @@ static bool visit(struct monitor *m, struct watched *w, uint64_t now_ns)
 
 /*
  * Everybody once, or as many as there is time for; the others are first the next time. The clock
- * goes on meanwhile.
+ * continues meanwhile.
  */
 static void visit_all(struct monitor *m)
 {

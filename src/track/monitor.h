@@ -13,9 +13,10 @@
  * messages. A turn never waits; it takes 20 ms at most beside what the callbacks take. Long work
  * in callbacks is done between ticker_begin() and ticker_pause(); `leaving` is.
  *
- * Signals are handed in (struct child). When the monitor is stopped, the processes go on, and those
- * that wait at their end wait on; when it is killed, the kernel says so on the board, and nobody
- * waits any more. Prints nothing: what there is to report goes to the callbacks or is counted here.
+ * Signals are handed in (struct child). When the monitor is stopped, the processes continue, and
+ * those that wait at their end wait on; when it is killed, the kernel says so on the board, and
+ * nobody waits any more. Prints nothing: what there is to report goes to the callbacks or is
+ * counted here.
  */
 #ifndef TRACK_MONITOR_H
 #define TRACK_MONITOR_H
@@ -70,7 +71,7 @@ struct monitor_ops {
 /* One that waits at its end, and whose turn it is. */
 struct monitor_waiting {
 	struct watched *w;	  /* NULL: none */
-	bool let_go;		  /* it goes on, and is still being searched */
+	bool let_go;		  /* it continues, and is still being searched */
 	struct leaving leaving;
 };
 
@@ -102,7 +103,7 @@ struct monitor {
 	bool root_drained;	  /* it has ended, and what was said before is heard */
 	bool root_done;		  /* delivered: the program's number may be another's by now */
 	uint64_t seen_ns, next_left_ns; /* for monitor_goes_on() */
-	bool handed_over;	  /* another process goes on */
+	bool handed_over;	  /* another process continues */
 	bool stirred;		  /* somebody has ended: visits do not wait for the next tick */
 	bool behind;		  /* there is more to do than a step has time for */
 	uint32_t visited;	  /* the tick of the last visits */
@@ -146,7 +147,7 @@ void monitor_begin(struct monitor *m, uint64_t began_ns);
 /* Until the program (the root) has ended and its heap is delivered. */
 void monitor_until_root(struct monitor *m);
 
-/* How many processes of the tree go on, with a ledger or on the way to one; one in *pid. */
+/* How many processes of the tree continue, with a ledger or on the way to one; one in *pid. */
 unsigned monitor_left(struct monitor *m, pid_t *pid);
 
 /* Are there any, also ones without a sign of it for a second, and was nobody asked to end? */
@@ -168,8 +169,8 @@ void monitor_until_all(struct monitor *m);
 unsigned monitor_living(const struct monitor *m, pid_t *pid);
 
 /*
- * Fork, and have the new process go on as the monitor; the old one must not step any more. 0 there,
- * once it has taken over (it ends where it cannot); here its pid, once it has or a while has
+ * Fork, and have the new process continue as the monitor; the old one must not step any more. 0
+ * there, once it has taken over (it ends where it cannot); here its pid, once it has or a while has
  * passed, or -errno.
  */
 pid_t monitor_fork(struct monitor *m);

@@ -19,8 +19,8 @@ void monitor_hear(void *arg, const struct pmm_message *said, const struct messag
 void monitor_lose(void *arg);
 
 /*
- * Search one of those that wait at their end, and let it go on. False when none waits. `all`: look
- * at everybody's word.
+ * Search one of those that wait at their end, and let it continue. False when none waits. `all`:
+ * look at everybody's word.
  */
 bool monitor_see_off(struct monitor *m, bool all);
 

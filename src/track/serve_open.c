@@ -76,7 +76,7 @@ int serve_open_public(struct serve *s, struct err *e)
 	return 0;
 }
 
-/* In a directory that nobody else can enter, for as long as the name is there. */
+/* In a directory that no other user can enter, for as long as the name is there. */
 static int bind_in(int fd, const char *folder, int *path_fd)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The clock of boards: the one place that ticks. Agents read time from their board's tick, and take
- * a clock that goes on for the sign that their monitor lives.
+ * a clock that continues for the sign that their monitor lives.
  *
  * A ticker serves any number of boards. Who ticks:
  *

@@ -27,7 +27,7 @@
  *
  * Signals: none is taken, blocked or ignored here. Who is ended by a signal between start and
  * detach leaves the agent to the watchdog (src/ptrace/watchdog.h), which takes it out; so does who
- * is killed. When pmm is stopped, the process goes on, its clock does not.
+ * is killed. When pmm is stopped, the process continues, its clock does not.
  *
  * Whoever has started must detach whatever happens (except by a signal that cannot be caught);
  * attach_close() detaches when that was not done. Prints nothing.

@@ -43,7 +43,7 @@ struct leaks_view_options {
 	bool late;			/* some such memory was read later */
 	/* possibly lost for their only pointers are behind the asked-for bytes of blocks */
 	uint64_t slack_blocks;
-	/* append what the root is called; NULL = nobody knows */
+	/* append what the root is called; NULL = not known */
 	void (*root)(void *arg, const struct leak_entry *e, struct str *s);
 	void *root_arg;
 	/* why no copy could be made; NULL = one was, or it is not known */

@@ -32,7 +32,7 @@
 enum hold_place {
 	HOLD_MEMORY,			/* in memory.roots: `at` is the address of the pointer */
 	HOLD_WORD,			/* `at` is the index into memory.words */
-	HOLD_OWNED,			/* no pointer: memory.owned[at] lies in the block */
+	HOLD_OWNED,			/* no pointer: memory.owned[at] is in the block */
 };
 
 /* A pointer out of a root. */

@@ -10,8 +10,8 @@
  *     definite  the others; of a cycle of lost blocks that nothing else lost points to, exactly one
  *               (the one at the lowest address)
  *
- * A pointer is an aligned word whose value lies in [start, start + size) of a block, or at the
- * start of a block of size 0. Of blocks that lie in one another (pools) the innermost counts, and
+ * A pointer is an aligned word whose value is in [start, start + size) of a block, or at the
+ * start of a block of size 0. Of blocks that are in one another (pools) the innermost counts, and
  * the bytes of the inner ones are not the outer one's. A block's pointers to itself say nothing.
  *
  * Passes: the blocks' memory is read once, in order of address, in large pieces by all threads, and

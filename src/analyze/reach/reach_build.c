@@ -4,8 +4,8 @@
  * whom they point to.
  *
  * Memory is looked through without regard to where a block ends; each pointer found is then given
- * to the block, the owner, in which it lies. A thread writes edges into segments that it claims
- * from the common room. A block's edges lie one behind the other: when a segment ends, the owner's
+ * to the block, the owner, in which it is. A thread writes edges into segments that it claims
+ * from the common room. A block's edges are one behind the other: when a segment ends, the owner's
  * edges so far move on.
  */
 #include "src/analyze/reach/reach_graph.h"
@@ -175,8 +175,8 @@ static void give(void *arg, const struct reach_scanner *s)
 }
 
 /*
- * Where reading may go on to from block i: over the blocks behind it as long as they lie close and
- * a window holds them.
+ * Where reading may continue to from block i: over the blocks behind it as long as they are close
+ * and a window holds them.
  */
 static uint64_t run_end(const struct reach_index *ix, uint32_t i, uint32_t end)
 {
@@ -205,7 +205,7 @@ static uint32_t row_end(struct builder *b, uint32_t i)
 	return i;
 }
 
-/* Rows of blocks are looked at as one piece of memory; what lies in the seams belongs to nobody. */
+/* Rows of blocks are looked at as one piece of memory; what is in the seams belongs to nobody. */
 static void build_chunk(struct builder *b, const struct reach_chunk *c)
 {
 	const struct reach_index *ix = b->g->ix;

@@ -3,7 +3,7 @@
  * Is a pointer into a block's middle as good as one to its start?
  *
  * What is tested is what memcheck 3.19 tests (memcheck/mc_leakcheck.c), with one difference: memory
- * does not say which mappings are files', so a vtable may lie anywhere but in a block or on a
+ * does not say which mappings are files', so a vtable may be anywhere but in a block or on a
  * stack.
  */
 #include "src/analyze/reach/reach_guess.h"

@@ -7,7 +7,7 @@
  * noted: the lowest offset, and a set of bits for the offsets that there are. What is noted is the
  * same in whatever order pointers are met. When all are followed,
  *     header  several blocks of one site, or those of several sites, are pointed to at one and the
- *             same small offset each: the program keeps pointers to what lies behind a header
+ *             same small offset each: the program keeps pointers to what is behind a header
  *             (Python's objects, strings with a length)
  *     pool    a large block is pointed to at several places: its parts are in use (an allocator of
  *             the program's own)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From an address to the block it lies in, for a search that asks some hundred million times.
+ * From an address to the block it is in, for a search that asks some hundred million times.
  *
  * The address space is cut into chunks of 1 MiB; those in which blocks start are found by a hash of
- * the address. A chunk has one bit per granule (16 bytes; 8 where blocks lie closer) that says
+ * the address. A chunk has one bit per granule (16 bytes; 8 where blocks are closer) that says
  * whether a block starts there; as many of them as fit make a line of the processor's cache, with
  * the numbers of blocks that start before them. So a pointer to a block's start costs one cache
  * miss at most and no look at the block itself; a pointer into a block's middle finds the last
@@ -56,7 +56,7 @@ struct reach_slot {
 struct reach_index {
 	const struct heap_block *blocks;
 	uint32_t nr;
-	/* all blocks lie in [low, low + span]; the last byte counts */
+	/* all blocks are in [low, low + span]; the last byte counts */
 	uint64_t low, span;
 	unsigned granule_shift, chunk_lines;
 	struct reach_slot *slots;
@@ -65,7 +65,7 @@ struct reach_index {
 	struct reach_chunk *chunks;	/* by address, one more than nr_chunks: first = nr */
 	uint32_t nr_chunks;
 	/*
-	 * innermost block that holds a block's start, REACH_NONE = none; NULL: no block lies in
+	 * innermost block that holds a block's start, REACH_NONE = none; NULL: no block is in
 	 * another
 	 */
 	uint32_t *outer;
@@ -101,7 +101,7 @@ static inline uint64_t reach_words_to(const struct heap_block *b)
 	return reach_block_end(b) & ~7ull;
 }
 
-/* Does a block lie within this one? Then its bytes are not this one's. */
+/* Is a block within this one? Then its bytes are not this one's. */
 static inline bool reach_has_inner(const struct reach_index *ix, uint32_t block)
 {
 	return ix->outer && block + 1 < ix->nr &&

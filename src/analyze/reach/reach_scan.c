@@ -159,7 +159,7 @@ void reach_scan(struct reach_scanner *s, uint64_t from, uint64_t to, reach_hits_
 }
 
 /*
- * The words between the blocks in a block, from one to the next; what lies in those is passed with
+ * The words between the blocks in a block, from one to the next; what is in those is passed with
  * them. Where the last ends.
  */
 static uint64_t scan_between(struct reach_scanner *s, uint32_t block, uint64_t from, uint64_t end,

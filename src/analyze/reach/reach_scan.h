@@ -67,7 +67,7 @@ uint64_t reach_untouched(const struct memory *m, uint64_t from, uint64_t to);
 /*
  * The memory at `from` (a multiple of 8): a pointer to as much of [from, to) as is at hand, *bytes
  * of it. Where it must be read, as much as goes in a window up to `ahead` is. Where nothing can be
- * read there (counted as unread), or was ever written: NULL, and *bytes is how far to go on.
+ * read there (counted as unread), or was ever written: NULL, and *bytes is how far to continue.
  */
 const uint64_t *reach_window(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead,
 			     uint64_t *bytes);

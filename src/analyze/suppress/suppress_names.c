@@ -286,7 +286,7 @@ int64_t suppress_frame_set(struct suppress *s, const struct frame_name *f)
 
 /* ---- the allocator's function ---------------------------------------------------------------- */
 
-/* Memcheck replaces these functions, so they lie in its own module there. */
+/* Memcheck replaces these functions, so they are in its own module there. */
 #define REPLACED "/usr/libexec/valgrind/vgpreload_memcheck-amd64-linux.so"
 
 static const struct frame_name allocator[PMM_NR_KINDS] = {

@@ -5,7 +5,7 @@
  *
  * A suppression is a run of steps, innermost frame first. A step is a pattern for one frame, or
  * stands for any number of frames. A stack matches when its innermost frames match all steps; what
- * lies further out does not matter.
+ * is further out does not matter.
  */
 #ifndef ANALYZE_SUPPRESS_SUPPRESSIONS_H
 #define ANALYZE_SUPPRESS_SUPPRESSIONS_H

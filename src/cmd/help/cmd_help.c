@@ -72,8 +72,8 @@ static unsigned help_width(void)
 }
 
 /*
- * Print a text of which each line begins at column `used`, where the first already is, and goes on
- * at `hang`.
+ * Print a text of which each line begins at column `used`, where the first already is, and
+ * continues at `hang`.
  */
 static void print_wrapped(const char *text, unsigned used, unsigned hang)
 {

@@ -225,7 +225,7 @@ static int data_search(struct finding *x)
 	return rc;
 }
 
-/* Data lies in one mapping after another: .data, .bss. */
+/* Data is in one mapping after another: .data, .bss. */
 static int object_search(struct finding *x, const struct roots_object *o)
 {
 	const struct roots_ranges *r = &x->f->ranges;

@@ -22,7 +22,7 @@
 #define SIZE(word)	((word) & ~7ull)
 #define MAX_CACHED	127u		/* of one size: tunable, a signed byte at first */
 #define MAX_LOOKED_AT	(1u << 20)	/* chunks, in all: a second */
-/* bytes before the bins of a state whose fast bins lie at FAST_AT */
+/* bytes before the bins of a state whose fast bins are at FAST_AT */
 #define FAST_BEFORE	112u
 #define FAST_AT		16u
 #define NR_FAST		10u
@@ -170,7 +170,7 @@ static int cache_at(struct caches *c, uint64_t pointer, unsigned count_bytes)
 	return cache_read(c->f, pointer, count_bytes, &t) ? cache_take(c, &t, count_bytes) : 0;
 }
 
-/* Is the pointer among words that lie just before `end`? */
+/* Is the pointer among words that are just before `end`? */
 static int cache_among(struct caches *c, uint64_t record, uint64_t end, const uint64_t *word,
 		       size_t nr)
 {

@@ -6,7 +6,7 @@
  * size + 8 to its owner: the next chunk's first word is still this one's. So "chunk c" here means
  * [c + 8, c + size + 8). Most blocks touch the next one, as their sizes tell, and nothing need be
  * read. In a gap the sizes must lead from the end of one live block's chunk to the beginning of the
- * next one's; else nothing there is covered. Memory that the program itself got by sbrk() lies
+ * next one's; else nothing there is covered. Memory that the program itself got by sbrk() is
  * behind two chunks of 16 bytes, which glibc puts there as a fence.
  */
 #include <errno.h>

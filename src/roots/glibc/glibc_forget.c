@@ -19,7 +19,7 @@
  * What was handed out anew in the same size cannot be distinguished from a block that is
  * still in use, and counts as that.
  *
- * The first kind is true of whatever lies there. The others ask that blocks are chunks of glibc's,
+ * The first kind is true of whatever is there. The others ask that blocks are chunks of glibc's,
  * so they are not looked for where there may be other allocators beside it (attached), or something
  * of ours before a block (checks, pmm.h).
  */
@@ -168,7 +168,7 @@ bool glibc_fits(const struct heap_block *b, uint64_t bytes)
 
 /*
  * The way from chunk to chunk of one piece of memory. What is found on it is believed when it ends
- * at the top, or at the fence that glibc puts where an arena's memory goes on elsewhere.
+ * at the top, or at the fence that glibc puts where an arena's memory continues elsewhere.
  */
 struct walker {
 	struct forgetting *x;
@@ -226,7 +226,7 @@ static int chunks_walk(struct forgetting *x, uint64_t first, uint64_t end)
 
 /*
  * The main arena's first chunk: where the break began. 0 = not known; the program's own memory may
- * lie there, and then nothing is believed.
+ * be there, and then nothing is believed.
  */
 static struct memory_span break_find(const struct roots_find *f)
 {

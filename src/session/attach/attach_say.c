@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a session waits for, and what it hands over: events with their names, heap errors. Names can
- * take long; the clock of the process and its ends go on meanwhile.
+ * take long; the clock of the process and its ends continue meanwhile.
  */
 #include "src/session/attach/attach_session_priv.h"
 
@@ -57,7 +57,7 @@ void attach_say_wait_until(struct attach_session *s, uint64_t until_ns)
 /* ---- names ---- */
 
 /*
- * What happens meanwhile is kept for later. The process's clock goes on without that, between
+ * What happens meanwhile is kept for later. The process's clock continues without that, between
  * name_it() and name_end().
  */
 static void pulse(struct attach_session *s)
@@ -101,7 +101,7 @@ static uint64_t modules_of(const struct heap *h)
 	return sum;
 }
 
-/* Work begins that takes long; the clock goes on meanwhile. */
+/* Work begins that takes long; the clock continues meanwhile. */
 void attach_say_work_begins(struct attach_session *s)
 {
 	if (s->a)
@@ -215,7 +215,7 @@ void attach_say_errors(struct attach_session *s, const struct heap *h)
 	attach_say_work_begins(s);
 	run_check_found(&s->check, h);
 	attach_say_work_ends(s);
-	/* libraries came or went: who was interrupted goes on with his */
+	/* libraries came or went: who was interrupted continues with his */
 	if (s->sym_in_use && s->sym != s->sym_in_use) {
 		symbolizer_free(s->sym);
 		s->sym = before;

@@ -52,7 +52,7 @@ struct attach_session {
  */
 void attach_say_wait_until(struct attach_session *s, uint64_t until_ns);
 
-/* Work begins that takes long, and is over; the clock of the process goes on meanwhile. */
+/* Work begins that takes long, and is over; the clock of the process continues meanwhile. */
 void attach_say_work_begins(struct attach_session *s);
 void attach_say_work_ends(struct attach_session *s);
 

@@ -287,7 +287,7 @@ int check_exhaustive_fd(const struct check_exhaustive *x)
 
 /*
  * Does an error count that was met in the run with byte-exact ends alone? Code may go astray there
- * for want of alignment; what lies behind the end of a block is certain all the same.
+ * for want of alignment; what is behind the end of a block is certain all the same.
  */
 static bool is_certain(const struct heap_finding *f)
 {

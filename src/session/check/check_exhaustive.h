@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * `pmm check --exhaustive -- COMMAND`: the program is run once for each way in which blocks can lie
+ * `pmm check --exhaustive -- COMMAND`: the program is run once for each way in which blocks can be
  * in their pages, and each error is reported once.
  */
 #ifndef SESSION_CHECK_CHECK_EXHAUSTIVE_H
@@ -20,7 +20,7 @@ struct session_sink;
 
 /*
  * What the runs are to this process: each is a child of it. Signals are the caller's affair. A
- * member that is NULL: nobody wants that.
+ * member that is NULL: not wanted.
  */
 struct check_exhaustive_ops {
 	void (*begin)(void *arg); /* before the first run */

@@ -34,7 +34,7 @@ struct check_report_options {
 	void *resolve_ctx;
 };
 
-/* What is meant when nobody says otherwise. */
+/* The defaults. */
 #define CHECK_REPORT_DEFAULT	{ .view = { .top = 100, .depth = 8 } }
 
 /*

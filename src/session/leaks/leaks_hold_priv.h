@@ -70,7 +70,7 @@ bool hold_root_in_block(struct hold_names *n, uint64_t at, struct hold_root *r);
 bool hold_root_same(const struct hold_root *a, const struct hold_root *b);
 
 /*
- * Thread-local variables lie in what the roots take for stacks and plain memory: make these parts
+ * Thread-local variables are in what the roots take for stacks and plain memory: make these parts
  * of its roots thread-local storage, which lasts longer. 0 or -ENOMEM.
  */
 int hold_root_paint(struct hold_names *n, struct memory *m);

@@ -53,7 +53,7 @@ struct leaks_report_options {
 	void *choose_arg;
 	/*
 	 * When the verdict is known, before anything is handed over; `found` is what will be
-	 * returned. NULL = nobody waits for that.
+	 * returned. NULL = not wanted.
 	 */
 	void (*judged)(void *arg, bool found);
 	void *judged_arg;
@@ -64,7 +64,7 @@ struct leaks_report_options {
 	uint64_t max_leaked_bytes;	/* more than that of what fail_on names; 0 = any block */
 };
 
-/* What is meant when nobody says otherwise. */
+/* The defaults. */
 #define LEAKS_REPORT_DEFAULT                                                                       \
 	{                                                                                          \
 		.view = { .show = LEAKS_SHOW_DEFAULT, .top = 10, .depth = 8 },                     \
@@ -81,7 +81,7 @@ int leaks_read_suppressions(struct texts files, bool no_default, struct suppress
 
 /*
  * Judge `l` (NULL = the rows of `h`) and hand it over. 1 = found what fail_on asks for, 0 = not,
- * -errno with `e`: -ENODATA nobody searched.
+ * -errno with `e`: -ENODATA not searched.
  */
 int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_report_options *o,
 		 const struct session_sink *to, struct err *e);

@@ -35,7 +35,7 @@ struct leaks_search_options {
 	void *left_arg;
 };
 
-/* What is meant when nobody says otherwise: all heuristics, all processors. */
+/* The defaults: all heuristics, all processors. */
 #define LEAKS_SEARCH_DEFAULT	{ .reach.heuristics = REACH_ALL_HEURISTICS }
 extern const struct leaks_search_options leaks_search_default;
 
@@ -55,7 +55,7 @@ struct leaks_found {
 };
 
 /*
- * Search, and release the roots in any case: the program goes on as soon as its memory is not
+ * Search, and release the roots in any case: the program continues as soon as its memory is not
  * needed any more. 0 or -errno with `e`; leaks_found_fini() in any case.
  */
 int leaks_search(struct roots *s, const struct leaks_search_options *o, struct leaks_found *out,

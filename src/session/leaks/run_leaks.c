@@ -93,7 +93,7 @@ void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l)
 	struct searching g = { .r = r, .pid = pid, .l = l, .e = &e };
 	int rc = tracer_run(search, &g, &e);
 
-	/* one of its threads does not stop: the others go on between further attempts */
+	/* one of its threads does not stop: the others continue between further attempts */
 	if (rc == -ETIMEDOUT)
 		rc = search(&g);
 	if (is_gone(rc))

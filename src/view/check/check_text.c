@@ -66,7 +66,7 @@ static void add_block(struct str *s, const struct heap_finding *f)
 		str_add(s, "a block");
 }
 
-/* Does the access of a function begin in the block, and go on beyond its end? */
+/* Does the access of a function begin in the block, and continue beyond its end? */
 static bool goes_past(const struct heap_finding *f)
 {
 	return f->by == PMM_BY_FUNCTION && f->other >= f->block && f->other < f->address &&

@@ -60,11 +60,11 @@ struct check_view_options {
 	 */
 	void (*turn)(void *ctx, uint64_t i);
 	void *turn_ctx;
-	/* How many bytes an instruction accesses, 0 = not known; NULL = nobody can tell. */
+	/* How many bytes an instruction accesses, 0 = not known; NULL = not known. */
 	unsigned (*access_bytes)(const uint8_t *code, unsigned bytes);
 	/*
 	 * Which address that there is none of does it access, with these registers (struct
-	 * heap_death)? NULL = nobody can tell.
+	 * heap_death)? NULL = not known.
 	 */
 	bool (*odd_address)(const uint8_t *code, unsigned bytes, const uint64_t regs[HEAP_NR_REGS],
 			    uint64_t *address, bool *writes);
