@@ -7,6 +7,7 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/options/pid.h"
 #include "src/inject/injection.h"
+#include "src/ledger/ledger_map.h"
 #include "src/proc/fds.h"
 #include "src/proc/frozen.h"
 #include "src/ptrace/watchdog.h"
@@ -27,6 +28,23 @@ static int go_on(pid_t pid, void *unused)
 
 	(void)unused;
 	return rc == -ENOENT || rc > 0 ? 0 : rc;
+}
+
+/* What is asked for is so already, unless an agent is in it that cannot be taken out. */
+static int nothing_to_do(pid_t pid, struct err *e)
+{
+	struct ledger_map *m;
+
+	if (ledger_map_open_pid(pid, &m, NULL)) {
+		if (!quiet)
+			cmd_note("%s", e->text);
+		return CMD_OK;
+	}
+	ledger_map_close(m);
+	err_hint(e,
+		 "it records all the same: its agent came with the program, by 'pmm run', 'pmm "
+		 "check' or pmm.h, and stays until the program ends");
+	return cmd_fail(e);
 }
 
 static int detach_run(int argc, char **argv)
@@ -50,6 +68,8 @@ static int detach_run(int argc, char **argv)
 	if (!rc)
 		rc = inject_detach(pid, &removed, &pause_ns, &e);
 	watchdog_end(&w, true);
+	if (rc == -ENOENT)
+		return nothing_to_do(pid, &e);
 	if (rc == -ESRCH)
 		err_hint(&e, "nothing of pmm is left in a process that has ended");
 	if (rc < 0)
@@ -101,6 +121,12 @@ const struct cmd cmd_detach = {
 		"first.\n\n"
 		"Until then the program runs on: the agent notices within some seconds that there "
 		"is no monitor, and stops recording.",
+	.exits = (const struct cmd_pair[]){
+		{ "0", "nothing of 'pmm attach' is in the process any more, or nothing was" },
+		{ "2", "wrong usage" },
+		{ "3", "it is still there: a thread is inside the agent, guarded blocks are in "
+		       "use, or it could not be taken out" },
+		{ 0 } },
 	.examples = (const struct cmd_pair[]){ { "pmm detach 4711",
 						 "restore the code of process 4711" },
 					       { 0 } },

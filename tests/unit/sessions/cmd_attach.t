@@ -369,6 +369,7 @@ $ ./running "" "pmm check"
   42
 $ ./running "" "pmm detach"
   pmm: process N has nothing in it that 'pmm attach' left
+  pmm: hint: it records all the same: its agent came with the program, by 'pmm run', 'pmm check' or pmm.h, and stays until the program ends
   42
 $ ./running "" "pmm attach -d 100ms"
   pmm: process N was started by 'pmm run', which records what it allocates

@@ -110,13 +110,13 @@ $ pmm help --man detach
   .SH EXIT STATUS
   .TP
   .B 0
-  everything went well
+  nothing of 'pmm attach' is in the process any more, or nothing was
   .TP
   .B 2
-  the command line was wrong
+  wrong usage
   .TP
   .B 3
-  it could not be done; the message says why
+  it is still there: a thread is inside the agent, guarded blocks are in use, or it could not be taken out
   .SH SEE ALSO
   .BR pmm (1),
   .BR pmm\-run (1),
