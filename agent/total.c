@@ -150,36 +150,41 @@ static inline bool exceeds_peak(const struct pmm_ledger *l, uint64_t word, uint6
 	       next >> PMM_TOTAL_SHIFT > LOAD_ACQUIRE(l->peak_bytes);
 }
 
+/* The total was changed from one word to another. */
+struct change {
+	uint64_t from, to;
+};
+
 /*
  * The peak would be exceeded by what credits hold: call them back and add to a word that holds
  * none. Threads take new ones at once, which would continue for ever; agent.credit_stop, the next
  * epoch's number, keeps them from it until the peak is sealed or is found not to be exceeded. A
  * thread that never gets to either end (it was in a handler that jumped out) stops credits for no
- * longer than this epoch. Returns the new word; `word` is the one it replaced.
+ * longer than this epoch.
  */
-static __attribute__((noinline)) uint64_t add_recalling(struct pmm_ledger *l, uint64_t bytes,
-							uint64_t epoch, uint64_t *word)
+static __attribute__((noinline)) struct change add_recalling(struct pmm_ledger *l, uint64_t bytes,
+							     uint64_t epoch)
 {
-	uint64_t next;
+	uint64_t word, next;
 	bool exceeds;
 
 	for (;;) {
-		*word = LOAD_ACQUIRE(l->total);
-		next = *word + (bytes << PMM_TOTAL_SHIFT);
-		exceeds = exceeds_peak(l, *word, next);
+		word = LOAD_ACQUIRE(l->total);
+		next = word + (bytes << PMM_TOTAL_SHIFT);
+		exceeds = exceeds_peak(l, word, next);
 		if (exceeds && credits_out(l)) {
-			STORE(agent.credit_stop, epoch_full(epoch, *word) + 1);
+			STORE(agent.credit_stop, epoch_full(epoch, word) + 1);
 			recall(l);
 			continue;
 		}
 		if (exceeds)
 			next |= PMM_TOTAL_RISING;
-		if (CAS(l->total, *word, next))
+		if (CAS(l->total, word, next))
 			break;
 	}
 	if (!exceeds)
 		STORE(agent.credit_stop, 0);
-	return next;
+	return (struct change){ word, next };
 }
 
 uint64_t total_add(struct tctx *c, uint64_t bytes)
@@ -200,7 +205,10 @@ uint64_t total_add(struct tctx *c, uint64_t bytes)
 		next = word + (bytes << PMM_TOTAL_SHIFT);
 		if (exceeds_peak(l, word, next)) {
 			if (credits_out(l)) {
-				next = add_recalling(l, bytes, before, &word);
+				struct change done = add_recalling(l, bytes, before);
+
+				word = done.from;
+				next = done.to;
 				break;
 			}
 			next |= PMM_TOTAL_RISING;

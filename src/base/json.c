@@ -164,6 +164,12 @@ void json_u64(struct json *j, const char *key, uint64_t n)
 		fprintf(j->out, "%" PRIu64, n);
 }
 
+void json_i64(struct json *j, const char *key, int64_t n)
+{
+	if (before(j, key))
+		fprintf(j->out, "%" PRId64, n);
+}
+
 void json_double(struct json *j, const char *key, double x)
 {
 	char text[32];

@@ -49,6 +49,7 @@ void json_end(struct json *j);
 void json_str(struct json *j, const char *key, const char *text);
 void json_strn(struct json *j, const char *key, const char *text, size_t n);
 void json_u64(struct json *j, const char *key, uint64_t n);
+void json_i64(struct json *j, const char *key, int64_t n);
 /* Shortest form that reads back the same; not a number and infinities become null. */
 void json_double(struct json *j, const char *key, double x);
 void json_bool(struct json *j, const char *key, bool b);

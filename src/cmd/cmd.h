@@ -80,7 +80,7 @@ struct cmd {
 extern const struct cmd *const cmd_table[];
 
 extern const struct cmd cmd_attach, cmd_check, cmd_detach, cmd_doctor, cmd_help, cmd_leaks,
-	cmd_report, cmd_run, cmd_snapshot;
+	cmd_report, cmd_run, cmd_snapshot, cmd_trace;
 
 /* The command of that name, NULL = none. */
 const struct cmd *cmd_find(const char *name);

@@ -18,6 +18,7 @@ const struct cmd *const cmd_table[] = {
 	&cmd_leaks,
 	&cmd_check,
 	&cmd_snapshot,
+	&cmd_trace,
 	&cmd_doctor,
 	&cmd_help,
 	NULL

@@ -25,6 +25,7 @@ enum unit {
 	UNIT_TEXT,
 	UNIT_COUNT,
 	UNIT_NUMBER,   /* an identity (pid, line): no grouping of digits */
+	UNIT_SIGNED,   /* a number that may be negative: the int64_t of `u` */
 	UNIT_BYTES,    /* _bytes */
 	UNIT_PERCENT,  /* _percent, 0..100 */
 	UNIT_DURATION, /* _ns */

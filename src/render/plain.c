@@ -103,6 +103,9 @@ void plain_cell(struct str *s, const struct table *t, unsigned column, const str
 	case UNIT_NUMBER:
 		str_addf(s, "%" PRIu64, c->u);
 		break;
+	case UNIT_SIGNED:
+		str_addf(s, "%" PRId64, (int64_t)c->u);
+		break;
 	case UNIT_BYTES:
 		str_add(s, fmt_bytes(c->u).s);
 		break;

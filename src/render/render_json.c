@@ -65,6 +65,9 @@ void render_json_cell(struct json *j, const char *key, enum unit unit, const str
 	case UNIT_NUMBERS:
 		bars(j, key, c->bars + 1, (unsigned)c->bars[0]);
 		break;
+	case UNIT_SIGNED:
+		json_i64(j, key, (int64_t)c->u);
+		break;
 	case UNIT_COUNT:
 	case UNIT_NUMBER:
 	case UNIT_BYTES:
@@ -175,7 +178,7 @@ int doc_print_json(const struct doc *d, FILE *out)
 	int rc, failed = 0;
 
 	json_init(&j, out);
-	json_object(&j, NULL);
+	(d->one_line ? json_object_flat : json_object)(&j, NULL);
 	json_str(&j, "schema", d->schema);
 	for (size_t i = 0; i < d->sections.nr; i++) {
 		const struct section *s = &d->sections.v[i];

@@ -12,6 +12,7 @@ $ pmm
     leaks      find blocks that nothing points to any more, and call sites that grow
     check      find heap errors: overruns, uses after free, double and bad frees
     snapshot   write the capture of a running, tracked process
+    trace      show what the kernel does about memory, and to whom
     doctor     say what works on this machine, and why not
     help       explain pmm or one of its commands
   
@@ -31,6 +32,7 @@ $ pmm help
     leaks      find blocks that nothing points to any more, and call sites that grow
     check      find heap errors: overruns, uses after free, double and bad frees
     snapshot   write the capture of a running, tracked process
+    trace      show what the kernel does about memory, and to whom
     doctor     say what works on this machine, and why not
     help       explain pmm or one of its commands
   
@@ -45,6 +47,7 @@ $ pmm help --list
   leaks
   check
   snapshot
+  trace
   doctor
   help
 $ pmm -V
@@ -125,6 +128,7 @@ $ pmm help --man detach
   .BR pmm\-leaks (1),
   .BR pmm\-check (1),
   .BR pmm\-snapshot (1),
+  .BR pmm\-trace (1),
   .BR pmm\-doctor (1),
   .BR pmm\-help (1)
 $ pmm help --man | head -60
@@ -166,6 +170,9 @@ $ pmm help --man | head -60
   .BR pmm\-snapshot (1)
   write the capture of a running, tracked process
   .TP
+  .BR pmm\-trace (1)
+  show what the kernel does about memory, and to whom
+  .TP
   .BR pmm\-doctor (1)
   say what works on this machine, and why not
   .TP
@@ -184,9 +191,6 @@ $ pmm help --man | head -60
   .B 3
   it could not be done; the message says why
   .SH ENVIRONMENT
-  .TP
-  .B NO_COLOR
-  when set and not empty, no colours
   .TP
 $ pmm help --completion bash
   # bash completion for pmm, made by 'pmm help --completion bash'
@@ -380,6 +384,25 @@ $ pmm help --completion bash
   	fi
   }
   
+  _pmm_trace() {
+  	case $prev in
+  	--pid=|--pid|-p) return ;;
+  	--command=|--command) return ;;
+  	--duration=|--duration|-d) return ;;
+  	--interval=|--interval|-i) return ;;
+  	--min-latency=|--min-latency) return ;;
+  	--min-size=|--min-size) return ;;
+  	--stack-size=|--stack-size) return ;;
+  	--top=|--top) return ;;
+  	--width=|--width) return ;;
+  	esac
+  	if [[ $cur == -* ]]; then
+  		COMPREPLY=($(compgen -W '--help --pid --all --command --duration --interval --summary --min-latency --min-size --stack-size --top --list --json --quiet --width' -- "$cur"))
+  	else
+  		_pmm_pids
+  	fi
+  }
+  
   _pmm_doctor() {
   	case $prev in
   	esac
@@ -400,7 +423,7 @@ $ pmm help --completion bash
   }
   
   _pmm() {
-  	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} commands='run attach detach report leaks check snapshot doctor help'
+  	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} commands='run attach detach report leaks check snapshot trace doctor help'
   	COMPREPLY=()
   	if [[ $cur == = ]]; then
   		cur='' prev+='='
@@ -428,6 +451,7 @@ $ pmm help --completion zsh | head -80
   		'leaks:find blocks that nothing points to any more, and call sites that grow'
   		'check:find heap errors\: overruns, uses after free, double and bad frees'
   		'snapshot:write the capture of a running, tracked process'
+  		'trace:show what the kernel does about memory, and to whom'
   		'doctor:say what works on this machine, and why not'
   		'help:explain pmm or one of its commands'
   	)
@@ -494,7 +518,6 @@ $ pmm help --completion zsh | head -80
   		'--bottom-up[call tree from what allocated outward, instead of stacks]' \
   		'--depth=[frames shown of a stack, levels of a tree (0 = all)]:N:' \
   		'--function=[only stacks with a function like this]:PATTERN:' \
-  		'--file=[only stacks through a source file like this]:PATTERN:' \
 $ pmm help --completion fish
   pmm: 'fish' is not a choice of --completion
   pmm: hint: one of: bash, zsh

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel's types, as far as pmm reads them. Their members are found by BTF at load time
+ * (preserve_access_index), so an object compiled once runs on every kernel that has members of
+ * these names; order and size here mean nothing. Names and types of members as of Linux 6.1.
+ */
+#ifndef BPF_KERNEL_H
+#define BPF_KERNEL_H
+
+/* bpf_tracing.h takes the kernel's own register names then. */
+#define __VMLINUX_H__ 1
+
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <stdbool.h>
+
+#define KERNEL_TYPE __attribute__((preserve_access_index))
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __s32 s32;
+typedef __u64 u64;
+typedef __s64 s64;
+
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long orig_ax, ip, cs, flags, sp, ss;
+} KERNEL_TYPE;
+
+struct kernfs_node {
+	u64 id;
+} KERNEL_TYPE;
+
+struct cgroup {
+	struct kernfs_node *kn;
+} KERNEL_TYPE;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+} KERNEL_TYPE;
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[1];
+} KERNEL_TYPE;
+
+enum cgroup_subsys_id {
+	memory_cgrp_id = 4,
+};
+
+struct upid {
+	int nr;
+} KERNEL_TYPE;
+
+struct ns_common {
+	unsigned int inum;
+} KERNEL_TYPE;
+
+struct pid_namespace {
+	struct ns_common ns;
+	unsigned int level;
+} KERNEL_TYPE;
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+} KERNEL_TYPE;
+
+typedef struct {
+	int counter;
+} KERNEL_TYPE atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+	short oom_score_adj;
+	unsigned long maxrss;
+} KERNEL_TYPE;
+
+struct thread_info {
+	unsigned long flags;
+	u32 status;
+} KERNEL_TYPE;
+
+struct mm_struct;
+
+struct task_struct {
+	struct thread_info thread_info;
+	int pid, tgid;
+	char comm[16];
+	int exit_code;
+	struct mm_struct *mm;
+	struct signal_struct *signal;
+	struct css_set *cgroups;
+	struct pid *thread_pid;
+	struct task_struct *group_leader;
+} KERNEL_TYPE;
+
+struct mm_struct {
+	struct task_struct *owner;
+	unsigned long total_vm, hiwater_rss;
+} KERNEL_TYPE;
+
+struct linux_binprm {
+	const char *filename;
+} KERNEL_TYPE;
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Processes: exec, fork, exit, other names, OOM scores. Also keeps the table of targets. */
+#include "bpf/trace.h"
+
+/* A task's process and thread as pmm's pid namespace numbers them. */
+static __always_inline u32 number_of(struct task_struct *task)
+{
+	u32 level = config.ns_level, nr = 0;
+	struct upid *upid;
+	struct pid *pid;
+
+	if (!config.ns_ino)
+		return BPF_CORE_READ(task, pid);
+	pid = BPF_CORE_READ(task, thread_pid);
+	if (BPF_CORE_READ(pid, level) < level)
+		return 0;
+	upid = __builtin_preserve_access_index(&pid->numbers[0]);
+	bpf_probe_read_kernel(&nr, sizeof(nr), (char *)upid + level * bpf_core_type_size(struct upid));
+	return nr;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(life_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct trace_target value = { 0 };
+	struct trace_record *r;
+	struct trace_task t;
+	u32 tgid, tid;
+
+	if (!trace_wanted(&t))
+		return 0;
+	tid = number_of(child);
+	tgid = number_of(BPF_CORE_READ(child, group_leader));
+	if (config.filters & TRACE_FOLLOW && tgid != t.tgid &&
+	    bpf_map_update_elem(&targets, &tgid, &value, BPF_ANY))
+		TRACE_COUNT(TRACE_FORK, dropped);
+	trace_seen(TRACE_FORK);
+	r = trace_begin(&t, TRACE_FORK);
+	if (r) {
+		r->a[0] = tgid;
+		r->a[1] = tid;
+		trace_end(r);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(life_exec, struct task_struct *task, int old_pid, struct linux_binprm *binprm)
+{
+	struct trace_room *room;
+	struct trace_task t;
+
+	if (!trace_wanted(&t))
+		return 0;
+	trace_seen(TRACE_EXEC);
+	room = trace_room(&t, TRACE_EXEC);
+	if (room)
+		trace_send_text(room, bpf_probe_read_kernel_str(room->text, sizeof(room->text),
+								BPF_CORE_READ(binprm, filename)));
+	return 0;
+}
+
+#define PAGE_BYTES	4096
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(life_exit, struct task_struct *task)
+{
+	struct trace_record *r;
+	struct trace_task t;
+	bool whole;
+
+	if (!trace_wanted(&t))
+		return 0;
+	whole = BPF_CORE_READ(task, signal, live.counter) == 0;
+	trace_seen(TRACE_EXIT);
+	r = trace_begin(&t, TRACE_EXIT);
+	if (r) {
+		r->a[0] = BPF_CORE_READ(task, exit_code);
+		r->a[1] = BPF_CORE_READ(task, signal, maxrss) * PAGE_BYTES;
+		r->a[2] = whole;
+		trace_end(r);
+	}
+	if (whole)
+		bpf_map_delete_elem(&targets, &t.tgid);
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(life_rename, struct task_struct *task, const char *comm)
+{
+	struct trace_room *room;
+	struct trace_task t;
+
+	if (!trace_wanted(&t))
+		return 0;
+	trace_seen(TRACE_RENAME);
+	room = trace_room(&t, TRACE_RENAME);
+	if (room)
+		trace_send_text(room, bpf_probe_read_kernel_str(room->text, TRACE_COMM_BYTES, comm));
+	return 0;
+}
+
+SEC("tp_btf/oom_score_adj_update")
+int BPF_PROG(life_oom_score, struct task_struct *task)
+{
+	struct trace_record *r;
+	struct trace_task t;
+
+	if (!trace_wanted(&t))
+		return 0;
+	trace_seen(TRACE_OOM_SCORE);
+	r = trace_begin(&t, TRACE_OOM_SCORE);
+	if (r) {
+		r->a[0] = (s64)BPF_CORE_READ(task, signal, oom_score_adj);
+		r->a[1] = number_of(task);
+		trace_end(r);
+	}
+	return 0;
+}

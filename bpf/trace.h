@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What all programs share: the tables that every group's object has in common (the loader makes
+ * each once), filters, counts, records with text or with a copy of the user stack.
+ *
+ * A program does this:
+ *
+ *	struct trace_task t;
+ *
+ *	if (!trace_wanted(&t))
+ *		return 0;
+ *	trace_seen(TRACE_EXEC);
+ *	r = trace_begin(&t, TRACE_EXEC);
+ *	if (r) {
+ *		r->a[0] = ...;
+ *		trace_end(r);
+ *	}
+ *
+ * or, with text or a stack, through the processor's own struct trace_room (trace_room(),
+ * trace_send_text(), trace_send_stack()).
+ */
+#ifndef BPF_TRACE_H
+#define BPF_TRACE_H
+
+#include "bpf/kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "bpf/trace_abi.h"
+
+char trace_license[] SEC("license") = "GPL";
+
+/* Sizes of the shared tables are the loader's affair. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} events SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, u32);
+	__type(value, struct trace_target);
+} targets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, TRACE_NR_KINDS);
+	__type(key, u32);
+	__type(value, struct trace_counts);
+} counts SEC(".maps");
+
+const volatile struct trace_config config = { 0 };
+
+/* Who runs: numbers of pmm's pid namespace. */
+struct trace_task {
+	u32 tgid, tid;
+	u64 memcg;
+};
+
+/* A record being made, one for each processor and object. */
+struct trace_room {
+	u32 busy;
+	u32 pad;
+	struct trace_record r;
+	union {
+		char text[TRACE_TEXT_MAX];
+		struct {
+			struct trace_regs regs;
+			char stack[TRACE_STACK_MAX];
+		};
+	};
+};
+
+/* One element of a plain array for each processor: values of per-CPU arrays are at most 32 KiB. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct trace_room);
+} rooms SEC(".maps");
+
+static __always_inline struct trace_counts *trace_counts_of(u32 kind)
+{
+	return bpf_map_lookup_elem(&counts, &kind);
+}
+
+#define TRACE_COUNT(kind, member)                                                                  \
+	do {                                                                                       \
+		struct trace_counts *counts_ = trace_counts_of(kind);                              \
+		if (counts_)                                                                       \
+			counts_->member++;                                                         \
+	} while (0)
+
+static __always_inline void trace_seen(u32 kind)
+{
+	TRACE_COUNT(kind, seen);
+}
+
+/* Are records of this kind wanted, or is counting enough? */
+static __always_inline bool trace_recorded(u32 kind)
+{
+	return config.kinds[kind / 64] >> kind % 64 & 1;
+}
+
+/*
+ * The memory control group's id, in either version of the hierarchy; bpf_get_current_cgroup_id()
+ * knows the second one only.
+ */
+static __always_inline u64 trace_memcg_of(struct task_struct *task)
+{
+	u32 index = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
+	struct css_set *set = BPF_CORE_READ(task, cgroups);
+	struct cgroup_subsys_state **list = __builtin_preserve_access_index(&set->subsys[0]);
+	struct cgroup_subsys_state *css = NULL;
+
+	bpf_probe_read_kernel(&css, sizeof(css), list + index);
+	return css ? BPF_CORE_READ(css, cgroup, kn, id) : 0;
+}
+
+/* The number of a task's process as pmm's pid namespace has it; 0: it is not in there. */
+static __always_inline bool trace_pids(u32 *tgid, u32 *tid)
+{
+	struct bpf_pidns_info ns;
+	u64 both;
+
+	if (!config.ns_ino) {
+		both = bpf_get_current_pid_tgid();
+		*tgid = both >> 32;
+		*tid = both;
+		return true;
+	}
+	if (bpf_get_ns_current_pid_tgid(config.ns_dev, config.ns_ino, &ns, sizeof(ns)))
+		return false;
+	*tgid = ns.tgid;
+	*tid = ns.pid;
+	return true;
+}
+
+static __always_inline bool trace_same_comm(void)
+{
+	char comm[TRACE_COMM_BYTES];
+
+	if (bpf_get_current_comm(comm, sizeof(comm)))
+		return false;
+	for (int i = 0; i < TRACE_COMM_BYTES; i++) {
+		if (comm[i] != config.comm[i])
+			return false;
+		if (!comm[i])
+			break;
+	}
+	return true;
+}
+
+/* Do the filters want what the current task does? */
+static __always_inline bool trace_wanted(struct trace_task *t)
+{
+	t->memcg = 0;
+	if (!trace_pids(&t->tgid, &t->tid) || t->tgid == config.self)
+		return false;
+	if (config.filters & TRACE_ONLY_TARGETS && !bpf_map_lookup_elem(&targets, &t->tgid))
+		return false;
+	if (config.filters & TRACE_ONLY_UID && (u32)bpf_get_current_uid_gid() != config.uid)
+		return false;
+	if (config.filters & TRACE_ONLY_COMM && !trace_same_comm())
+		return false;
+	if (config.filters & TRACE_ONLY_MEMCG) {
+		t->memcg = trace_memcg_of((void *)bpf_get_current_task());
+		return t->memcg == config.memcg;
+	}
+	return true;
+}
+
+static __always_inline void trace_fill(struct trace_record *r, const struct trace_task *t,
+				       u32 kind)
+{
+	r->time_ns = bpf_ktime_get_ns();
+	r->kind = kind;
+	r->flags = 0;
+	r->tgid = t->tgid;
+	r->tid = t->tid;
+	r->uid = bpf_get_current_uid_gid();
+	r->tail_bytes = 0;
+	r->memcg = t->memcg ? t->memcg : trace_memcg_of((void *)bpf_get_current_task());
+	r->weight = 1;
+	for (int i = 0; i < TRACE_NR_ARGS; i++)
+		r->a[i] = 0;
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+}
+
+/* A record without a tail, to be filled and handed over by trace_end(); NULL: counted as lost. */
+static __always_inline struct trace_record *trace_begin(const struct trace_task *t, u32 kind)
+{
+	struct trace_record *r = bpf_ringbuf_reserve(&events, sizeof(*r), 0);
+
+	if (!r) {
+		TRACE_COUNT(kind, lost);
+		return NULL;
+	}
+	trace_fill(r, t, kind);
+	return r;
+}
+
+/* pmm looks into the ring by its own clock: waking it for each record costs ten times as much. */
+static __always_inline void trace_end(struct trace_record *r)
+{
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+/*
+ * This processor's room, with its record begun; NULL: a program that this one interrupts is using
+ * it, which is counted as dropped. Ends with trace_send_*().
+ */
+static __always_inline struct trace_room *trace_room(const struct trace_task *t, u32 kind)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct trace_room *room = bpf_map_lookup_elem(&rooms, &cpu);
+
+	if (!room || room->busy) {
+		TRACE_COUNT(kind, dropped);
+		return NULL;
+	}
+	room->busy = 1;
+	trace_fill(&room->r, t, kind);
+	return room;
+}
+
+static __always_inline void trace_send(struct trace_room *room, u64 bytes)
+{
+	if (bpf_ringbuf_output(&events, &room->r, bytes, BPF_RB_NO_WAKEUP))
+		TRACE_COUNT(room->r.kind, lost);
+	room->busy = 0;
+}
+
+/* `got`: what a bpf_probe_read_*_str() into room->text has returned. */
+static __always_inline void trace_send_text(struct trace_room *room, long got)
+{
+	u64 bytes = got > 0 ? got - 1 : 0;
+
+	if (bytes >= TRACE_TEXT_MAX)
+		bytes = TRACE_TEXT_MAX - 1;
+	if (bytes == TRACE_TEXT_MAX - 1)
+		room->r.flags |= TRACE_CUT;
+	room->r.flags |= TRACE_TEXT;
+	room->r.tail_bytes = bytes;
+	trace_send(room, sizeof(room->r) + bytes);
+}
+
+#define TRACE_PAGE_BYTES	4096ull
+#define TRACE_MAX_PARTS		(TRACE_STACK_MAX / 4096 + 1)
+
+/*
+ * Copy the user stack page by page, up to the first that cannot be read: its end, or one that is
+ * not in memory.
+ */
+static __always_inline u64 trace_copy_stack(struct trace_room *room, u64 sp)
+{
+	u64 done = 0, part, limit = config.stack_bytes;
+
+	if (limit > TRACE_STACK_MAX)
+		limit = TRACE_STACK_MAX;
+	for (int i = 0; i < TRACE_MAX_PARTS; i++) {
+		part = TRACE_PAGE_BYTES - ((sp + done) & (TRACE_PAGE_BYTES - 1));
+		if (done >= limit)
+			break;
+		if (part > limit - done)
+			part = limit - done;
+		/* for the verifier, which has forgotten by now */
+		if (done > TRACE_STACK_MAX - TRACE_PAGE_BYTES || part > TRACE_PAGE_BYTES)
+			break;
+		if (bpf_probe_read_user(room->stack + done, part, (void *)(sp + done)))
+			break;
+		done += part;
+	}
+	return done;
+}
+
+/* `regs`: the user registers of the current task. */
+static __always_inline void trace_send_stack(struct trace_room *room, struct pt_regs *regs)
+{
+	u64 bytes = 0;
+
+	room->regs.ip = BPF_CORE_READ(regs, ip);
+	room->regs.sp = BPF_CORE_READ(regs, sp);
+	room->regs.saved[0] = BPF_CORE_READ(regs, bp);
+	room->regs.saved[1] = BPF_CORE_READ(regs, bx);
+	room->regs.saved[2] = BPF_CORE_READ(regs, r12);
+	room->regs.saved[3] = BPF_CORE_READ(regs, r13);
+	room->regs.saved[4] = BPF_CORE_READ(regs, r14);
+	room->regs.saved[5] = BPF_CORE_READ(regs, r15);
+	if (config.stack_bytes) {
+		bytes = trace_copy_stack(room, room->regs.sp);
+		room->r.flags |= TRACE_STACK;
+		if (bytes >= config.stack_bytes)
+			room->r.flags |= TRACE_CUT;
+	}
+	if (bytes > TRACE_STACK_MAX)
+		bytes = TRACE_STACK_MAX;
+	room->r.tail_bytes = bytes;
+	trace_send(room, room->r.flags & TRACE_STACK ?
+				 sizeof(room->r) + sizeof(room->regs) + bytes : sizeof(room->r));
+}
+
+#endif

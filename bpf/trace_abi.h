@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the programs in the kernel hand to pmm: records in a ring, counts in tables, and the
+ * settings they start with. Included by both sides (bpf/ and src/kernel/); fixed width, 8-byte
+ * fields aligned to 8, no pointers.
+ *
+ * A record is a struct trace_record, followed by what its flags say: TRACE_TEXT: `tail_bytes` of
+ * text without a NUL; TRACE_STACK: a struct trace_regs and `tail_bytes` of stack, from regs.sp
+ * upwards.
+ *
+ * Times are of CLOCK_MONOTONIC, in ns. Process numbers are those of pmm's own pid namespace.
+ */
+#ifndef BPF_TRACE_ABI_H
+#define BPF_TRACE_ABI_H
+
+#include <linux/types.h>
+
+/* What happened, and a[] of its record. Only ever appended to: captures have these numbers. */
+enum trace_kind {
+	TRACE_NONE,
+
+	/* life */
+	TRACE_EXEC,		/* text: the file's name */
+	TRACE_FORK,		/* the parent's record; child's process, thread */
+	TRACE_EXIT,		/* wait status, peak resident bytes, 1 = the whole process */
+	TRACE_RENAME,		/* text: the new name */
+	TRACE_OOM_SCORE,	/* oom_score_adj as int64, process it is of */
+
+	/* calls: the arguments in their order, a[5] the result (-errno as int64) */
+	TRACE_MMAP,		/* address, bytes, prot, flags, fd, result */
+	TRACE_MUNMAP,		/* address, bytes */
+	TRACE_MREMAP,		/* address, old bytes, new bytes, flags, new address */
+	TRACE_MPROTECT,		/* address, bytes, prot */
+	TRACE_MADVISE,		/* address, bytes, advice */
+	TRACE_BRK,		/* address asked for */
+	TRACE_SHMGET,		/* key, bytes, flags */
+	TRACE_SHMAT,		/* id, address, flags */
+	TRACE_SHMDT,		/* address */
+	TRACE_SHMCTL,		/* id, command */
+	TRACE_MEMFD,		/* -, flags; text: its name */
+	TRACE_SHM_OPEN,		/* -, flags, mode; text: path below /dev/shm */
+	TRACE_SHM_UNLINK,	/* text: path below /dev/shm */
+
+	/* faults */
+	TRACE_FAULT,		/* address, ip, error code (TRACE_FAULT_*), device, inode */
+	TRACE_FAULT_MAJOR,	/* the same, of a file */
+	TRACE_SWAP_IN,		/* address, ip */
+
+	/* reclaim */
+	TRACE_RECLAIM,		/* direct: ns, pages reclaimed, order, gfp */
+	TRACE_RECLAIM_MEMCG,	/* ns, pages reclaimed, order, gfp */
+	TRACE_RECLAIM_NODE,	/* ns, pages reclaimed, order, gfp, node */
+	TRACE_SHRINK,		/* ns, objects freed, shrinker's function, objects asked for */
+	TRACE_KSWAPD_WAKE,	/* node, order */
+	TRACE_KSWAPD_SLEEP,	/* node */
+	TRACE_THROTTLED,	/* ns, reason, node */
+	TRACE_WRITEBACK,	/* 1 = file, 2 = anonymous */
+
+	/* compaction, migrate, thp */
+	TRACE_COMPACTION,	/* ns, order, status, gfp, mode */
+	TRACE_MIGRATE,		/* succeeded, failed, mode, reason, split */
+	TRACE_HUGE_FAULT,	/* order, migrate type */
+	TRACE_COLLAPSE,		/* status, process whose memory it is */
+	TRACE_KHUGEPAGED,	/* status, process whose memory it is, unmapped pages */
+	TRACE_HUGE_SPLIT,
+
+	/* oom */
+	TRACE_OOM,		/* victim, its memcg, uid, oom_score_adj as int64 */
+	TRACE_OOM_SIZES,	/* victim, total_vm, anon, file, shmem, page tables; bytes */
+	TRACE_OOM_REAPED,	/* victim */
+
+	/* rss, cache */
+	TRACE_RSS,		/* kind, bytes now, change as int64 */
+	TRACE_CACHE_ADD,	/* device, inode, bytes */
+	TRACE_CACHE_REMOVE,
+
+	/* files */
+	TRACE_OPEN,		/* -, flags, mode; a[5] fd or -errno; text: path */
+	TRACE_UNLINK,		/* text: path */
+	TRACE_MKDIR,
+	TRACE_RENAME_FILE,
+
+	/* stack */
+	TRACE_STACK_GROWTH,	/* address, ip, bytes below the stack's former end */
+	TRACE_SEGV,		/* address, ip, signal code */
+
+	/* kernel */
+	TRACE_KERNEL_ALLOC,	/* pointer, bytes, caller: only where records are asked for */
+
+	TRACE_NR_KINDS
+};
+
+enum trace_flags {
+	TRACE_TEXT = 1,
+	TRACE_STACK = 2,
+	TRACE_COMPAT = 4,	/* a 32-bit process */
+	TRACE_CUT = 8,		/* the text or the stack was longer */
+};
+
+#define TRACE_COMM_BYTES	16
+#define TRACE_TEXT_MAX		256
+#define TRACE_STACK_MAX		65536
+#define TRACE_NR_ARGS		6
+
+struct trace_record {
+	__u64 time_ns;
+	__u32 kind;
+	__u32 flags;
+	__u32 tgid, tid;
+	__u32 uid;
+	__u32 tail_bytes;
+	__u64 memcg;		/* inode of its memory control group's directory; 0 = not known */
+	__u64 weight;		/* events it stands for: 1 unless sampled */
+	__u64 a[TRACE_NR_ARGS];
+	char comm[TRACE_COMM_BYTES];
+};
+
+/* User registers that unwinding needs, in this order (arch/trace_arch.h: which those are). */
+#define TRACE_NR_REGS	8
+
+struct trace_regs {
+	__u64 ip, sp;
+	__u64 saved[TRACE_NR_REGS - 2];
+};
+
+/* Counted for each kind on each CPU. */
+struct trace_counts {
+	__u64 seen;		/* wanted by the filters */
+	__u64 lost;		/* the ring was full */
+	__u64 dropped;		/* a table was full, or a program was interrupted by itself */
+	__u64 unpaired;		/* an end without its beginning */
+};
+
+enum trace_filters {
+	TRACE_ONLY_TARGETS = 1,	/* processes of the table `targets` */
+	TRACE_FOLLOW = 2,	/* children of targets become targets */
+	TRACE_ONLY_MEMCG = 4,
+	TRACE_ONLY_UID = 8,
+	TRACE_ONLY_COMM = 16,
+};
+
+struct trace_config {
+	__u32 filters;		/* enum trace_filters: all of them must hold */
+	__u32 uid;
+	__u64 memcg;
+	char comm[TRACE_COMM_BYTES];
+	__u64 ns_dev, ns_ino;	/* of pmm's pid namespace; 0 = the first one */
+	__u32 ns_level;		/* how many pid namespaces it is in, besides the first */
+	__u32 self;		/* pmm's own process: never traced */
+	__u32 stack_bytes;	/* copied at most: 0 .. TRACE_STACK_MAX */
+	__u64 min_ns, min_bytes;	/* shorter and smaller events are counted only */
+	__u32 sample;		/* 1 of so many faults has a stack, 1 of so many kernel objects */
+	__u32 nr_args;		/* of the group's tracepoint that differs between kernels */
+	__u32 pad;
+	__u64 kinds[2];		/* bit k: records of kind k are wanted */
+};
+
+/* targets: process -> this */
+struct trace_target {
+	__u32 flags;
+};
+
+#endif

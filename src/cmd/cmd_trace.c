@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pmm trace: what the kernel does about memory, and to whom. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/cmd/cmd.h"
+#include "src/cmd/emit.h"
+#include "src/cmd/options/pid.h"
+#include "src/cmd/terminal.h"
+#include "src/document/event.h"
+#include "src/session/trace/trace_session.h"
+#include "src/view/trace/trace_view.h"
+
+static struct opt_list pids;
+static uint64_t duration_ns, interval_ns, min_latency_ns, min_size_bytes, top = 10,
+						stack_bytes = KERNEL_STACK_BYTES;
+static bool list, everything, as_json, quiet, summary_only, timed;
+static const char *comm;
+
+static const struct opt trace_opts[] = {
+	{ "pid", 'p', OPT_LIST, "PID", "trace this process and its children; may be given again",
+	  &pids },
+	{ "all", 'a', OPT_FLAG, NULL, "trace all processes", &everything },
+	{ "command", 0, OPT_STRING, "NAME", "only processes of that command name", &comm },
+	{ "duration", 'd', OPT_DURATION, "TIME", "end after TIME (seconds, or 10ms, 5m, 2h, 1d)",
+	  &duration_ns, .min = 1000000, .given = &timed },
+	{ "interval", 'i', OPT_DURATION, "TIME", "print the summary every TIME as well",
+	  &interval_ns, .min = 10000000 },
+	{ "summary", 's', OPT_FLAG, NULL, "print the summary only, no line for each event",
+	  &summary_only },
+	{ "min-latency", 0, OPT_DURATION, "TIME", "only count what takes less than TIME",
+	  &min_latency_ns },
+	{ "min-size", 0, OPT_SIZE, "BYTES", "only count what is about less than BYTES",
+	  &min_size_bytes },
+	{ "stack-size", 0, OPT_SIZE, "BYTES",
+	  "copy at most so much of a stack (default 16K, at most 64K, 0: no stacks)",
+	  &stack_bytes, .max = TRACE_STACK_MAX },
+	{ "top", 0, OPT_UINT, "N", "rows of a table (default 10, 0 = all)", &top },
+	{ "list", 0, OPT_FLAG, NULL,
+	  "list the events, and whether each can be traced on this machine", &list },
+	{ "json", 0, OPT_FLAG, NULL, "write lines of JSON (schema pmm-trace/1.0)", &as_json },
+	{ "quiet", 'q', OPT_FLAG, NULL, "no messages but errors", &quiet },
+	TERMINAL_WIDTH(),
+	{ 0 }
+};
+
+struct command {
+	struct trace_options o;
+	struct loop *loop;
+	struct loop_source *on_signal;
+	struct emit emit;
+	struct trace_session *session;
+	struct style style;
+	sigset_t given;			/* the signal mask that we were given */
+	pid_t pid[OPT_LIST_MAX];
+	char scope[256];
+};
+
+static int on_event(void *arg, const struct event *e)
+{
+	struct command *c = arg;
+	int rc = as_json ? event_print_json(e, stdout) : event_print_text(e, &c->style, stdout);
+
+	if (!rc && fflush(stdout))
+		rc = -errno;
+	return rc;
+}
+
+static void on_signal(void *arg, const struct signalfd_siginfo *signal)
+{
+	struct command *c = arg;
+
+	(void)signal;
+	trace_session_end(c->session);
+}
+
+/* Signals wait from here on, until the programs in the kernel are gone. */
+static int hold_signals(struct command *c)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, &c->given);
+	signal(SIGPIPE, SIG_IGN);
+	return loop_add_signals(c->loop, &set, on_signal, c, &c->on_signal);
+}
+
+static int read_pids(struct command *c, struct err *e)
+{
+	for (unsigned i = 0; i < pids.nr; i++) {
+		int rc = cmd_parse_pid(pids.v[i], &c->pid[i], e);
+
+		if (rc)
+			return rc;
+	}
+	c->o.kernel.pids = c->pid;
+	c->o.kernel.nr_pids = pids.nr;
+	return 0;
+}
+
+static int set_scope(struct command *c, struct err *e)
+{
+	unsigned ways = !!c->o.command + !!pids.nr + everything;
+
+	if (ways > 1)
+		return cmd_refuse(e, "a command, '--pid' and '--all' exclude each other", NULL);
+	if (!ways)
+		return cmd_refuse(e, "nothing to trace",
+				  "give '-- COMMAND', '--pid PID' or '--all'");
+	if (c->o.command)
+		snprintf(c->scope, sizeof(c->scope), "'%s' and its children", c->o.command[0]);
+	else if (pids.nr)
+		snprintf(c->scope, sizeof(c->scope), "%s and %s children",
+			 pids.nr == 1 ? pids.v[0] : "processes", pids.nr == 1 ? "its" : "their");
+	else
+		snprintf(c->scope, sizeof(c->scope), "all processes");
+	c->o.scope = c->scope;
+	return 0;
+}
+
+/* Operands: events, then a command behind "--". */
+static int read_options(struct command *c, int argc, char **argv, struct err *e)
+{
+	const char *events = "default";
+	int rc;
+
+	if (argc && event_classes_parse(argv[0], &c->o.classes, NULL) == 0) {
+		events = argv[0];
+		argc--;
+		argv++;
+	}
+	rc = event_classes_parse(events, &c->o.classes, e);
+	c->o.command = argc ? argv : NULL;
+	c->o.source = &bpf_source;
+	c->o.loop = c->loop;
+	c->o.mask = &c->given;
+	c->o.duration_ns = timed ? duration_ns : 0;
+	c->o.interval_ns = interval_ns;
+	c->o.lines = !summary_only;
+	c->o.top = top;
+	c->o.kernel = (struct kernel_options){
+		.follow = !everything,
+		.comm = comm,
+		.stack_bytes = stack_bytes,
+		.min_ns = min_latency_ns,
+		.min_bytes = min_size_bytes,
+	};
+	if (!rc)
+		rc = read_pids(c, e);
+	return rc ? rc : set_scope(c, e);
+}
+
+static int print_list(void)
+{
+	struct kernel_group_state groups[KERNEL_NR_GROUPS];
+	struct emit emit;
+	struct doc d = { 0 };
+	int rc;
+
+	trace_session_try(&bpf_source, groups);
+	emit_init(&emit, stdout, as_json);
+	trace_list_document(&d, groups);
+	rc = doc_error(&d);
+	if (!rc)
+		rc = session_document(&emit.sink, &d, false);
+	doc_fini(&d);
+	return rc ? CMD_FAILED : CMD_OK;
+}
+
+static int trace(struct command *c, struct err *e)
+{
+	int rc = hold_signals(c);
+
+	if (rc)
+		return err_set(e, rc, "cannot wait for signals: %s", strerror(-rc));
+	emit_init(&c->emit, stdout, as_json);
+	c->emit.event = on_event;
+	c->emit.event_arg = c;
+	c->style = terminal_style(stdout);
+	rc = trace_session_open(&c->session, &c->o, &c->emit.sink, e);
+	if (!rc)
+		rc = trace_session_run(c->session, e);
+	if (!rc)
+		rc = trace_session_finish(c->session, e);
+	if (!rc) {
+		int status = trace_session_status(c->session);
+
+		rc = status < 0 ? CMD_OK
+		   : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	}
+	trace_session_close(c->session);
+	return rc;
+}
+
+static int trace_run(int argc, char **argv)
+{
+	struct command c = { 0 };
+	struct err e = { 0 };
+	int rc;
+
+	if (list)
+		return print_list();
+	rc = loop_new(&c.loop);
+	if (!rc)
+		rc = read_options(&c, argc, argv, &e);
+	if (!rc)
+		rc = trace(&c, &e);
+	loop_free(c.loop);
+	if (rc == -EPIPE)
+		err_set(&e, rc, "nobody reads the output any more");
+	return rc < 0 ? cmd_fail(err_default(&e, rc)) : rc;
+}
+
+static const struct cmd_pair trace_exits[] = {
+	{ "0", "traced to the end; with a command its own exit code, 128+N when signal N "
+	       "ended it" },
+	{ "2", "wrong usage" },
+	{ "3", "nothing could be traced" },
+	{ 0 }
+};
+
+const struct cmd cmd_trace = {
+	.name = "trace",
+	.summary = "show what the kernel does about memory, and to whom",
+	.usage = "[EVENTS] [options] -p PID | --all | -- COMMAND [ARG...]",
+	.opts = trace_opts,
+	.exits = trace_exits,
+	.max_operands = CMD_ANY,
+	.run = trace_run,
+	.description =
+		"Prints a line for each event and a summary at the end. EVENTS is a list with "
+		"commas of the names that 'pmm trace --list' shows; without it all events are "
+		"traced that cost little.\n\n"
+		"Needs root, or CAP_BPF and CAP_PERFMON.",
+	.examples = (const struct cmd_pair[]){
+		{ "pmm trace mmap,brk -- python3 -c pass", "mappings and the break of a command" },
+		{ "pmm trace -p 4711", "everything that costs little, of a process" },
+		{ "pmm trace oom --all", "who is killed for want of memory" },
+		{ 0 }
+	},
+};

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libbpf loads all of an object or nothing. So that a program that this kernel refuses does not
+ * take the others with it, programs whose tracepoint is not there are left out at once, and when
+ * loading fails each program is tried alone and those that load are loaded together.
+ */
+#include "src/kernel/bpf_group.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ALL_PROGRAMS	UINT32_MAX
+
+static void fail(struct bpf_group *g, int rc, const char *what)
+{
+	struct kernel_group_state *s = &g->state;
+
+	s->status = KERNEL_GROUP_FAILED;
+	snprintf(s->why, sizeof(s->why), "%s: %s", what, strerror(-rc));
+	if (rc == -EPERM || rc == -EACCES)
+		s->remedy = "run pmm as root, or with CAP_BPF and CAP_PERFMON";
+}
+
+/* "tp_btf/NAME", "raw_tp/NAME": the tracepoint; NULL: another sort of program. */
+static const char *tracepoint_of(const struct bpf_program *p)
+{
+	const char *section = bpf_program__section_name(p);
+
+	if (!strncmp(section, "tp_btf/", 7) || !strncmp(section, "raw_tp/", 7))
+		return section + 7;
+	return NULL;
+}
+
+/* The number of a tracepoint's arguments in this kernel; -1: it has no such tracepoint. */
+static int tracepoint_args(const struct btf *kernel, const char *name)
+{
+	char symbol[128];
+	const struct btf_type *t;
+	int id;
+
+	snprintf(symbol, sizeof(symbol), "btf_trace_%s", name);
+	id = btf__find_by_name_kind(kernel, symbol, BTF_KIND_TYPEDEF);
+	t = id > 0 ? btf__type_by_id(kernel, id) : NULL;
+	if (t)
+		t = btf__type_by_id(kernel, t->type);		/* pointer */
+	if (t)
+		t = btf__type_by_id(kernel, t->type);		/* to a function */
+	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
+}
+
+/* Where `config` is in the object's constants; -1: it has none. */
+static long config_offset(const struct bpf_object *object)
+{
+	const struct btf *btf = bpf_object__btf(object);
+	int id = btf ? btf__find_by_name_kind(btf, ".rodata", BTF_KIND_DATASEC) : -1;
+	const struct btf_type *section = id > 0 ? btf__type_by_id(btf, id) : NULL, *var;
+
+	for (unsigned i = 0; section && i < btf_vlen(section); i++) {
+		const struct btf_var_secinfo *v = btf_var_secinfos(section) + i;
+
+		var = btf__type_by_id(btf, v->type);
+		if (var && !strcmp(btf__name_by_offset(btf, var->name_off), "config") &&
+		    v->size == sizeof(struct trace_config))
+			return v->offset;
+	}
+	return -1;
+}
+
+static int set_config(struct bpf_object *object, const struct trace_config *config)
+{
+	long at = config_offset(object);
+	struct bpf_map *map;
+
+	if (at < 0)
+		return -EINVAL;
+	bpf_object__for_each_map(map, object) {
+		const char *name = bpf_map__name(map);
+		size_t bytes, length = strlen(name);
+		char *value;
+
+		if (length < 7 || strcmp(name + length - 7, ".rodata"))
+			continue;
+		value = (char *)bpf_map__initial_value(map, &bytes);
+		if (!value || bytes < at + sizeof(*config))
+			return -EINVAL;
+		memcpy(value + at, config, sizeof(*config));
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int share_maps(struct bpf_object *object, const struct bpf_shared *shared)
+{
+	struct bpf_map *map;
+	int rc = 0;
+
+	bpf_object__for_each_map(map, object) {
+		const char *name = bpf_map__name(map);
+
+		if (!strcmp(name, "events"))
+			rc = bpf_map__reuse_fd(map, shared->events);
+		else if (!strcmp(name, "targets"))
+			rc = bpf_map__reuse_fd(map, shared->targets);
+		else if (!strcmp(name, "counts"))
+			rc = bpf_map__reuse_fd(map, shared->counts);
+		else if (!strcmp(name, "rooms"))
+			rc = bpf_map__set_max_entries(map, shared->nr_cpus);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Leave programs out that are not in `mask` or have no tracepoint; how many are left. */
+static int choose_programs(struct bpf_group *g, struct bpf_object *object, uint32_t mask,
+			   const struct btf *kernel)
+{
+	struct bpf_program *p;
+	int nr = 0, left = 0;
+
+	bpf_object__for_each_program(p, object) {
+		const char *tracepoint = tracepoint_of(p);
+		bool there = !tracepoint || tracepoint_args(kernel, tracepoint) >= 0;
+
+		if (!there && g->state.status != KERNEL_GROUP_PARTLY) {
+			g->state.status = KERNEL_GROUP_PARTLY;
+			snprintf(g->state.why, sizeof(g->state.why),
+				 "this kernel has no tracepoint %s", tracepoint);
+		}
+		bpf_program__set_autoload(p, there && mask >> nr & 1);
+		left += there && mask >> nr & 1;
+		nr++;
+	}
+	return left;
+}
+
+/* The programs of `mask` in the kernel: 0 and *out, or -errno; -ENOENT: none is left. */
+static int load(struct bpf_group *g, const struct bpf_shared *shared, uint32_t mask,
+		struct bpf_object **out)
+{
+	const struct kernel_group_info *info = g->info;
+	struct bpf_object_open_opts opts = { .sz = sizeof(opts), .object_name = info->name };
+	struct trace_config config = shared->config;
+	struct bpf_object *object =
+		bpf_object__open_mem(info->object, info->object_end - info->object, &opts);
+	int rc;
+
+	if (!object)
+		return -errno;
+	if (info->varying) {
+		int nr = tracepoint_args(shared->kernel, info->varying);
+
+		config.nr_args = nr < 0 ? 0 : nr;
+	}
+	rc = share_maps(object, shared);
+	if (!rc)
+		rc = set_config(object, &config);
+	if (!rc && !choose_programs(g, object, mask, shared->kernel))
+		rc = -ENOENT;
+	if (!rc)
+		rc = bpf_object__load(object);
+	if (rc)
+		bpf_object__close(object);
+	else
+		*out = object;
+	return rc;
+}
+
+/* After loading failed: those programs that load, tried one by one. */
+static int load_those_that_do(struct bpf_group *g, const struct bpf_shared *shared, int first_error)
+{
+	struct bpf_object *one;
+	uint32_t good = 0;
+
+	for (unsigned i = 0; i < BPF_GROUP_MAX_PROGRAMS; i++) {
+		if (load(g, shared, 1u << i, &one))
+			continue;
+		good |= 1u << i;
+		bpf_object__close(one);
+	}
+	if (!good)
+		return first_error;
+	if (g->state.status != KERNEL_GROUP_PARTLY) {
+		g->state.status = KERNEL_GROUP_PARTLY;
+		snprintf(g->state.why, sizeof(g->state.why),
+			 "this kernel refuses some of its programs: %s", strerror(-first_error));
+	}
+	return load(g, shared, good, &g->object);
+}
+
+static int add_link(struct bpf_group *g, struct bpf_link *link)
+{
+	if (!link)
+		return -errno;
+	if (g->nr_links == BPF_GROUP_MAX_LINKS) {
+		bpf_link__destroy(link);
+		return -ENOSPC;
+	}
+	g->link[g->nr_links++] = link;
+	return 0;
+}
+
+/* On each processor that is there. */
+static int attach_perf(struct bpf_group *g, struct bpf_program *p, const struct group_perf *perf,
+		       int nr_cpus)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .type = perf->type,
+					.config = perf->config, .sample_period = perf->period };
+	int done = 0, last = -ENODEV;
+
+	for (int cpu = 0; cpu < nr_cpus; cpu++) {
+		int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		struct bpf_link *link;
+
+		if (fd < 0) {
+			last = -errno;
+			if (last == -ENODEV)		/* not online */
+				continue;
+			return last;
+		}
+		link = bpf_program__attach_perf_event(p, fd);	/* the descriptor is its own now */
+		if (!link) {
+			last = -errno;
+			close(fd);
+			return last;
+		}
+		last = add_link(g, link);
+		if (last)
+			return last;
+		done++;
+	}
+	return done ? 0 : last;
+}
+
+static int attach_program(struct bpf_group *g, struct bpf_program *p, int nr_cpus)
+{
+	const struct group_perf *perf = g->info->perf;
+
+	for (; perf && perf->program; perf++)
+		if (!strcmp(perf->program, bpf_program__name(p)))
+			return attach_perf(g, p, perf, nr_cpus);
+	return add_link(g, bpf_program__attach(p));
+}
+
+static int attach(struct bpf_group *g, const struct bpf_shared *shared)
+{
+	struct bpf_program *p;
+	int done = 0, rc, last = -ENOENT;
+
+	g->link = calloc(BPF_GROUP_MAX_LINKS, sizeof(struct bpf_link *));
+	if (!g->link)
+		return -ENOMEM;
+	bpf_object__for_each_program(p, g->object) {
+		if (!bpf_program__autoload(p))
+			continue;
+		rc = attach_program(g, p, shared->nr_cpus);
+		if (!rc) {
+			done++;
+			continue;
+		}
+		last = rc;
+		if (g->state.status == KERNEL_GROUP_PARTLY)
+			continue;
+		g->state.status = KERNEL_GROUP_PARTLY;
+		snprintf(g->state.why, sizeof(g->state.why), "%s cannot be attached: %s",
+			 bpf_program__section_name(p), strerror(-rc));
+	}
+	return done ? 0 : last;
+}
+
+void bpf_group_open(struct bpf_group *g, enum kernel_group number, const struct bpf_shared *shared)
+{
+	int rc;
+
+	*g = (struct bpf_group){ .info = &kernel_groups[number] };
+	if (!g->info->object) {
+		fail(g, -ENOTSUP, "pmm was built without eBPF");
+		g->state.remedy = "install clang and libbpf-dev, then build pmm again";
+		return;
+	}
+	rc = load(g, shared, ALL_PROGRAMS, &g->object);
+	if (rc == -ENOENT) {
+		g->state.status = KERNEL_GROUP_FAILED;
+		return;
+	}
+	if (rc)
+		rc = load_those_that_do(g, shared, rc);
+	if (rc) {
+		fail(g, rc, "its programs cannot be loaded");
+		return;
+	}
+	rc = attach(g, shared);
+	if (rc) {
+		fail(g, rc, "its programs cannot be attached");
+		bpf_group_close(g);
+		return;
+	}
+	if (g->state.status == KERNEL_GROUP_UNUSED)
+		g->state.status = KERNEL_GROUP_WORKS;
+}
+
+int bpf_group_map(const struct bpf_group *g, const char *name)
+{
+	return g->object ? bpf_object__find_map_fd_by_name(g->object, name) : -1;
+}
+
+uint64_t bpf_group_missed(const struct bpf_group *g)
+{
+	struct bpf_program *p;
+	uint64_t sum = 0;
+
+	if (!g->object)
+		return 0;
+	bpf_object__for_each_program(p, g->object) {
+		struct bpf_prog_info info = { 0 };
+		uint32_t bytes = sizeof(info);
+
+		if (bpf_program__fd(p) >= 0 &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &bytes))
+			sum += info.recursion_misses;
+	}
+	return sum;
+}
+
+void bpf_group_close(struct bpf_group *g)
+{
+	for (unsigned i = 0; i < g->nr_links; i++)
+		bpf_link__destroy(g->link[i]);
+	free(g->link);
+	g->link = NULL;
+	g->nr_links = 0;
+	bpf_object__close(g->object);
+	g->object = NULL;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Events by BPF programs (bpf/). */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/kernel/bpf_group.h"
+
+#define FIRST_PID_NS	0xEFFFFFFCull	/* PROC_PID_INIT_INO, include/linux/proc_ns.h */
+#define MAX_TARGETS	65536
+
+struct bpf_source {
+	struct bpf_shared shared;
+	struct btf *kernel;
+	struct ring_buffer *ring;
+	struct bpf_group group[KERNEL_NR_GROUPS];
+	/* during a step */
+	kernel_take *take;
+	void *take_arg;
+	uint64_t taken;
+};
+
+/* A record that is shorter than it says is nobody's but a fault of ours; it is left out. */
+static int take_record(void *ctx, void *data, size_t bytes)
+{
+	struct bpf_source *s = ctx;
+	const struct trace_record *r = data;
+	size_t need = sizeof(*r);
+
+	if (bytes < sizeof(*r) || r->kind >= TRACE_NR_KINDS || r->tail_bytes > TRACE_STACK_MAX)
+		return 0;
+	need += r->tail_bytes + (r->flags & TRACE_STACK ? sizeof(struct trace_regs) : 0);
+	if (bytes < need)
+		return 0;
+	s->taken++;
+	return s->take(s->take_arg, r, r + 1);
+}
+
+/* How many numbers besides the first a line "NSpid: 4711 12" of /proc/self/status has. */
+static uint32_t ns_level(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	char line[256];
+	uint32_t nr = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "NSpid:", 6))
+			for (const char *p = line + 6; *p; p++)
+				nr += isspace((unsigned char)p[0]) && isdigit((unsigned char)p[1]);
+	if (f)
+		fclose(f);
+	return nr ? nr - 1 : 0;
+}
+
+/* Who pmm is, in which pid namespace. */
+static void config_self(struct trace_config *c)
+{
+	struct stat st;
+
+	c->self = getpid();
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_PID_NS)
+		return;
+	c->ns_dev = st.st_dev;
+	c->ns_ino = st.st_ino;
+	c->ns_level = ns_level();
+}
+
+static void config_make(struct trace_config *c, const struct kernel_options *o)
+{
+	config_self(c);
+	if (o->nr_pids || o->by_targets)
+		c->filters |= TRACE_ONLY_TARGETS;
+	if (o->follow)
+		c->filters |= TRACE_FOLLOW;
+	if (o->memcg)
+		c->filters |= TRACE_ONLY_MEMCG;
+	if (o->by_uid)
+		c->filters |= TRACE_ONLY_UID;
+	if (o->comm) {
+		c->filters |= TRACE_ONLY_COMM;
+		strncpy(c->comm, o->comm, sizeof(c->comm) - 1);
+	}
+	c->uid = o->uid;
+	c->memcg = o->memcg;
+	c->stack_bytes = o->stack_bytes > TRACE_STACK_MAX ? TRACE_STACK_MAX : o->stack_bytes;
+	c->min_ns = o->min_ns;
+	c->min_bytes = o->min_bytes;
+	c->sample = o->sample;
+	memcpy(c->kinds, o->kinds, sizeof(c->kinds));
+}
+
+static int make_maps(struct bpf_source *s, const struct kernel_options *o)
+{
+	struct bpf_shared *h = &s->shared;
+
+	h->nr_cpus = libbpf_num_possible_cpus();
+	if (h->nr_cpus < 0)
+		return h->nr_cpus;
+	h->events = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pmm_events", 0, 0,
+				   o->ring_bytes ? o->ring_bytes : KERNEL_RING_BYTES, NULL);
+	if (h->events < 0)
+		return -errno;
+	h->targets = bpf_map_create(BPF_MAP_TYPE_HASH, "pmm_targets", sizeof(uint32_t),
+				    sizeof(struct trace_target), MAX_TARGETS, NULL);
+	if (h->targets < 0)
+		return -errno;
+	h->counts = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "pmm_counts", sizeof(uint32_t),
+				   sizeof(struct trace_counts), TRACE_NR_KINDS, NULL);
+	if (h->counts < 0)
+		return -errno;
+	s->ring = ring_buffer__new(h->events, take_record, s, NULL);
+	return s->ring ? 0 : -errno;
+}
+
+static int bpf_target(void *state, pid_t pid, bool add)
+{
+	struct bpf_source *s = state;
+	struct trace_target value = { 0 };
+	uint32_t key = pid;
+	int rc = add ? bpf_map_update_elem(s->shared.targets, &key, &value, BPF_ANY)
+		     : bpf_map_delete_elem(s->shared.targets, &key);
+
+	return rc ? -errno : 0;
+}
+
+static void bpf_close(void *state)
+{
+	struct bpf_source *s = state;
+
+	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
+		bpf_group_close(&s->group[i]);
+	ring_buffer__free(s->ring);
+	if (s->shared.events >= 0)
+		close(s->shared.events);
+	if (s->shared.targets >= 0)
+		close(s->shared.targets);
+	if (s->shared.counts >= 0)
+		close(s->shared.counts);
+	btf__free(s->kernel);
+	free(s);
+}
+
+/* Why nothing can be opened at all. */
+static int refuse(int rc, struct err *e)
+{
+	switch (rc) {
+	case -EPERM:
+	case -EACCES:
+		err_set(e, rc, "pmm may not load programs into the kernel");
+		err_hint(e, "run it as root, or with CAP_BPF and CAP_PERFMON");
+		return rc;
+	case -ENOSYS:
+		err_set(e, rc, "this kernel has no eBPF");
+		return rc;
+	default:
+		return err_set(e, rc, "tables for events cannot be made in the kernel: %s",
+			       strerror(-rc));
+	}
+}
+
+/* At least one group must work: the first one's cause otherwise. */
+static int judge(const struct bpf_source *s, struct err *e)
+{
+	const struct kernel_group_state *first = NULL;
+
+	for (int i = 0; i < KERNEL_NR_GROUPS; i++) {
+		const struct kernel_group_state *state = &s->group[i].state;
+
+		if (state->status == KERNEL_GROUP_WORKS || state->status == KERNEL_GROUP_PARTLY)
+			return 0;
+		if (state->status == KERNEL_GROUP_FAILED && !first)
+			first = state;
+	}
+	err_set(e, -ENOTSUP, "%s", first ? first->why : "no event was asked for");
+	if (first && first->remedy)
+		err_hint(e, "%s", first->remedy);
+	return -ENOTSUP;
+}
+
+static int fill(struct bpf_source *s, const struct kernel_options *o, struct err *e)
+{
+	int rc;
+
+	config_make(&s->shared.config, o);
+	rc = make_maps(s, o);
+	if (rc)
+		return refuse(rc, e);
+	for (size_t i = 0; i < o->nr_pids; i++) {
+		rc = bpf_target(s, o->pids[i], true);
+		if (rc)
+			return refuse(rc, e);
+	}
+	s->kernel = btf__load_vmlinux_btf();
+	if (!s->kernel) {
+		err_set(e, -ENOTSUP, "this kernel does not describe its types (BTF)");
+		err_hint(e, "it needs CONFIG_DEBUG_INFO_BTF; 'pmm doctor' says what works without");
+		return -ENOTSUP;
+	}
+	s->shared.kernel = s->kernel;
+	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
+		if (o->groups >> i & 1)
+			bpf_group_open(&s->group[i], i, &s->shared);
+	btf__free(s->kernel);		/* 10 MiB that loading alone needs */
+	s->kernel = NULL;
+	s->shared.kernel = NULL;
+	return judge(s, e);
+}
+
+static int bpf_open(const struct kernel_options *o, void **state, struct err *e)
+{
+	struct bpf_source *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return err_set(e, -ENOMEM, "out of memory");
+	s->shared.events = s->shared.targets = s->shared.counts = -1;
+	libbpf_set_print(NULL);
+	rc = fill(s, o, e);
+	if (rc) {
+		bpf_close(s);
+		return rc;
+	}
+	*state = s;
+	return 0;
+}
+
+static int bpf_step(void *state, kernel_take *take, void *arg)
+{
+	struct bpf_source *s = state;
+	int rc;
+
+	s->take = take;
+	s->take_arg = arg;
+	s->taken = 0;
+	rc = ring_buffer__consume(s->ring);
+	return rc < 0 ? rc : (int)s->taken;
+}
+
+static void sum_words(uint64_t *sum, const char *values, size_t bytes, int nr_cpus)
+{
+	memset(sum, 0, bytes);
+	for (int cpu = 0; cpu < nr_cpus; cpu++)
+		for (size_t i = 0; i < bytes / sizeof(*sum); i++) {
+			uint64_t word;
+
+			memcpy(&word, values + cpu * bytes + i * sizeof(word), sizeof(word));
+			sum[i] += word;
+		}
+}
+
+#define MAX_KEY_BYTES	64
+#define MAX_VALUE_BYTES	1024
+
+static int bpf_table(void *state, enum kernel_table table, kernel_entry *entry, void *arg)
+{
+	struct bpf_source *s = state;
+	const struct kernel_table_info *info = &kernel_tables[table];
+	int fd = info->group < KERNEL_NR_GROUPS ? bpf_group_map(&s->group[info->group], info->map)
+						: -1;
+	char key[2][MAX_KEY_BYTES];
+	uint64_t value[MAX_VALUE_BYTES / 8];
+	char *values;
+	int rc = 0, now = 0;
+
+	if (fd < 0)
+		return -ENOENT;
+	values = malloc(info->value_bytes * (info->summed ? s->shared.nr_cpus : 1));
+	if (!values)
+		return -ENOMEM;
+	for (void *last = NULL; !rc && !bpf_map_get_next_key(fd, last, key[now]); now = !now) {
+		last = key[now];
+		if (bpf_map_lookup_elem(fd, last, values))
+			continue;		/* gone by now */
+		if (info->summed)
+			sum_words(value, values, info->value_bytes, s->shared.nr_cpus);
+		else
+			memcpy(value, values, info->value_bytes);
+		rc = entry(arg, last, value);
+	}
+	free(values);
+	return rc;
+}
+
+static void bpf_counts(void *state, struct trace_counts counts[TRACE_NR_KINDS])
+{
+	struct bpf_source *s = state;
+	struct trace_counts *each = calloc(s->shared.nr_cpus, sizeof(*each));
+
+	for (uint32_t kind = 0; each && kind < TRACE_NR_KINDS; kind++)
+		if (!bpf_map_lookup_elem(s->shared.counts, &kind, each))
+			sum_words((uint64_t *)&counts[kind], (const char *)each, sizeof(*each),
+				  s->shared.nr_cpus);
+	free(each);
+}
+
+static void bpf_state(void *state, enum kernel_group group, struct kernel_group_state *out)
+{
+	struct bpf_source *s = state;
+
+	*out = s->group[group].state;
+	out->missed = bpf_group_missed(&s->group[group]);
+}
+
+const struct kernel_source_ops bpf_source = {
+	.name = "bpf",
+	.open = bpf_open,
+	.step = bpf_step,
+	.table = bpf_table,
+	.target = bpf_target,
+	.counts = bpf_counts,
+	.group = bpf_state,
+	.close = bpf_close,
+};

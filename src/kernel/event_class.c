@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of events, the table of kinds of records, and what follows from them. */
+#include "src/kernel/event_class.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "src/kernel/groups.h"
+
+#define GROUP(name)	(1u << KERNEL_##name)
+
+const struct event_class_info event_classes[EVENT_NR_CLASSES] = {
+	[EVENT_MMAP] = { "mmap", "every mmap, munmap, mremap, mprotect and madvise, by stack",
+			 "mmapsnoop", GROUP(CALLS) },
+	[EVENT_BRK] = { "brk", "every change of the program break, by stack", "brkstack",
+			GROUP(CALLS) },
+	[EVENT_SHM] = { "shm", "System V and POSIX shared memory", "shmsnoop", GROUP(CALLS) },
+	[EVENT_LIFE] = { "life",
+			 "programs executed, processes and threads that begin and end, new names, "
+			 "OOM scores",
+			 "execsnoop, exitsnoop, threadsnoop", GROUP(LIFE) },
+};
+
+const struct trace_kind_info trace_kinds[TRACE_NR_KINDS] = {
+	[TRACE_EXEC] = { "exec", EVENT_LIFE, false, -1, -1 },
+	[TRACE_FORK] = { "fork", EVENT_LIFE, false, -1, -1 },
+	[TRACE_EXIT] = { "exit", EVENT_LIFE, false, -1, -1 },
+	[TRACE_RENAME] = { "rename", EVENT_LIFE, false, -1, -1 },
+	[TRACE_OOM_SCORE] = { "oom_score", EVENT_LIFE, false, -1, -1 },
+	[TRACE_MMAP] = { "mmap", EVENT_MMAP, true, -1, 1 },
+	[TRACE_MUNMAP] = { "munmap", EVENT_MMAP, true, -1, 1 },
+	[TRACE_MREMAP] = { "mremap", EVENT_MMAP, true, -1, 2 },
+	[TRACE_MPROTECT] = { "mprotect", EVENT_MMAP, true, -1, 1 },
+	[TRACE_MADVISE] = { "madvise", EVENT_MMAP, true, -1, 1 },
+	[TRACE_BRK] = { "brk", EVENT_BRK, false, -1, -1 },
+	[TRACE_SHMGET] = { "shmget", EVENT_SHM, true, -1, 1 },
+	[TRACE_SHMAT] = { "shmat", EVENT_SHM, true, -1, -1 },
+	[TRACE_SHMDT] = { "shmdt", EVENT_SHM, true, -1, -1 },
+	[TRACE_SHMCTL] = { "shmctl", EVENT_SHM, true, -1, -1 },
+};
+
+static int class_of(const char *name, size_t length)
+{
+	for (int i = 0; i < EVENT_NR_CLASSES; i++)
+		if (strlen(event_classes[i].name) == length &&
+		    !memcmp(event_classes[i].name, name, length))
+			return i;
+	return -1;
+}
+
+static uint32_t classes_of_word(const char *word, size_t length)
+{
+	uint32_t classes = 0;
+	bool all = length == 3 && !memcmp(word, "all", 3);
+	int one;
+
+	if (!all && !(length == 7 && !memcmp(word, "default", 7))) {
+		one = class_of(word, length);
+		return one < 0 ? 0 : 1u << one;
+	}
+	for (int i = 0; i < EVENT_NR_CLASSES; i++)
+		if (all || !event_classes[i].dear)
+			classes |= 1u << i;
+	return classes;
+}
+
+int event_classes_parse(const char *list, uint32_t *classes, struct err *e)
+{
+	*classes = 0;
+	for (const char *word = list; *word;) {
+		size_t length = strcspn(word, ",");
+		uint32_t some = classes_of_word(word, length);
+
+		if (!some) {
+			err_set(e, -EINVAL, "there is no event '%.*s'", (int)length, word);
+			err_hint(e, "'pmm trace --list' names them");
+			return -EINVAL;
+		}
+		*classes |= some;
+		word += length;
+		word += *word == ',';
+	}
+	return *classes ? 0 : err_set(e, -EINVAL, "no event is named");
+}
+
+uint32_t event_classes_groups(uint32_t classes)
+{
+	uint32_t groups = 0;
+
+	for (int i = 0; i < EVENT_NR_CLASSES; i++)
+		if (classes >> i & 1)
+			groups |= event_classes[i].groups;
+	return groups;
+}
+
+void event_classes_kinds(uint32_t classes, uint64_t kinds[2])
+{
+	kinds[0] = kinds[1] = 0;
+	for (int kind = 0; kind < TRACE_NR_KINDS; kind++)
+		if (trace_kinds[kind].name && classes >> trace_kinds[kind].event & 1)
+			kinds[kind / 64] |= 1ull << kind % 64;
+}
+
+#define MAX_ERRNO	4095
+
+bool trace_failed(const struct trace_record *r)
+{
+	return trace_kinds[r->kind].call && r->a[5] >= -(uint64_t)MAX_ERRNO;
+}
+
+uint64_t trace_ns(const struct trace_record *r)
+{
+	int at = trace_kinds[r->kind].ns;
+
+	return at < 0 ? 0 : r->a[at];
+}
+
+uint64_t trace_bytes(const struct trace_record *r)
+{
+	int at = trace_kinds[r->kind].bytes;
+
+	return at < 0 || trace_failed(r) ? 0 : r->a[at];
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The events that users name (`pmm trace mmap,oom`): what each shows, which groups of programs see
+ * it, and what its records are called.
+ */
+#ifndef KERNEL_EVENT_CLASS_H
+#define KERNEL_EVENT_CLASS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/trace_abi.h"
+#include "src/base/err.h"
+
+/* In the order of `pmm trace --list`. */
+enum event_class {
+	EVENT_MMAP,
+	EVENT_BRK,
+	EVENT_SHM,
+	EVENT_LIFE,
+	EVENT_NR_CLASSES
+};
+
+struct event_class_info {
+	const char *name;
+	const char *shows;		/* a phrase, lower case, no full stop */
+	const char *replaces;		/* the tools that it stands for, "" = none */
+	uint32_t groups;		/* bit per enum kernel_group */
+	bool dear;			/* only where it is named: it costs more than the others */
+};
+
+extern const struct event_class_info event_classes[EVENT_NR_CLASSES];
+
+/* What a kind of record is, and where its record has what is summed up. */
+struct trace_kind_info {
+	const char *name;		/* "mmap"; in JSON, too */
+	enum event_class event;
+	bool call;			/* a[5] is a result, -errno = it failed */
+	signed char ns;			/* index in a[] of how long it took, -1 = nothing */
+	signed char bytes;		/* of how many bytes it is about */
+};
+
+extern const struct trace_kind_info trace_kinds[TRACE_NR_KINDS];
+
+/*
+ * The classes of a list "mmap,oom" as bits; "all": every one; "default": all that are not dear. 0
+ * or -EINVAL with `e`.
+ */
+int event_classes_parse(const char *list, uint32_t *classes, struct err *e);
+
+/* The groups that see these classes. */
+uint32_t event_classes_groups(uint32_t classes);
+
+/* The kinds of records of these classes. */
+void event_classes_kinds(uint32_t classes, uint64_t kinds[2]);
+
+/* Has it failed, as its record says? */
+bool trace_failed(const struct trace_record *r);
+
+/* What the record says of time and bytes; 0 where it says nothing or the call has failed. */
+uint64_t trace_ns(const struct trace_record *r);
+uint64_t trace_bytes(const struct trace_record *r);
+
+#endif

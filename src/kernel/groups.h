@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Groups of programs: each is an object of its own (bpf/NAME.bpf.c) that is loaded or fails by
+ * itself; and the tables that some of them count in.
+ */
+#ifndef KERNEL_GROUPS_H
+#define KERNEL_GROUPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum kernel_group {
+	KERNEL_LIFE,
+	KERNEL_CALLS,
+	KERNEL_NR_GROUPS
+};
+
+enum kernel_table {
+	KERNEL_TABLE_NONE,
+	KERNEL_NR_TABLES
+};
+
+/* A perf event that a program of section "perf_event" is attached to on each processor. */
+struct group_perf {
+	const char *program;
+	uint32_t type;			/* perf_event_attr.type */
+	uint64_t config, period;
+};
+
+struct kernel_group_info {
+	const char *name;
+	const unsigned char *object, *object_end; /* NULL: not in this build */
+	/* the tracepoint whose number of arguments is in trace_config.nr_args; NULL: none */
+	const char *varying;
+	const struct group_perf *perf;	/* ends with a NULL program; NULL: none */
+};
+
+extern const struct kernel_group_info kernel_groups[KERNEL_NR_GROUPS];
+
+struct kernel_table_info {
+	enum kernel_group group;
+	const char *map;
+	size_t key_bytes, value_bytes;
+	/* values are per processor: they are summed as a list of uint64_t */
+	int summed;
+};
+
+extern const struct kernel_table_info kernel_tables[KERNEL_NR_TABLES];
+
+#endif

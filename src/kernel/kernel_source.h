@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where events of the kernel come from: BPF programs, perf events, or a test's list.
+ *
+ * A source consists of groups (src/kernel/groups.h), each of which works or says why not without
+ * touching the others. What they see comes as records (bpf/trace_abi.h) and as tables that are
+ * counted in the kernel.
+ *
+ *	kernel_source_open(&bpf_source, &options, &s, &e);
+ *	each 20 ms: kernel_source_step(s, take, arg);
+ *	now and then: kernel_source_table(s, KERNEL_TABLE_..., entry, arg);
+ *	kernel_source_close(s);
+ *
+ * Nothing of a source is left in the kernel after kernel_source_close(), or after any end of the
+ * process: programs, links and tables live as long as its descriptors.
+ *
+ * Threads: one source belongs to one thread. Errors: -errno with `e`.
+ */
+#ifndef KERNEL_KERNEL_SOURCE_H
+#define KERNEL_KERNEL_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bpf/trace_abi.h"
+#include "src/base/err.h"
+#include "src/kernel/groups.h"
+
+#define KERNEL_STEP_NS		20000000ull	/* the ring is looked into that often */
+#define KERNEL_RING_BYTES	(16u << 20)	/* default; a power of two */
+#define KERNEL_STACK_BYTES	(16u << 10)	/* default: 98 % of stacks are complete */
+
+struct kernel_options {
+	uint32_t groups;		/* bit per enum kernel_group */
+	uint64_t kinds[2];		/* bit per enum trace_kind: records are wanted of these */
+	const pid_t *pids;		/* only these processes; none: all */
+	size_t nr_pids;
+	bool follow;			/* and their children from now on */
+	bool by_targets;		/* only these and what kernel_source_target() adds */
+	uint64_t memcg;			/* inode of a memory control group's directory; 0: any */
+	bool by_uid;
+	uid_t uid;
+	const char *comm;		/* NULL: any */
+	uint32_t stack_bytes;		/* of user stacks copied at most; 0: none */
+	uint64_t min_ns, min_bytes;
+	uint32_t sample;		/* 1 of so many faults, kernel objects; 0: default */
+	uint32_t ring_bytes;		/* 0: the default */
+};
+
+enum kernel_group_status {
+	KERNEL_GROUP_UNUSED,		/* nobody has asked for it */
+	KERNEL_GROUP_WORKS,
+	KERNEL_GROUP_PARTLY,		/* `why` says what is missing */
+	KERNEL_GROUP_FAILED,
+};
+
+struct kernel_group_state {
+	enum kernel_group_status status;
+	char why[160];			/* a sentence without its full stop; "" */
+	const char *remedy;		/* NULL: none */
+	uint64_t missed;		/* runs that the kernel left out: a program met itself */
+};
+
+/* One record. Valid during the call. 0, or -errno to end the step. */
+typedef int kernel_take(void *arg, const struct trace_record *r, const void *tail);
+
+/* One entry of a table; sizes as bpf/trace_abi.h has them. 0, or -errno to end. */
+typedef int kernel_entry(void *arg, const void *key, const void *value);
+
+struct kernel_source;
+
+/* What a source consists of; all of them must be there. */
+struct kernel_source_ops {
+	const char *name;		/* "bpf", "perf" */
+	int (*open)(const struct kernel_options *o, void **state, struct err *e);
+	int (*step)(void *state, kernel_take *take, void *arg);
+	int (*table)(void *state, enum kernel_table table, kernel_entry *entry, void *arg);
+	int (*target)(void *state, pid_t pid, bool add);
+	void (*counts)(void *state, struct trace_counts counts[TRACE_NR_KINDS]);
+	void (*group)(void *state, enum kernel_group group, struct kernel_group_state *out);
+	void (*close)(void *state);
+};
+
+/*
+ * Open the groups that are asked for. Those that fail are no error, unless all of them do: the
+ * first one's cause is in `e` then. -EPERM: pmm may not; -ENOTSUP: the kernel or this build cannot.
+ */
+int kernel_source_open(const struct kernel_source_ops *ops, const struct kernel_options *o,
+		       struct kernel_source **out, struct err *e);
+
+/* Take the records that are there, in the order of the ring. How many, or -errno. */
+int kernel_source_step(struct kernel_source *s, kernel_take *take, void *arg);
+
+/* Read a table; entries may change meanwhile. -ENOENT: its group does not run. */
+int kernel_source_table(struct kernel_source *s, enum kernel_table table, kernel_entry *entry,
+			void *arg);
+
+/* Add or remove a process that is traced (options.by_targets or pids). */
+int kernel_source_target(struct kernel_source *s, pid_t pid, bool add);
+
+/* What was seen and lost since it was opened, summed over processors. */
+void kernel_source_counts(struct kernel_source *s, struct trace_counts counts[TRACE_NR_KINDS]);
+
+struct kernel_group_state kernel_source_group(struct kernel_source *s, enum kernel_group group);
+
+const char *kernel_source_name(const struct kernel_source *s);
+
+/* NULL is fine. */
+void kernel_source_close(struct kernel_source *s);
+
+/* BPF programs in the kernel; -ENOTSUP in a build without libbpf. */
+extern const struct kernel_source_ops bpf_source;
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A trace on a loop: a timer empties the ring, others end it or hand results over. */
+#include "src/session/trace/trace_session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/nanotime.h"
+#include "src/document/event.h"
+#include "src/track/gate.h"
+#include "src/view/trace/trace_line.h"
+#include "src/view/trace/trace_view.h"
+
+struct trace_session {
+	struct trace_options o;
+	const struct session_sink *to;
+	struct kernel_source *source;
+	struct gate gate;
+	struct trace_totals totals;
+	struct kernel_rows rows[KERNEL_NR_TABLES];
+	struct loop_source *tick, *child, *end, *interval;
+	size_t nr_left;			/* of the given processes that have not ended */
+	uint64_t start_ns;
+	int status;			/* of the program, -1 = not known */
+	bool ending;
+	int failed;			/* -errno that ended it; -EPIPE: nobody reads it any more */
+	char tail[TRACE_TEXT_MAX + 1];
+};
+
+/* ---- records ---- */
+
+static bool is_asked_for(const struct trace_session *s, const struct trace_record *r)
+{
+	return trace_kinds[r->kind].name && s->o.classes >> trace_kinds[r->kind].event & 1;
+}
+
+static int say(struct trace_session *s, const struct trace_record *r, const void *tail)
+{
+	struct event e = { 0 };
+	int rc;
+
+	*s->tail = '\0';
+	if (r->flags & TRACE_TEXT && r->tail_bytes <= TRACE_TEXT_MAX) {
+		memcpy(s->tail, tail, r->tail_bytes);
+		s->tail[r->tail_bytes] = '\0';
+	}
+	trace_line(&e, r, s->tail, s->start_ns);
+	rc = session_event(s->to, &e);
+	event_fini(&e);
+	return rc;
+}
+
+static int take(void *arg, const struct trace_record *r, const void *tail)
+{
+	struct trace_session *s = arg;
+
+	if (!is_asked_for(s, r))
+		return 0;
+	trace_totals_add(&s->totals, r, TRACE_NO_STACK);
+	return s->o.lines ? say(s, r, tail) : 0;
+}
+
+static void drain(struct trace_session *s)
+{
+	int rc = kernel_source_step(s->source, take, s);
+
+	if (rc >= 0)
+		return;
+	s->failed = rc;
+	s->ending = true;
+}
+
+/* ---- results ---- */
+
+static int hand_over(struct trace_session *s)
+{
+	struct trace_counts counts[TRACE_NR_KINDS];
+	struct kernel_group_state groups[KERNEL_NR_GROUPS];
+	struct trace_result result = {
+		.scope = s->o.scope ? s->o.scope : s->o.command[0],
+		.duration_ns = nanotime() - s->start_ns,
+		.classes = s->o.classes,
+		.stack_bytes = s->o.kernel.stack_bytes,
+		.totals = &s->totals,
+		.counts = counts,
+		.groups = groups,
+		.rows = s->rows,
+		.top = s->o.top,
+	};
+	struct doc d = { 0 };
+	int rc = 0;
+
+	for (int i = 0; !rc && i < KERNEL_NR_TABLES; i++)
+		rc = kernel_rows_read(&s->rows[i], s->source, i);
+	kernel_source_counts(s->source, counts);
+	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
+		groups[i] = kernel_source_group(s->source, i);
+	trace_document(&d, &result);
+	if (!rc)
+		rc = doc_error(&d);
+	if (!rc)
+		rc = session_document(s->to, &d, s->o.lines);
+	doc_fini(&d);
+	return rc;
+}
+
+/* ---- the loop ---- */
+
+static void on_tick(void *arg, uint64_t now_ns)
+{
+	struct trace_session *s = arg;
+
+	drain(s);
+	loop_set_timer(s->o.loop, s->tick, now_ns + KERNEL_STEP_NS);
+}
+
+static void on_end(void *arg, uint64_t now_ns)
+{
+	(void)now_ns;
+	trace_session_end(arg);
+}
+
+static void on_interval(void *arg, uint64_t now_ns)
+{
+	struct trace_session *s = arg;
+	int rc;
+
+	drain(s);
+	rc = s->failed ? 0 : hand_over(s);
+	if (rc) {
+		s->failed = rc;
+		s->ending = true;
+	}
+	trace_totals_clear(&s->totals);
+	loop_set_timer(s->o.loop, s->interval, now_ns + s->o.interval_ns);
+}
+
+static void on_child(void *arg, pid_t pid, int status)
+{
+	struct trace_session *s = arg;
+
+	(void)pid;
+	gate_collected(&s->gate);
+	s->child = NULL;
+	s->status = status;
+	s->ending = true;
+}
+
+/* The last of the processes that were given ends the trace. */
+static void on_process(void *arg, pid_t pid, int status)
+{
+	struct trace_session *s = arg;
+
+	(void)pid;
+	(void)status;
+	s->ending |= !--s->nr_left;
+}
+
+static int watch_processes(struct trace_session *s, struct err *e)
+{
+	for (size_t i = 0; i < s->o.kernel.nr_pids; i++) {
+		pid_t pid = s->o.kernel.pids[i];
+		int rc = loop_add_child(s->o.loop, pid, on_process, s, NULL);
+
+		if (rc == -ESRCH)
+			return err_set(e, rc, "no process %d", (int)pid);
+		if (rc)
+			return err_set(e, rc, "process %d cannot be waited for: %s", (int)pid,
+				       strerror(-rc));
+		s->nr_left++;
+	}
+	return 0;
+}
+
+static int add_timers(struct trace_session *s)
+{
+	uint64_t now = nanotime();
+	int rc = loop_add_timer(s->o.loop, now + KERNEL_STEP_NS, on_tick, s, &s->tick);
+
+	if (!rc && s->o.duration_ns)
+		rc = loop_add_timer(s->o.loop, now + s->o.duration_ns, on_end, s, &s->end);
+	if (!rc && s->o.interval_ns)
+		rc = loop_add_timer(s->o.loop, now + s->o.interval_ns, on_interval, s,
+				    &s->interval);
+	return rc;
+}
+
+/* ---- */
+
+static int open_source(struct trace_session *s, struct err *e)
+{
+	struct kernel_options k = s->o.kernel;
+
+	if (s->o.command) {
+		k.pids = &s->gate.pid;
+		k.nr_pids = 1;
+	}
+	k.groups = event_classes_groups(s->o.classes);
+	if (k.follow || s->o.command)
+		k.groups |= 1u << KERNEL_LIFE;
+	event_classes_kinds(s->o.classes, k.kinds);
+	return kernel_source_open(s->o.source, &k, &s->source, e);
+}
+
+int trace_session_open(struct trace_session **out, const struct trace_options *o,
+		       const struct session_sink *to, struct err *e)
+{
+	struct trace_session *s = calloc(1, sizeof(*s));
+	int rc = 0;
+
+	*out = NULL;
+	if (!s)
+		return err_set(e, -ENOMEM, "out of memory");
+	s->o = *o;
+	s->to = to;
+	s->gate = GATE_NONE;
+	s->status = -1;
+	if (o->command)
+		rc = gate_fork(&s->gate, o->command, o->mask, e);
+	if (!rc)
+		rc = watch_processes(s, e);
+	if (!rc)
+		rc = open_source(s, e);
+	if (rc) {
+		trace_session_close(s);
+		return rc;
+	}
+	s->start_ns = nanotime();
+	*out = s;
+	return 0;
+}
+
+static int say_heading(struct trace_session *s)
+{
+	struct event e = { 0 };
+	int rc;
+
+	trace_heading(&e);
+	rc = session_event(s->to, &e);
+	event_fini(&e);
+	return rc;
+}
+
+static int let_go(struct trace_session *s, struct err *e)
+{
+	int rc = gate_open(&s->gate, e);
+
+	if (!rc)
+		return loop_add_child(s->o.loop, s->gate.pid, on_child, s, &s->child);
+	if (!*e->text)
+		err_set(e, rc, "cannot execute '%s': %s", s->o.command[0], strerror(-rc));
+	e->exit_code = rc == -ENOENT ? 127 : 126;
+	return rc;
+}
+
+int trace_session_run(struct trace_session *s, struct err *e)
+{
+	int rc = add_timers(s);
+
+	if (!rc && s->o.lines)
+		rc = say_heading(s);
+	if (!rc && s->o.command)
+		rc = let_go(s, e);
+	while (!rc && !s->ending) {
+		rc = loop_step(s->o.loop, -1);
+		rc = rc > 0 ? 0 : rc;
+	}
+	return rc ? rc : s->failed;
+}
+
+void trace_session_end(struct trace_session *s)
+{
+	s->ending = true;
+}
+
+int trace_session_finish(struct trace_session *s, struct err *e)
+{
+	int rc;
+
+	drain(s);
+	rc = s->failed ? s->failed : hand_over(s);
+	return rc == -ENOMEM ? err_set(e, rc, "out of memory") : rc;
+}
+
+int trace_session_status(const struct trace_session *s)
+{
+	return s->status;
+}
+
+void trace_session_close(struct trace_session *s)
+{
+	if (!s)
+		return;
+	loop_del(s->o.loop, s->tick);
+	loop_del(s->o.loop, s->end);
+	loop_del(s->o.loop, s->interval);
+	loop_del(s->o.loop, s->child);
+	kernel_source_close(s->source);
+	gate_close(&s->gate);
+	trace_totals_fini(&s->totals);
+	for (int i = 0; i < KERNEL_NR_TABLES; i++)
+		kernel_rows_fini(&s->rows[i]);
+	free(s);
+}
+
+void trace_session_try(const struct kernel_source_ops *source, struct kernel_group_state *groups)
+{
+	struct kernel_options o = { .groups = (1u << KERNEL_NR_GROUPS) - 1, .by_targets = true };
+	struct kernel_source *s;
+	struct err e = { 0 };
+
+	if (kernel_source_open(source, &o, &s, &e)) {
+		for (int i = 0; i < KERNEL_NR_GROUPS; i++) {
+			groups[i] = (struct kernel_group_state){ .status = KERNEL_GROUP_FAILED };
+			snprintf(groups[i].why, sizeof(groups[i].why), "%.150s", e.text);
+		}
+		return;
+	}
+	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
+		groups[i] = kernel_source_group(s, i);
+	kernel_source_close(s);
+}

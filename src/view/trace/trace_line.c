@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What all lines have in common. */
+#include "src/view/trace/trace_line.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define COLUMNS "%12s  %-15s %7s  %-10s %s\n"
+
+/* Groups of kinds in the order of enum trace_kind: up to `last`, described by `describe`. */
+static const struct {
+	enum trace_kind last;
+	trace_describe *describe;
+} describers[] = {
+	{ TRACE_OOM_SCORE, trace_describe_life },
+	{ TRACE_SHM_UNLINK, trace_describe_call },
+};
+
+const char *trace_errno(uint64_t result)
+{
+	const char *name = strerrorname_np((int)-(int64_t)result);
+
+	return name ? name : "unknown error";
+}
+
+void trace_heading(struct event *e)
+{
+	str_addf(&e->text, COLUMNS, "TIME", "COMMAND", "PID", "EVENT", "DETAILS");
+}
+
+static void describe(struct str *text, struct event *e, const struct trace_record *r,
+		     const char *tail)
+{
+	for (size_t i = 0; i < sizeof(describers) / sizeof(*describers); i++) {
+		if (r->kind > describers[i].last)
+			continue;
+		describers[i].describe(text, e, r, tail);
+		return;
+	}
+}
+
+void trace_line(struct event *e, const struct trace_record *r, const char *tail, uint64_t start_ns)
+{
+	uint64_t since = r->time_ns > start_ns ? r->time_ns - start_ns : 0;
+	char comm[TRACE_COMM_BYTES + 1], time[32], pid[16];
+	struct str text = STR_INIT;
+
+	snprintf(comm, sizeof(comm), "%.*s", TRACE_COMM_BYTES, r->comm);
+	snprintf(time, sizeof(time), "%llu.%06llu", (unsigned long long)(since / 1000000000),
+		 (unsigned long long)(since / 1000 % 1000000));
+	snprintf(pid, sizeof(pid), "%u", r->tgid);
+	event_text(e, "event", trace_kinds[r->kind].name);
+	event_u64(e, "since_start_ns", UNIT_DURATION, since);
+	event_u64(e, "pid", UNIT_NUMBER, r->tgid);
+	event_u64(e, "tid", UNIT_NUMBER, r->tid);
+	event_text(e, "command", comm);
+	event_u64(e, "uid", UNIT_NUMBER, r->uid);
+	event_u64(e, "memory_cgroup", UNIT_NUMBER, r->memcg);
+	if (r->weight > 1)
+		event_u64(e, "weight", UNIT_COUNT, r->weight);
+	describe(&text, e, r, tail);
+	str_addf(&e->text, COLUMNS, time, comm, pid, trace_kinds[r->kind].name, str_text(&text));
+	e->failed |= str_error(&text) != 0;
+	str_fini(&text);
+}

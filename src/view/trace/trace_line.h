@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A record of the kernel as an event of the output: one line of text, one JSON object
+ * (doc/json/trace.schema.json).
+ */
+#ifndef VIEW_TRACE_TRACE_LINE_H
+#define VIEW_TRACE_TRACE_LINE_H
+
+#include "src/document/event.h"
+#include "src/kernel/event_class.h"
+
+#define TRACE_SCHEMA "pmm-trace/1.0"
+
+/*
+ * What a record says beyond who and when: words for people into `text`, fields into `e`. `tail`:
+ * the record's text, "" = none.
+ */
+typedef void trace_describe(struct str *text, struct event *e, const struct trace_record *r,
+			    const char *tail);
+
+/* By group of programs. */
+void trace_describe_call(struct str *text, struct event *e, const struct trace_record *r,
+			 const char *tail);
+void trace_describe_life(struct str *text, struct event *e, const struct trace_record *r,
+			 const char *tail);
+
+/* The line that names the columns of trace_line(). */
+void trace_heading(struct event *e);
+
+/* `start_ns`: when tracing began. */
+void trace_line(struct event *e, const struct trace_record *r, const char *tail,
+		uint64_t start_ns);
+
+/* "ENOMEM"; a number for those that have no name. */
+const char *trace_errno(uint64_t result);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The result of a trace, table by table. */
+#include "src/view/trace/trace_view.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/fmt.h"
+#include "src/document/doc_record.h"
+#include "src/document/facts.h"
+#include "src/view/trace/trace_line.h"
+#include "src/view/trace/trace_sections.h"
+
+/* ---- what was covered ---- */
+
+static void sum_counts(const struct trace_result *t, struct trace_counts *sum)
+{
+	*sum = (struct trace_counts){ 0 };
+	for (int kind = 0; kind < TRACE_NR_KINDS; kind++) {
+		sum->seen += t->counts[kind].seen;
+		sum->lost += t->counts[kind].lost;
+		sum->dropped += t->counts[kind].dropped;
+		sum->unpaired += t->counts[kind].unpaired;
+	}
+}
+
+static uint64_t sum_missed(const struct trace_result *t)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
+		sum += t->groups[i].missed;
+	return sum;
+}
+
+static void add_facts(struct doc *d, const struct trace_result *t)
+{
+	struct table *facts = facts_new(NULL);
+	struct trace_counts sum;
+	uint64_t missed = sum_missed(t);
+
+	sum_counts(t, &sum);
+	facts_add(facts, "traced", "%s, for %s", t->scope, fmt_duration(t->duration_ns).s);
+	facts_add(facts, "seen", "%s", fmt_many(sum.seen, "event").s);
+	if (sum.lost || sum.dropped || missed)
+		facts_add(facts, "lost",
+			  "%s for want of room in the ring, %s for want of room in a table, "
+			  "%s in programs interrupted by themselves",
+			  fmt_many(sum.lost, "event").s, fmt_count(sum.dropped).s,
+			  fmt_count(missed).s);
+	else
+		facts_add(facts, "lost", "nothing");
+	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
+		if (t->groups[i].status == KERNEL_GROUP_FAILED ||
+		    t->groups[i].status == KERNEL_GROUP_PARTLY)
+			facts_add(facts, "not seen", "%s: %s%s%s", kernel_groups[i].name,
+				  t->groups[i].why, t->groups[i].remedy ? "; " : "",
+				  t->groups[i].remedy ? t->groups[i].remedy : "");
+	doc_add(d, facts);
+}
+
+static void add_record(struct doc *d, const struct trace_result *t)
+{
+	struct table *r = record_new("coverage");
+	struct trace_counts sum;
+
+	sum_counts(t, &sum);
+	record_text(r, "scope", t->scope);
+	record_duration(r, "duration_ns", t->duration_ns);
+	record_count(r, "seen", sum.seen);
+	record_count(r, "lost_in_ring", sum.lost);
+	record_count(r, "lost_in_tables", sum.dropped);
+	record_count(r, "missed_by_recursion", sum_missed(t));
+	record_count(r, "unpaired", sum.unpaired);
+	doc_add(d, r);
+}
+
+/* ---- sums ---- */
+
+static const struct column kind_columns[] = {
+	{ "event", "event", UNIT_TEXT },
+	{ "count", "count", UNIT_COUNT },
+	{ "failed", "failed", UNIT_COUNT, COLUMN_ZERO_BLANK },
+	{ "size_bytes", "bytes", UNIT_BYTES, COLUMN_ZERO_BLANK },
+	{ "total_ns", "time", UNIT_DURATION, COLUMN_ZERO_BLANK },
+	{ "longest_ns", "longest", UNIT_DURATION, COLUMN_ZERO_BLANK },
+};
+
+static void set_sum(struct table *t, unsigned from, const struct trace_sum *s)
+{
+	table_set(t, from, s->events);
+	table_set(t, from + 1, s->failed);
+	table_set(t, from + 2, s->bytes);
+	table_set(t, from + 3, s->ns);
+	table_set(t, from + 4, s->max_ns);
+}
+
+static void add_kinds(struct doc *d, const struct trace_result *t)
+{
+	struct table *table = table_new(TABLE_ROWS, "events", "Events", kind_columns,
+					sizeof(kind_columns) / sizeof(*kind_columns));
+
+	for (int kind = 0; table && kind < TRACE_NR_KINDS; kind++) {
+		const struct trace_sum *s = &t->totals->kind[kind].sum;
+
+		if (!s->events)
+			continue;
+		table_row(table, 0, ROW_PLAIN, ROW_BOTH);
+		table_set_const(table, 0, trace_kinds[kind].name);
+		set_sum(table, 1, s);
+	}
+	doc_add(d, table);
+}
+
+static const struct column process_columns[] = {
+	{ "pid", "pid", UNIT_NUMBER },
+	{ "event", "event", UNIT_TEXT },
+	{ "count", "count", UNIT_COUNT },
+	{ "failed", "failed", UNIT_COUNT, COLUMN_ZERO_BLANK },
+	{ "size_bytes", "bytes", UNIT_BYTES, COLUMN_ZERO_BLANK },
+	{ "total_ns", "time", UNIT_DURATION, COLUMN_ZERO_BLANK },
+	{ "longest_ns", "longest", UNIT_DURATION, COLUMN_ZERO_BLANK },
+	{ "command", "command", UNIT_TEXT, COLUMN_LABEL },
+};
+
+static int by_events(const void *a, const void *b)
+{
+	const struct trace_row *const *x = a, *const *y = b;
+
+	if ((*x)->sum.events != (*y)->sum.events)
+		return (*x)->sum.events < (*y)->sum.events ? 1 : -1;
+	if ((*x)->kind != (*y)->kind)
+		return (*x)->kind < (*y)->kind ? -1 : 1;
+	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
+}
+
+static void add_processes(struct doc *d, const struct trace_result *t)
+{
+	struct table *table = table_new(TABLE_ROWS, "processes", "Processes", process_columns,
+					sizeof(process_columns) / sizeof(*process_columns));
+	VEC(const struct trace_row *) rows = { 0 };
+	uint64_t shown = 0;
+
+	vec_each(&t->totals->processes, row)
+		if (vec_push(&rows, row) && table)
+			table->failed = true;
+	vec_sort(&rows, by_events);
+	vec_each(&rows, row) {
+		if (!table || (t->top && shown++ == t->top))
+			break;
+		table_row(table, 0, ROW_PLAIN, ROW_BOTH);
+		table_set(table, 0, (*row)->id);
+		table_set_const(table, 1, trace_kinds[(*row)->kind].name);
+		set_sum(table, 2, &(*row)->sum);
+		table_setf(table, 7, "%.*s", TRACE_COMM_BYTES, (*row)->comm);
+	}
+	if (table && t->top && rows.nr > t->top)
+		table_note(table, "%s more rows (--top=0 shows all)",
+			   fmt_count(rows.nr - t->top).s);
+	vec_fini(&rows);
+	doc_add(d, table);
+}
+
+/* ---- */
+
+void trace_document(struct doc *d, const struct trace_result *t)
+{
+	d->schema = TRACE_SCHEMA;
+	d->one_line = true;
+	add_facts(d, t);
+	add_record(d, t);
+	add_kinds(d, t);
+	add_processes(d, t);
+	for (int i = 0; i < EVENT_NR_CLASSES; i++)
+		if (t->classes >> i & 1 && trace_sections[i])
+			trace_sections[i](d, t);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The result of a trace as a document: what it covered and what it lost, first; then sums by kind,
+ * times as histograms, processes, stacks.
+ */
+#ifndef VIEW_TRACE_TRACE_VIEW_H
+#define VIEW_TRACE_TRACE_VIEW_H
+
+#include "src/analyze/trace/trace_totals.h"
+#include "src/document/doc.h"
+#include "src/kernel/kernel_rows.h"
+
+struct trace_result {
+	const char *scope;		/* "process 4711 and its children" */
+	uint64_t duration_ns;
+	uint32_t classes;		/* that were asked for */
+	uint32_t stack_bytes;
+	const struct trace_totals *totals;
+	const struct trace_counts *counts;		/* of each kind */
+	const struct kernel_group_state *groups;	/* each */
+	const struct kernel_rows *rows;			/* each table's; none where not read */
+	uint64_t top;			/* rows of a table; 0 = all */
+};
+
+/* doc_fini() follows; trouble is in the document (doc_error()). */
+void trace_document(struct doc *d, const struct trace_result *t);
+
+/* Which events work here: `groups` as a trial has left them. */
+void trace_list_document(struct doc *d, const struct kernel_group_state *groups);
+
+#endif

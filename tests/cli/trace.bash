@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Helpers for tests of pmm trace.
+
+# needs_bpf: skip where programs cannot be put into the kernel.
+needs_bpf() {
+	"$PMM" trace --list --json >"$T/list.json" 2>"$T/list.err" || skip "pmm trace --list: $(head -1 "$T/list.err")"
+	local why
+	why=$(jq -r '[.events[] | select(.works == "no") | .why] | first // ""' "$T/list.json")
+	[ -z "$why" ] || skip "$why"
+}
+
+# traced STATUS EVENTS [OPTION...] -- COMMAND...: trace it; JSON lines in $T/out.
+traced() {
+	local status=0 expected=$1
+	shift
+	timeout -k 5 60 "$PMM" trace "$1" --json --top 0 "${@:2}" >"$T/out" 2>"$T/err" || status=$?
+	[ "$status" -eq "$expected" ] || { echo "status $status instead of $expected"; head -5 "$T/err"; return 1; }
+}
+
+# count EVENT FILTER: lines of that event for which the filter holds.
+count() { jq -c "select(.event == \"$1\") | select($2)" "$T/out" | wc -l; }
+
+# result FILTER: of the document at the end.
+result() { tail -1 "$T/out" | jq -r "$1"; }
+
+# programs: how many BPF programs named as pmm's are there.
+programs() { "$PROG/bpf_programs"; }

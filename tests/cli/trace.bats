@@ -1,0 +1,68 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# pmm trace: events by programs in the kernel, whom they are of, what is left behind.
+
+bats_require_minimum_version 1.5.0
+load lib
+load trace
+
+setup() { needs_bpf; }
+
+@test "every call of a command and its child, exactly" {
+	traced 3 mmap -- "$PROG/trace_calls" 100
+	# 100 by the command, 1 by its child; what the dynamic linker maps is beside these
+	[ "$(count munmap '.error == "EINVAL"')" -eq 101 ]
+	[ "$(count munmap '.size_bytes == 3145728 and .error == null')" -eq 101 ]
+	[ "$(count mmap '.size_bytes == 1048576 and .protection == "r"')" -eq 101 ]
+	[ "$(count mprotect '.size_bytes == 1048576')" -eq 101 ]
+	[ "$(count madvise '.size_bytes == 1048576')" -eq 101 ]
+	[ "$(count mremap .)" -eq 101 ]
+	[ "$(result '.coverage.lost_in_ring + .coverage.lost_in_tables + .coverage.missed_by_recursion')" -eq 0 ]
+	[ "$(result '.events[] | select(.event == "mremap") | .count')" -eq 101 ]
+	[ "$(result '[.processes[] | select(.event == "mremap") | .count] | sort | join(",")')" = 1,100 ]
+}
+
+@test "who begins, executes and ends" {
+	traced 0 life -- sh -c 'sh -c "exit 7"; :'
+	[ "$(count exec '.file | endswith("/sh")')" -eq 2 ]
+	[ "$(count exit '.thread == false and .exit_status == 7')" -eq 1 ]
+	[ "$(count exit '.thread == false and .exit_status == 0')" -eq 1 ]
+	[ "$(count exit '.peak_resident_bytes > 0 and .thread == false')" -eq 2 ]
+	[ "$(count fork .)" -eq 1 ]
+}
+
+@test "others are not traced" {
+	"$PROG/trace_calls" 1000 & other=$!
+	traced 0 mmap,life -- sleep 0.3
+	wait "$other" || :
+	[ "$(count mremap .)" -eq 0 ]
+	[ "$(jq -r 'select(.event == "exit") | .command' "$T/out" | sort -u)" = sleep ]
+}
+
+@test "nothing is left in the kernel when pmm is killed" {
+	local before
+	before=$(programs)
+	"$PMM" trace mmap --all --duration 60 >"$T/out" 2>&1 & local pid=$!
+	until [ "$(programs)" -gt "$before" ]; do sleep 0.05; done
+	kill -9 "$pid"
+	wait "$pid" || :
+	until [ "$(programs)" -le "$before" ]; do sleep 0.05; done
+}
+
+@test "bad input" {
+	run -2 "$PMM" trace
+	[ "${lines[0]}" = "pmm: nothing to trace" ]
+	run -2 "$PMM" trace mmap --all -- true
+	run -2 "$PMM" trace -p 12x
+	run -127 "$PMM" trace mmap -- /nowhere/program
+	run -3 timeout 20 "$PMM" trace mmap -p 4194304
+	[ "${lines[0]}" = "pmm: no process 4194304" ]
+}
+
+@test "Ctrl-C ends it with the result" {
+	"$PMM" trace life --all --json >"$T/out" 2>"$T/err" & local pid=$!
+	until [ -s "$T/out" ]; do sh -c :; done
+	kill -INT "$pid"
+	wait "$pid"
+	tail -1 "$T/out" | jq -e '.schema == "pmm-trace/1.0" and .coverage.scope == "all processes"'
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * src/session/trace/trace_session.c, with a source of records made here: lines, sums, results,
+ * ends. Also of src/kernel/kernel_source.c, kernel_rows.c, event_class.c, groups.c,
+ * src/analyze/trace/trace_totals.c, src/view/trace/trace_line.c, trace_list.c, trace_view.c,
+ * trace_calls.c, trace_life.c, trace_sections.c, src/track/gate.c.
+ */
+#include "tests/unit/unit.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/document/event.h"
+#include "src/session/trace/trace_session.h"
+#include "src/track/gate.h"
+#include "src/view/trace/trace_line.h"
+#include "src/view/trace/trace_view.h"
+#include "tests/fake/fake_kernel.h"
+
+static struct trace_record record(uint32_t kind, uint32_t pid, uint64_t a0, uint64_t a1,
+				  uint64_t result)
+{
+	return (struct trace_record){ .kind = kind, .tgid = pid, .tid = pid, .weight = 1,
+				      .time_ns = 1500000, .a = { a0, a1, 0, 0, 0, result },
+				      .comm = "victim" };
+}
+
+/* ---- names of events ---- */
+
+static void test_lists_of_events(void **state)
+{
+	uint32_t classes;
+	uint64_t kinds[2];
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(event_classes_parse("mmap,life", &classes, &e), 0);
+	assert_int_equal(classes, 1u << EVENT_MMAP | 1u << EVENT_LIFE);
+	assert_int_equal(event_classes_groups(classes), 1u << KERNEL_CALLS | 1u << KERNEL_LIFE);
+	event_classes_kinds(1u << EVENT_BRK, kinds);
+	assert_int_equal(kinds[TRACE_BRK / 64], 1ull << TRACE_BRK % 64);
+	assert_int_equal(kinds[!(TRACE_BRK / 64)], 0);
+	assert_int_equal(event_classes_parse("all", &classes, &e), 0);
+	assert_int_equal(classes, (1u << EVENT_NR_CLASSES) - 1);
+	assert_int_equal(event_classes_parse("mmap,mmapp", &classes, &e), -EINVAL);
+	assert_string_equal(e.text, "there is no event 'mmapp'");
+	assert_int_equal(event_classes_parse("", &classes, &e), -EINVAL);
+}
+
+/* ---- sums ---- */
+
+static void test_sums(void **state)
+{
+	struct trace_totals t = { 0 };
+	struct trace_record ok = record(TRACE_MMAP, 7, 0, 4096, 0x1000),
+			    failed = record(TRACE_MMAP, 7, 0, 1 << 20, -(uint64_t)ENOMEM),
+			    three = record(TRACE_MUNMAP, 8, 0, 100, 0);
+
+	(void)state;
+	three.weight = 3;
+	trace_totals_add(&t, &ok, 5);
+	trace_totals_add(&t, &ok, 5);
+	trace_totals_add(&t, &failed, TRACE_NO_STACK);
+	trace_totals_add(&t, &three, 5);
+	assert_int_equal(t.kind[TRACE_MMAP].sum.events, 3);
+	assert_int_equal(t.kind[TRACE_MMAP].sum.failed, 1);
+	assert_int_equal(t.kind[TRACE_MMAP].sum.bytes, 8192);
+	assert_int_equal(t.kind[TRACE_MUNMAP].sum.events, 3);
+	assert_int_equal(t.kind[TRACE_MUNMAP].sum.bytes, 300);
+	assert_int_equal(t.processes.nr, 2);
+	assert_int_equal(t.processes.v[0].id, 7);
+	assert_int_equal(t.processes.v[0].sum.events, 3);
+	assert_int_equal(t.stacks.nr, 2);
+	assert_int_equal(t.stacks.v[0].id, 5);
+	assert_int_equal(t.stacks.v[0].sum.events, 2);
+	assert_int_equal(t.left_out, 0);
+	trace_totals_clear(&t);
+	assert_int_equal(t.processes.nr, 0);
+	assert_int_equal(t.kind[TRACE_MMAP].sum.events, 0);
+	trace_totals_fini(&t);
+}
+
+/* ---- lines ---- */
+
+static void line_is(struct trace_record r, const char *tail, const char *text, const char *json)
+{
+	char *words = NULL;
+	struct event e = { 0 };
+	size_t n;
+	FILE *out = open_memstream(&words, &n);
+
+	trace_line(&e, &r, tail, 1000000);
+	assert_int_equal(event_error(&e), 0);
+	assert_string_equal(str_text(&e.text), text);
+	assert_int_equal(event_print_json(&e, out), 0);
+	fclose(out);
+	if (!strstr(words, json))
+		print_message("%s\n", words);
+	assert_non_null(strstr(words, json));
+	free(words);
+	event_fini(&e);
+}
+
+#define LINE(event, details) "    0.000500  victim                7  " event details "\n"
+
+static void test_lines(void **state)
+{
+	struct trace_record r = record(TRACE_MMAP, 7, 0, 8192, 0x7f0000001000);
+
+	(void)state;
+	r.a[2] = 3;			/* PROT_READ | PROT_WRITE */
+	r.a[3] = 0x22;			/* MAP_PRIVATE | MAP_ANONYMOUS */
+	line_is(r, "", LINE("mmap       ", "8.00 KiB rw private anonymous = 0x7f0000001000"),
+		"\"event\": \"mmap\", \"since_start_ns\": 500000, \"pid\": 7, \"tid\": 7, "
+		"\"command\": \"victim\", \"uid\": 0, \"memory_cgroup\": 0, \"size_bytes\": 8192, "
+		"\"protection\": \"rw\", \"result\": \"0x7f0000001000\"");
+	line_is(record(TRACE_MUNMAP, 7, 0x1000, 4096, -(uint64_t)EINVAL), "",
+		LINE("munmap     ", "4.00 KiB at 0x1000 failed: EINVAL"), "\"error\": \"EINVAL\"");
+	line_is(record(TRACE_EXEC, 7, 0, 0, 0), "/bin/ls", LINE("exec       ", "/bin/ls"),
+		"\"file\": \"/bin/ls\"");
+	r = record(TRACE_EXIT, 7, 3 << 8, 2 << 20, 0);
+	r.a[2] = 1;
+	line_is(r, "", LINE("exit       ", "status 3, peak resident size 2.00 MiB"),
+		"\"exit_status\": 3, \"signal\": 0, \"peak_resident_bytes\": 2097152");
+	r.a[0] = 11 | 0x80;
+	line_is(r, "", LINE("exit       ",
+			    "killed by SIGSEGV, core dumped, peak resident size 2.00 MiB"),
+		"\"signal\": 11");
+	line_is(record(TRACE_FORK, 7, 7, 9, 0), "", LINE("fork       ", "thread 9"),
+		"\"child_pid\": 7, \"child_tid\": 9");
+	line_is(record(TRACE_FORK, 7, 8, 8, 0), "", LINE("fork       ", "process 8"),
+		"\"child_pid\": 8");
+	line_is(record(TRACE_OOM_SCORE, 7, -(uint64_t)500, 8, 0), "",
+		LINE("oom_score  ", "oom_score_adj of process 8 is -500"),
+		"\"oom_score_adj\": -500");
+}
+
+/* ---- a session ---- */
+
+struct seen {
+	unsigned events, documents;
+	int refuse;			/* what events answer after the first */
+	char *document;			/* the last, as text */
+	size_t bytes;
+};
+
+static int on_event(void *arg, const struct event *e)
+{
+	struct seen *s = arg;
+
+	(void)e;
+	return s->events++ ? s->refuse : 0;
+}
+
+static int on_document(void *arg, const struct doc *d, bool follows)
+{
+	struct seen *s = arg;
+	struct style style = { .width = 100 };
+	FILE *out;
+
+	(void)follows;
+	s->documents++;
+	free(s->document);
+	out = open_memstream(&s->document, &s->bytes);
+	assert_int_equal(doc_print_text(d, &style, out), 0);
+	fclose(out);
+	return 0;
+}
+
+static const struct session_ops sink_ops = { .event = on_event, .document = on_document };
+
+/* Run a session over the fake; its result's text is in *seen. */
+static int run(struct fake_kernel *f, struct trace_options *o, struct seen *seen, struct err *e)
+{
+	struct session_sink sink = { &sink_ops, seen };
+	struct trace_session *s;
+	int rc = loop_new(&o->loop);
+
+	assert_int_equal(rc, 0);
+	fake_kernel = f;
+	o->source = &fake_source;
+	rc = trace_session_open(&s, o, &sink, e);
+	if (!rc)
+		rc = trace_session_run(s, e);
+	if (!rc)
+		rc = trace_session_finish(s, e);
+	trace_session_close(s);
+	loop_free(o->loop);
+	return rc;
+}
+
+static void has(const struct seen *s, const char *text)
+{
+	if (!strstr(s->document, text))
+		print_message("%s\n", s->document);
+	assert_non_null(strstr(s->document, text));
+}
+
+static void test_a_trace(void **state)
+{
+	struct fake_record records[] = {
+		{ record(TRACE_MMAP, 7, 0, 4096, 0x1000), "" },
+		{ record(TRACE_BRK, 7, 0, 0, 0x1000), "" },
+		{ record(TRACE_EXEC, 7, 0, 0, 0), "" },		/* not asked for */
+		{ record(TRACE_MMAP, 7, 0, 4096, -(uint64_t)ENOMEM), "" },
+	};
+	struct fake_kernel f = {
+		.records = records, .nr_records = NR(records), .per_step = 1,
+		.counts = { [TRACE_MMAP] = { .seen = 12, .lost = 3, .dropped = 2 } },
+		.groups = { [KERNEL_CALLS] = { KERNEL_GROUP_PARTLY, "one is missing", "try", 5 } },
+	};
+	struct trace_options o = { .classes = 1u << EVENT_MMAP | 1u << EVENT_BRK, .lines = true,
+				   .scope = "process 7", .duration_ns = 150000000 };
+	struct seen seen = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(run(&f, &o, &seen, &e), 0);
+	assert_int_equal(f.opened, 1);
+	assert_int_equal(f.closed, 1);
+	assert_int_equal(f.asked.groups, 1u << KERNEL_CALLS);
+	assert_int_equal(seen.events, 4);		/* a heading, three lines */
+	assert_int_equal(seen.documents, 1);
+	has(&seen, "traced    process 7, for ");
+	has(&seen, "seen      12 events\n");
+	has(&seen, "lost      3 events for want of room in the ring, 2 for want of room in a "
+		   "table, 5 in programs\n            interrupted by themselves\n");
+	has(&seen, "not seen  calls: one is missing; try\n");
+	has(&seen, "\n  mmap       2       1  4.00 KiB\n");
+	has(&seen, "\n  brk        1       -         -\n");
+	free(seen.document);
+}
+
+static void test_nobody_reads(void **state)
+{
+	struct fake_record records[] = { { record(TRACE_MMAP, 7, 0, 4096, 0x1000), "" } };
+	struct fake_kernel f = { .records = records, .nr_records = 1 };
+	struct trace_options o = { .classes = 1u << EVENT_MMAP, .lines = true, .scope = "all",
+				   .duration_ns = 10000000000 };
+	struct seen seen = { .refuse = -EPIPE };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(run(&f, &o, &seen, &e), -EPIPE);
+	assert_int_equal(seen.documents, 0);
+	assert_int_equal(f.closed, 1);
+}
+
+static void test_a_source_that_refuses(void **state)
+{
+	struct fake_kernel f = { .open_error = -EPERM };
+	char *argv[] = { "touch", "/nowhere/must-not-run", NULL };
+	struct trace_options o = { .classes = 1u << EVENT_MMAP, .command = argv };
+	struct seen seen = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(run(&f, &o, &seen, &e), -EPERM);
+	assert_string_equal(e.text, "the fake refuses");
+	assert_int_equal(f.closed, 0);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);	/* no child is left */
+	assert_int_equal(errno, ECHILD);
+}
+
+static void test_a_command(void **state)
+{
+	char *argv[] = { "sh", "-c", "exit 3", NULL };
+	struct fake_kernel f = { 0 };
+	struct trace_options o = { .classes = 1u << EVENT_MMAP, .command = argv };
+	struct seen seen = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(run(&f, &o, &seen, &e), 0);
+	assert_int_equal(f.asked.groups, 1u << KERNEL_CALLS | 1u << KERNEL_LIFE);
+	assert_int_equal(f.asked.nr_pids, 1);
+	has(&seen, "traced  sh, for ");
+	has(&seen, "lost    nothing\n");
+	free(seen.document);
+	argv[0] = "/nowhere/program";
+	assert_int_equal(run(&f, &o, &seen, &e), -ENOENT);
+	assert_string_equal(e.text, "cannot execute '/nowhere/program': No such file or directory");
+	assert_int_equal(e.exit_code, 127);
+}
+
+static void test_list(void **state)
+{
+	struct fake_kernel f = { .groups = { [KERNEL_LIFE] = { KERNEL_GROUP_WORKS, "", NULL, 0 },
+					     [KERNEL_CALLS] = { KERNEL_GROUP_FAILED, "no", "do",
+								0 } } };
+	struct kernel_group_state groups[KERNEL_NR_GROUPS];
+	struct seen seen = { 0 };
+	struct doc d = { 0 };
+
+	(void)state;
+	fake_kernel = &f;
+	trace_session_try(&fake_source, groups);
+	trace_list_document(&d, groups);
+	on_document(&seen, &d, false);
+	has(&seen, "  brk    no    brkstack ");
+	has(&seen, "  life   yes   execsnoop");
+	has(&seen, "brk: no; do\n");
+	doc_fini(&d);
+	free(seen.document);
+	f.open_error = -EPERM;
+	trace_session_try(&fake_source, groups);
+	assert_int_equal(groups[KERNEL_LIFE].status, KERNEL_GROUP_FAILED);
+	assert_string_equal(groups[KERNEL_LIFE].why, "the fake refuses");
+}
+
+/* ---- the gate ---- */
+
+static void test_a_gate_that_stays_closed(void **state)
+{
+	char *argv[] = { "sh", "-c", "kill -9 $PPID", NULL };
+	struct err e = { 0 };
+	struct gate g;
+
+	(void)state;
+	assert_int_equal(gate_fork(&g, argv, NULL, &e), 0);
+	assert_int_equal(kill(g.pid, 0), 0);
+	gate_close(&g);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+static void test_the_programs_signal_mask(void **state)
+{
+	char *argv[] = { "sh", "-c", "exec grep -q '^SigBlk:.*0000000000000200$' /proc/self/status",
+			 NULL };
+	struct err e = { 0 };
+	sigset_t mask;
+	struct gate g;
+	int status;
+
+	(void)state;
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR1);
+	assert_int_equal(gate_fork(&g, argv, &mask, &e), 0);
+	assert_int_equal(gate_open(&g, &e), 0);
+	assert_int_equal(waitpid(g.pid, &status, 0), g.pid);
+	assert_int_equal(status, 0);
+	gate_collected(&g);
+	gate_close(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lists_of_events),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_a_trace),
+		cmocka_unit_test(test_nobody_reads),
+		cmocka_unit_test(test_a_source_that_refuses),
+		cmocka_unit_test(test_a_command),
+		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_a_gate_that_stays_closed),
+		cmocka_unit_test(test_the_programs_signal_mask),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
