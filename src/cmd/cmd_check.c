@@ -258,7 +258,7 @@ static int check_options(bool command, const char *operand, struct err *e)
 	return check_uses(!command ? process ? FOR_PROCESS : FOR_CAPTURE
 			  : uninit ? FOR_VALGRIND
 				   : FOR_LIGHT << level,
-			  e);
+			  operand, e);
 }
 
 /* ---- what is looked at ---- */

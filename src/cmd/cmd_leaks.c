@@ -14,6 +14,7 @@
 #include "src/cmd/options/leaks_parse.h"
 #include "src/cmd/live.h"
 #include "src/cmd/options/pid.h"
+#include "src/cmd/options/program.h"
 #include "src/cmd/report_file.h"
 #include "src/cmd/cmd_run.h"
 #include "src/cmd/terminal.h"
@@ -209,7 +210,12 @@ static int report_capture(const char *path, const struct session_sink *to, struc
 	rc = source_read(path, job.report.memory_bytes, &h, e);
 	if (!rc)
 		rc = leaks_report(h, NULL, &job.report, to, e);
-	else if (rc == -EINVAL && e)
+	else if (rc == -ENOENT)
+		err_hint(e,
+			 "name a capture or the number of a process; a program is run with '--' "
+			 "before it: pmm leaks -- %s",
+			 path);
+	else if (rc == -EINVAL && program_meant(path))
 		err_hint(e, "a program is run with '--' before it: pmm leaks -- %s", path);
 	heap_free(h);
 	return rc;
@@ -353,7 +359,10 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 				  "a program is run with '--' before it: pmm leaks -- COMMAND");
 	if (output)
 		return cmd_refuse(e, "'--output' is for a COMMAND",
-				  "'pmm snapshot PID' writes a capture of a running process");
+				  program_meant(argv[0])
+				  ? "a program is run with '--' before it: pmm leaks -o ... -- "
+				    "COMMAND"
+				  : "'pmm snapshot PID' writes a capture of a running process");
 	if (holds && (core || source_is_process(argv[0])))
 		return hold_process(argv[0], out, e);
 	if (core)

@@ -9,6 +9,7 @@
 #include "src/base/stack.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/help/meant.h"
+#include "src/cmd/options/program.h"
 
 const struct cmd *const cmd_table[] = {
 	&cmd_run,
@@ -24,6 +25,21 @@ const struct cmd *const cmd_table[] = {
 	NULL
 };
 
+/* Of a command that can run a program: is there one, and no '--'? */
+static bool program_named(const struct cmd *cmd, int argc, char **argv)
+{
+	bool named = false;
+
+	if (!strstr(cmd->usage, "|-- COMMAND"))
+		return false;
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--"))
+			return false;
+		named |= program_meant(argv[i]);
+	}
+	return named;
+}
+
 /* Check the operands left at argv[first..] against what the command takes, then run it. */
 static int run(const struct cmd *cmd, int argc, char **argv)
 {
@@ -37,7 +53,11 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 		return CMD_OK;
 	}
 	if (first < 0) {
-		if (!e.hint[0])
+		if (!e.hint[0] && program_named(cmd, argc, argv))
+			err_hint(&e,
+				 "'pmm %s --help' lists the options; those of a program go after "
+				 "'--': pmm %s -- COMMAND", cmd->name, cmd->name);
+		else if (!e.hint[0])
 			err_hint(&e, "'pmm %s --help' lists the options", cmd->name);
 		return cmd_fail(&e);
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/cmd/cmd.h"
+#include "src/cmd/options/program.h"
 
 static const char *const level[] = { "--level=light", "--level=guard", "--level=sampled" };
 
@@ -37,7 +38,7 @@ static void refuse_for_command(const struct opt *o, unsigned what, struct err *e
 }
 
 /* A process or capture is looked at. */
-static void refuse_for_look(const struct opt *o, unsigned what, struct err *e)
+static void refuse_for_look(const struct opt *o, unsigned what, const char *operand, struct err *e)
 {
 	if (o->uses & FOR_PROCESS) {
 		err_set(e, -EINVAL, "'--%s' is for running processes", o->name);
@@ -45,7 +46,10 @@ static void refuse_for_look(const struct opt *o, unsigned what, struct err *e)
 		return;
 	}
 	err_set(e, -EINVAL, "'--%s' is for a COMMAND", o->name);
-	if (!strcmp(o->name, "output"))
+	if (program_meant(operand))
+		err_hint(e, "a program is run with '--' before it: pmm check --%s ... -- %s",
+			 o->name, operand);
+	else if (!strcmp(o->name, "output"))
 		err_hint(e, what == FOR_PROCESS
 				    ? "'pmm snapshot PID' writes a capture of a running process"
 				    : "a capture can be copied");
@@ -55,7 +59,7 @@ static void refuse_for_look(const struct opt *o, unsigned what, struct err *e)
 			 o->name);
 }
 
-int check_uses(unsigned what, struct err *e)
+int check_uses(unsigned what, const char *operand, struct err *e)
 {
 	const struct opt *o;
 
@@ -63,7 +67,7 @@ int check_uses(unsigned what, struct err *e)
 		if (!o->uses || o->uses & what)
 			continue;
 		if (what & (FOR_PROCESS | FOR_CAPTURE))
-			refuse_for_look(o, what, e);
+			refuse_for_look(o, what, operand, e);
 		else
 			refuse_for_command(o, what, e);
 		e->exit_code = CMD_USAGE;

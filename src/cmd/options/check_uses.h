@@ -24,9 +24,9 @@ enum check_use {
 };
 
 /*
- * `what` is to be done, one bit: a usage error, with `e`, for the first option given that is not
- * for it; else 0.
+ * `what` is to be done with `operand`, one bit: a usage error, with `e`, for the first option given
+ * that is not for it; else 0.
  */
-int check_uses(unsigned what, struct err *e);
+int check_uses(unsigned what, const char *operand, struct err *e);
 
 #endif

@@ -419,6 +419,32 @@ $ pmm check --level=light check.pmm
   pmm: '--level' is for a COMMAND
   pmm: hint: it takes effect when a program is started: pmm check --level ... -- COMMAND
 [2]
+# a program without '--' before it
+$ cp /bin/true prog; pmm check --level=light ./prog
+  pmm: '--level' is for a COMMAND
+  pmm: hint: a program is run with '--' before it: pmm check --level ... -- ./prog
+[2]
+$ pmm check -o x.pmm --level=light ./prog --level=guard
+  pmm: '--output' is for a COMMAND
+  pmm: hint: a program is run with '--' before it: pmm check --output ... -- ./prog
+[2]
+$ pmm check ./prog
+  pmm: './prog' is not a pmm capture
+  pmm: hint: a program is run with '--' before it: pmm check -- ./prog
+[3]
+$ pmm check ./prog -x
+  pmm: unknown option '-x'
+  pmm: hint: 'pmm check --help' lists the options; those of a program go after '--': pmm check -- COMMAND
+[2]
+$ pmm check make --jobs
+  pmm: unknown option '--jobs'
+  pmm: hint: 'pmm check --help' lists the options; those of a program go after '--': pmm check -- COMMAND
+[2]
+$ pmm check check.pmm -x
+  pmm: unknown option '-x'
+  pmm: hint: 'pmm check --help' lists the options
+[2]
+$ pmm run -q ./prog -x
 $ pmm check --sweep check.pmm
   pmm: '--sweep' is for running processes
   pmm: hint: leave it out: a capture has what canary scans had found by then

@@ -932,8 +932,24 @@ $ pmm leaks a b
 [2]
 $ pmm leaks no/such
   pmm: cannot open 'no/such': No such file or directory
-  pmm: hint: give the name of a capture or the number of a tracked process
+  pmm: hint: name a capture or the number of a process; a program is run with '--' before it: pmm leaks -- no/such
 [3]
+$ cp /bin/true prog; pmm leaks ./prog
+  pmm: './prog' is not a pmm capture
+  pmm: hint: a program is run with '--' before it: pmm leaks -- ./prog
+[3]
+$ pmm leaks --fail-on=definite make
+  pmm: cannot open 'make': No such file or directory
+  pmm: hint: name a capture or the number of a process; a program is run with '--' before it: pmm leaks -- make
+[3]
+$ pmm leaks -o x.pmm ./prog
+  pmm: '--output' is for a COMMAND
+  pmm: hint: a program is run with '--' before it: pmm leaks -o ... -- COMMAND
+[2]
+$ pmm leaks ./prog -x
+  pmm: unknown option '-x'
+  pmm: hint: 'pmm leaks --help' lists the options; those of a program go after '--': pmm leaks -- COMMAND
+[2]
 $ pmm leaks 999999999
   pmm: no process 999999999
   pmm: hint: when it has ended, name its capture, pmm.COMMAND.999999999.pmm as a rule
