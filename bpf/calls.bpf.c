@@ -1,63 +1,161 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * System calls that change mappings, seen at their end: x86-64 keeps the arguments in pt_regs until
- * then, so nothing has to be remembered between the two halves.
+ * System calls that change mappings or shared memory, seen at their end: x86-64 keeps the arguments
+ * in pt_regs until then, so nothing has to be remembered between the two halves. Those with a path
+ * have it in their records, the others the user stack.
  */
 #include "bpf/trace.h"
 
 #define TS_COMPAT	2	/* thread_info.status: the call is a 32-bit one; arch/x86 */
 
-/* Kinds by number of the call, and how many arguments are of interest; x86-64's syscall table. */
-struct call {
-	u32 kind, nr_args;
+/* The program break as it was, of the heap that began there: exec makes another. */
+struct program_break {
+	u64 start, end;
 };
 
+/* By process. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, u32);
+	__type(value, struct program_break);
+} breaks SEC(".maps");
+
+/* What a call is recorded as, how many arguments it has, which of them is a name in user memory. */
+struct call {
+	u32 kind;
+	u32 nr_args;
+	s32 name;		/* index of the argument, -1 = none */
+};
+
+#define CALL(number, kind, nr_args, name)                                                          \
+	case number:                                                                               \
+		return (struct call){ TRACE_##kind, nr_args, name }
+
+/* Numbers of x86-64: arch/x86/entry/syscalls/syscall_64.tbl. */
 static __always_inline struct call call_of(long nr)
 {
 	switch (nr) {
-	case 9: return (struct call){ TRACE_MMAP, 5 };
-	case 10: return (struct call){ TRACE_MPROTECT, 3 };
-	case 11: return (struct call){ TRACE_MUNMAP, 2 };
-	case 12: return (struct call){ TRACE_BRK, 1 };
-	case 25: return (struct call){ TRACE_MREMAP, 5 };
-	case 28: return (struct call){ TRACE_MADVISE, 3 };
-	case 29: return (struct call){ TRACE_SHMGET, 3 };
-	case 30: return (struct call){ TRACE_SHMAT, 3 };
-	case 31: return (struct call){ TRACE_SHMCTL, 2 };
-	case 67: return (struct call){ TRACE_SHMDT, 1 };
-	default: return (struct call){ TRACE_NONE, 0 };
+	CALL(2, SHM_OPEN, 3, 0);		/* open */
+	CALL(9, MMAP, 5, -1);
+	CALL(10, MPROTECT, 3, -1);
+	CALL(11, MUNMAP, 2, -1);
+	CALL(12, BRK, 1, -1);
+	CALL(25, MREMAP, 5, -1);
+	CALL(28, MADVISE, 3, -1);
+	CALL(29, SHMGET, 3, -1);
+	CALL(30, SHMAT, 3, -1);
+	CALL(31, SHMCTL, 3, -1);
+	CALL(67, SHMDT, 1, -1);
+	CALL(87, SHM_UNLINK, 1, 0);		/* unlink */
+	CALL(257, SHM_OPEN, 4, 1);		/* openat */
+	CALL(263, SHM_UNLINK, 3, 1);		/* unlinkat */
+	CALL(319, MEMFD, 2, 0);
+	default:
+		return (struct call){ TRACE_NONE, 0, -1 };
 	}
+}
+
+static __always_inline bool is_compat(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
+}
+
+#define SHM_DIRECTORY	"/dev/shm/"
+#define SHM_LENGTH	(sizeof(SHM_DIRECTORY) - 1)
+
+/* Names of POSIX shared memory are files there (shm_overview(7)). */
+static __always_inline bool is_in_shm(const char *path)
+{
+	for (unsigned i = 0; i < SHM_LENGTH; i++)
+		if (path[i] != SHM_DIRECTORY[i])
+			return false;
+	return true;
+}
+
+static __always_inline void fill_args(struct trace_record *r, struct pt_regs *regs, u32 nr,
+				      long result)
+{
+	r->a[0] = BPF_CORE_READ(regs, di);
+	if (nr > 1)
+		r->a[1] = BPF_CORE_READ(regs, si);
+	if (nr > 2)
+		r->a[2] = BPF_CORE_READ(regs, dx);
+	if (nr > 3)
+		r->a[3] = BPF_CORE_READ(regs, r10);
+	if (nr > 4)
+		r->a[4] = BPF_CORE_READ(regs, r8);
+	r->a[5] = result;
+}
+
+/*
+ * brk() returns the new break, or the old one when it fails. Before the first call that is seen of
+ * a process it is not known, and so is not by how much that one grew the heap.
+ */
+static __always_inline void fill_break(struct trace_record *r, u32 tgid)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct program_break now = { BPF_CORE_READ(task, mm, start_brk), r->a[5] };
+	struct program_break *before = bpf_map_lookup_elem(&breaks, &tgid);
+
+	r->a[1] = now.start;
+	if (before && before->start == now.start) {
+		r->a[2] = before->end;
+		r->a[3] = now.end - before->end;
+	}
+	bpf_map_update_elem(&breaks, &tgid, &now, BPF_ANY);
+}
+
+/* Calls with a path: most are about other files, so the path is looked at first. */
+static __always_inline void take_named(struct trace_task *t, struct call call,
+				       struct pt_regs *regs, long result)
+{
+	u64 name = call.name ? BPF_CORE_READ(regs, si) : BPF_CORE_READ(regs, di);
+	char start[SHM_LENGTH];
+	struct trace_room *room;
+
+	if (call.kind != TRACE_MEMFD &&
+	    (bpf_probe_read_user(start, sizeof(start), (void *)name) || !is_in_shm(start)))
+		return;
+	trace_seen(call.kind);
+	room = trace_room(t, call.kind);
+	if (!room)
+		return;
+	fill_args(&room->r, regs, call.nr_args, result);
+	if (call.name) {		/* the directory's descriptor is of no interest */
+		room->r.a[1] = room->r.a[2];
+		room->r.a[2] = room->r.a[3];
+	}
+	if (call.kind != TRACE_MEMFD)
+		name += SHM_LENGTH;
+	trace_send_text(room, bpf_probe_read_user_str(room->text, sizeof(room->text),
+						      (void *)name));
 }
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(calls_exit, struct pt_regs *regs, long result)
 {
 	struct call call = call_of(BPF_CORE_READ(regs, orig_ax));
-	struct task_struct *task;
 	struct trace_room *room;
 	struct trace_task t;
 
 	if (!call.kind || !trace_recorded(call.kind))
 		return 0;
-	if (!trace_wanted(&t))
+	if (!trace_wanted(&t) || is_compat())
 		return 0;
-	task = (void *)bpf_get_current_task();
-	if (BPF_CORE_READ(task, thread_info.status) & TS_COMPAT)
+	if (call.name >= 0) {
+		take_named(&t, call, regs, result);
 		return 0;
+	}
 	trace_seen(call.kind);
 	room = trace_room(&t, call.kind);
 	if (!room)
 		return 0;
-	room->r.a[0] = BPF_CORE_READ(regs, di);
-	if (call.nr_args > 1)
-		room->r.a[1] = BPF_CORE_READ(regs, si);
-	if (call.nr_args > 2)
-		room->r.a[2] = BPF_CORE_READ(regs, dx);
-	if (call.nr_args > 3)
-		room->r.a[3] = BPF_CORE_READ(regs, r10);
-	if (call.nr_args > 4)
-		room->r.a[4] = BPF_CORE_READ(regs, r8);
-	room->r.a[5] = result;
+	fill_args(&room->r, regs, call.nr_args, result);
+	if (call.kind == TRACE_BRK)
+		fill_break(&room->r, t.tgid);
 	trace_send_stack(room, regs);
 	return 0;
 }

@@ -97,7 +97,7 @@ struct task_struct {
 
 struct mm_struct {
 	struct task_struct *owner;
-	unsigned long total_vm, hiwater_rss;
+	unsigned long total_vm, hiwater_rss, start_brk;
 } KERNEL_TYPE;
 
 struct linux_binprm {

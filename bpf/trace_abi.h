@@ -29,10 +29,11 @@ enum trace_kind {
 	/* calls: the arguments in their order, a[5] the result (-errno as int64) */
 	TRACE_MMAP,		/* address, bytes, prot, flags, fd, result */
 	TRACE_MUNMAP,		/* address, bytes */
-	TRACE_MREMAP,		/* address, old bytes, new bytes, flags, new address */
+	TRACE_MREMAP,		/* address, old bytes, new bytes, flags, address asked for */
 	TRACE_MPROTECT,		/* address, bytes, prot */
 	TRACE_MADVISE,		/* address, bytes, advice */
-	TRACE_BRK,		/* address asked for */
+	TRACE_BRK,		/* address asked for, start of the heap, break before (0 = not
+				 * known), bytes grown as int64, -; the new break */
 	TRACE_SHMGET,		/* key, bytes, flags */
 	TRACE_SHMAT,		/* id, address, flags */
 	TRACE_SHMDT,		/* address */

@@ -32,11 +32,14 @@ const struct trace_kind_info trace_kinds[TRACE_NR_KINDS] = {
 	[TRACE_MREMAP] = { "mremap", EVENT_MMAP, true, -1, 2 },
 	[TRACE_MPROTECT] = { "mprotect", EVENT_MMAP, true, -1, 1 },
 	[TRACE_MADVISE] = { "madvise", EVENT_MMAP, true, -1, 1 },
-	[TRACE_BRK] = { "brk", EVENT_BRK, false, -1, -1 },
+	[TRACE_BRK] = { "brk", EVENT_BRK, false, -1, 3 },
 	[TRACE_SHMGET] = { "shmget", EVENT_SHM, true, -1, 1 },
 	[TRACE_SHMAT] = { "shmat", EVENT_SHM, true, -1, -1 },
 	[TRACE_SHMDT] = { "shmdt", EVENT_SHM, true, -1, -1 },
 	[TRACE_SHMCTL] = { "shmctl", EVENT_SHM, true, -1, -1 },
+	[TRACE_MEMFD] = { "memfd_create", EVENT_SHM, true, -1, -1 },
+	[TRACE_SHM_OPEN] = { "shm_open", EVENT_SHM, true, -1, -1 },
+	[TRACE_SHM_UNLINK] = { "shm_unlink", EVENT_SHM, true, -1, -1 },
 };
 
 static int class_of(const char *name, size_t length)
@@ -119,5 +122,5 @@ uint64_t trace_bytes(const struct trace_record *r)
 {
 	int at = trace_kinds[r->kind].bytes;
 
-	return at < 0 || trace_failed(r) ? 0 : r->a[at];
+	return at < 0 || trace_failed(r) || (int64_t)r->a[at] < 0 ? 0 : r->a[at];
 }

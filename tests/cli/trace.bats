@@ -22,6 +22,24 @@ setup() { needs_bpf; }
 	[ "$(result '[.processes[] | select(.event == "mremap") | .count] | sort | join(",")')" = 1,100 ]
 }
 
+@test "shared memory of all sorts, the break, and an arena of malloc" {
+	traced 0 mmap,brk,shm -- "$PROG/trace_shm"
+	[ "$(count shmget '.size_bytes == 8192 and .key == "0x0" and .mode == 384')" -eq 1 ]
+	[ "$(count shmat '.result != null')" -eq 1 ]
+	[ "$(count shmdt '.error == null')" -eq 1 ]
+	[ "$(count shmdt '.error == "EINVAL"')" -eq 1 ]
+	[ "$(count shmctl '.command_name == "RMID"')" -eq 1 ]
+	[ "$(count shm_open '.name | startswith("pmm_trace_shm.")')" -eq 1 ]
+	[ "$(count shm_open '.name == "pmm no such name" and .error == "ENOENT"')" -eq 1 ]
+	[ "$(count shm_unlink '.name | startswith("pmm_trace_shm.")')" -eq 1 ]
+	[ "$(count memfd_create '.name == "a name"')" -eq 1 ]
+	[ "$(count mmap '.malloc_arena')" -eq 1 ]
+	# sbrk(+1 MiB), sbrk(-512 KiB), and one that cannot be
+	[ "$(count brk '.grown_bytes == 1048576')" -eq 1 ]
+	[ "$(count brk '.grown_bytes == -524288')" -eq 1 ]
+	[ "$(jq -c 'select(.event == "brk") | .grown_bytes' "$T/out" | tail -1)" -eq 0 ]
+}
+
 @test "who begins, executes and ends" {
 	traced 0 life -- sh -c 'sh -c "exit 7"; :'
 	[ "$(count exec '.file | endswith("/sh")')" -eq 2 ]

@@ -104,6 +104,67 @@ static void line_is(struct trace_record r, const char *tail, const char *text, c
 
 #define LINE(event, details) "    0.000500  victim                7  " event details "\n"
 
+/* a[2] to a[4] beside the arguments of record(). */
+static struct trace_record call(uint32_t kind, const uint64_t a[6])
+{
+	struct trace_record r = record(kind, 7, a[0], a[1], a[5]);
+
+	memcpy(r.a, a, sizeof(r.a));
+	return r;
+}
+
+#define A(...) ((const uint64_t[6]){ __VA_ARGS__ })
+#define MIB (1ull << 20)
+
+static void test_lines_of_calls(void **state)
+{
+	uint64_t failed = -(uint64_t)ENOMEM, descriptor = 0xffffffff;
+
+	(void)state;
+	line_is(call(TRACE_MMAP, A(0, MIB, 5, 0x12, 4, failed)), "",
+		LINE("mmap       ", "1.00 MiB rx private FIXED of descriptor 4 failed: ENOMEM"),
+		"\"flags\": \"private FIXED\", \"descriptor\": 4, \"error\": \"ENOMEM\"");
+	line_is(call(TRACE_MMAP, A(0, 128 * MIB, 0, 0x4022, descriptor, 0x7f00)), "",
+		LINE("mmap       ", "128 MiB none private anonymous NORESERVE = 0x7f00, for an "
+				    "arena of malloc"),
+		"\"malloc_arena\": true");
+	line_is(call(TRACE_MREMAP, A(0x1000, MIB, 3 * MIB, 1, 0, 0x2000)), "",
+		LINE("mremap     ", "1.00 MiB at 0x1000 to 3.00 MiB = 0x2000"),
+		"\"old_bytes\": 1048576, \"size_bytes\": 3145728, \"result\": \"0x2000\"");
+	line_is(call(TRACE_MPROTECT, A(0x1000, MIB, 0)), "",
+		LINE("mprotect   ", "1.00 MiB at 0x1000 none"), "\"protection\": \"none\"");
+	line_is(call(TRACE_MADVISE, A(0x1000, MIB, 25)), "",
+		LINE("madvise    ", "1.00 MiB at 0x1000 COLLAPSE"), "\"advice\": \"COLLAPSE\"");
+	line_is(call(TRACE_MADVISE, A(0x1000, MIB, 99, 0, 0, -(uint64_t)EINVAL)), "",
+		LINE("madvise    ", "1.00 MiB at 0x1000 99 failed: EINVAL"),
+		"\"advice\": \"99\", \"error\": \"EINVAL\"");
+	line_is(call(TRACE_BRK, A(0x9000, 0x1000, 0x5000, 0x4000, 0, 0x9000)), "",
+		LINE("brk        ", "+16.0 KiB, heap 32.0 KiB, break 0x9000"),
+		"\"result\": \"0x9000\", \"grown_bytes\": 16384, \"heap_bytes\": 32768");
+	line_is(call(TRACE_BRK, A(0x4000, 0x1000, 0x5000, -0x1000ull, 0, 0x4000)), "",
+		LINE("brk        ", "-4.00 KiB, heap 12.0 KiB, break 0x4000"),
+		"\"grown_bytes\": -4096");
+	line_is(call(TRACE_BRK, A(0x9000, 0x1000, 0x5000, 0, 0, 0x5000)), "",
+		LINE("brk        ", "refused 0x9000, heap 16.0 KiB, break 0x5000"),
+		"\"grown_bytes\": 0");
+	line_is(call(TRACE_SHMGET, A(0, 8192, 01600, 0, 0, 12)), "",
+		LINE("shmget     ", "private, 8.00 KiB, mode 600 CREAT = 12"),
+		"\"key\": \"0x0\", \"size_bytes\": 8192, \"mode\": 384, \"id\": 12");
+	line_is(call(TRACE_SHMAT, A(12, 0, 010000, 0, 0, 0x7000)), "",
+		LINE("shmat      ", "segment 12 read-only = 0x7000"), "\"id\": 12");
+	line_is(call(TRACE_SHMDT, A(0x7000)), "", LINE("shmdt      ", "0x7000"),
+		"\"address\": \"0x7000\"");
+	line_is(call(TRACE_SHMCTL, A(12, 0)), "", LINE("shmctl     ", "segment 12 RMID"),
+		"\"command_name\": \"RMID\"");
+	line_is(call(TRACE_SHM_OPEN, A(0, 0302, 0640, 0, 0, 3)), "pool",
+		LINE("shm_open   ", "'pool' CREAT EXCL mode 640 = 3"),
+		"\"name\": \"pool\", \"descriptor\": 3");
+	line_is(call(TRACE_SHM_UNLINK, A(0, 0, 0, 0, 0, -(uint64_t)ENOENT)), "pool",
+		LINE("shm_unlink ", "'pool' failed: ENOENT"), "\"error\": \"ENOENT\"");
+	line_is(call(TRACE_MEMFD, A(0, 0, 0, 0, 0, 5)), "heap",
+		LINE("memfd_create ", "'heap' = 5"), "\"name\": \"heap\"");
+}
+
 static void test_lines(void **state)
 {
 	struct trace_record r = record(TRACE_MMAP, 7, 0, 8192, 0x7f0000001000);
@@ -114,7 +175,8 @@ static void test_lines(void **state)
 	line_is(r, "", LINE("mmap       ", "8.00 KiB rw private anonymous = 0x7f0000001000"),
 		"\"event\": \"mmap\", \"since_start_ns\": 500000, \"pid\": 7, \"tid\": 7, "
 		"\"command\": \"victim\", \"uid\": 0, \"memory_cgroup\": 0, \"size_bytes\": 8192, "
-		"\"protection\": \"rw\", \"result\": \"0x7f0000001000\"");
+		"\"protection\": \"rw\", \"flags\": \"private anonymous\", "
+		"\"result\": \"0x7f0000001000\"");
 	line_is(record(TRACE_MUNMAP, 7, 0x1000, 4096, -(uint64_t)EINVAL), "",
 		LINE("munmap     ", "4.00 KiB at 0x1000 failed: EINVAL"), "\"error\": \"EINVAL\"");
 	line_is(record(TRACE_EXEC, 7, 0, 0, 0), "/bin/ls", LINE("exec       ", "/bin/ls"),
@@ -351,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_lists_of_events),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_lines_of_calls),
 		cmocka_unit_test(test_a_trace),
 		cmocka_unit_test(test_nobody_reads),
 		cmocka_unit_test(test_a_source_that_refuses),
