@@ -10,6 +10,7 @@
 #include "src/symbol/object.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -64,6 +65,10 @@ static int open_main(struct object *o, const struct object_options *opt)
 
 	if (!strcmp(o->path, "[vdso]") || str_starts(o->path, "linux-vdso.so"))
 		return open_vdso(&o->main);
+	if (o->by_fd) {
+		rc = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
+		return rc < 0 ? -errno : elf_file_open_fd(&o->main, rc, o->path);
+	}
 	if (o->path[0] != '/')
 		return -ENOENT;
 	str_add(&path, opt->root);

@@ -17,6 +17,8 @@ struct object {
 	char *path;			/* as the process saw it */
 	uint8_t build_id[ELF_FILE_BUILD_ID_MAX];
 	size_t build_id_len;		/* as the process had it; 0: not known */
+	bool by_fd;			/* it is read through `fd`, owned */
+	int fd;
 	enum symbol_state state;	/* of the file at `path` */
 	enum symbol_quality quality;
 	bool opened, has_main, has_debug, dwarf_tried, symtab_tried;

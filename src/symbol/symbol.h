@@ -52,6 +52,12 @@ struct symbol_module {
 	size_t build_id_len;	/* 0: none */
 	uint64_t bias;		/* run-time address = ELF address + bias */
 	uint64_t start, end;	/* address range in the process; end 0: not known */
+	/*
+	 * `open`: the file is read through a copy of this descriptor, whatever is at its path by
+	 * then
+	 */
+	bool open;
+	int fd;
 };
 
 enum symbol_state {

@@ -8,10 +8,12 @@
 #include "src/symbol/symbolizer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/str.h"
 
@@ -65,6 +67,8 @@ struct symbolizer *symbolizer_new(const struct symbolizer_options *opt)
 static void object_free(struct symbolizer *sym, struct symbol_object *o)
 {
 	object_close(&o->object, &sym->options);
+	if (o->object.by_fd)
+		close(o->object.fd);
 	free(o->object.path);
 	free(o->object.source);
 	free(o->object.too_large);
@@ -136,6 +140,13 @@ static struct symbol_object *new_object(struct symbolizer *sym, const char *path
 	return o;
 }
 
+/* Without a descriptor to spare the file is looked for at its path. */
+static void hold_file(struct object *o, int fd)
+{
+	o->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	o->by_fd = o->fd >= 0;
+}
+
 int symbolizer_add(struct symbolizer *sym, const struct symbol_module *mod)
 {
 	struct symbol_slot slot = { .bias = mod->bias, .start = mod->start, .end = mod->end };
@@ -145,10 +156,12 @@ int symbolizer_add(struct symbolizer *sym, const struct symbol_module *mod)
 
 	if (mod->path && *mod->path) {
 		slot.object = find_object(sym, mod->path, id, len);
-		if (!slot.object)
+		if (!slot.object || mod->open)
 			slot.object = new_object(sym, mod->path, id, len);
 		if (!slot.object)
 			return -ENOMEM;
+		if (mod->open)
+			hold_file(&slot.object->object, mod->fd);
 	}
 	if (sym->modules.nr == INT_MAX || vec_push(&sym->modules, slot))
 		return -ENOMEM;
