@@ -12,6 +12,7 @@
 
 #define READ_SHARE	20		/* reading may take 1 of so many parts of the time */
 #define READ_PAUSE_NS	1000000ull	/* at least, between two readings of one process */
+#define FREE_READS	8u		/* of each program that is executed: libraries come one by one */
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -31,6 +32,7 @@ static void process_forget(struct image_process *p)
 	p->why = IMAGE_FOUND;
 	p->stale = false;
 	p->changed_ns = p->read_ns = p->again_ns = 0;
+	p->reads = 0;
 }
 
 static const struct image_map *table_at(const struct image_table *t, uint64_t pc)
@@ -148,6 +150,8 @@ static int process_read(struct images *im, struct image_process *p)
 	p->again_ns = end + (end - begin) * READ_SHARE;
 	if (p->again_ns < begin + READ_PAUSE_NS)
 		p->again_ns = begin + READ_PAUSE_NS;
+	if (++p->reads < FREE_READS)
+		p->again_ns = 0;
 	p->stale = false;
 	if (!t) {
 		p->why = rc == -EACCES || rc == -EPERM ? IMAGE_DENIED : IMAGE_ENDED;

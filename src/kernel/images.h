@@ -4,8 +4,8 @@
  * and an address of its file.
  *
  * Mappings are read from /proc/PID/maps at exec, at the first need, when code was mapped or
- * unmapped, and when a program counter lies in none that is known (each process's at most so often
- * that reading takes 5 % of the time). A child that has not executed anything has its parent's.
+ * unmapped, and when a program counter lies in none that is known; after the first few times so
+ * seldom that reading takes 5 % of the time at most. A child that has not executed anything has its parent's.
  * What was mapped before stays known, and what an ended process had: events come late.
  *
  * Events are given in the order in which they happened, with their times (CLOCK_MONOTONIC, ns).
@@ -64,6 +64,7 @@ struct image_process {
 	uint64_t changed_ns;		/* first change since it was read; 0: none */
 	uint64_t read_ns;		/* when it was read */
 	uint64_t again_ns;		/* not to be read again before */
+	unsigned reads;
 };
 
 /* All zero is empty. */

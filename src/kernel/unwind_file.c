@@ -73,6 +73,10 @@ static size_t read_headers(struct unwind_file *f, struct elf_file *elf)
 		f->frame = section.sh_addr;
 		f->frame_bytes = section.sh_size;
 	}
+	if (elf_file_section(elf, ".init", SHT_PROGBITS, &section))
+		f->init = section.sh_addr;
+	if (elf_file_section(elf, ".fini", SHT_PROGBITS, &section))
+		f->fini = section.sh_addr;
 	return nr;
 }
 

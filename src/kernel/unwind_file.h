@@ -31,7 +31,8 @@ struct unwind_segment {
 struct unwind_file {
 	struct unwind_segment code[UNWIND_FILE_SEGMENTS];
 	unsigned nr_code;
-	uint64_t entry;			/* ELF address where it starts; 0: none */
+	/* ELF addresses where the program starts, and of .init and .fini; 0: none */
+	uint64_t entry, init, fini;
 	uint8_t build_id[ELF_FILE_BUILD_ID_MAX];
 	size_t build_id_len;		/* 0: none */
 	/*

@@ -67,11 +67,19 @@ const uint64_t *user_stacks_ends(const struct user_stacks *u)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
+static bool page_missing(const struct user_stack_copy *c, uint64_t address)
+{
+	uint64_t page = address / ARCH_PAGE - c->regs.sp / ARCH_PAGE;
+
+	return page >= 64 || c->missing >> page & 1;
+}
+
 static bool read_word(const struct user_stack_copy *c, uint64_t address, uint64_t *value)
 {
 	uint64_t at = address - c->regs.sp;
 
-	if (c->nr_bytes < sizeof(*value) || at > c->nr_bytes - sizeof(*value))
+	if (c->nr_bytes < sizeof(*value) || at > c->nr_bytes - sizeof(*value) ||
+	    page_missing(c, address) || page_missing(c, address + sizeof(*value) - 1))
 		return false;
 	memcpy(value, (const char *)c->bytes + at, sizeof(*value));
 	return true;
@@ -82,7 +90,9 @@ static enum user_stack_end unread(const struct user_stack_copy *c, uint64_t addr
 {
 	uint64_t at = address - c->regs.sp;
 
-	return c->cut && at < STACK_BYTES ? USER_STACK_SHORT : USER_STACK_ELSEWHERE;
+	return c->cut && at < STACK_BYTES && at + sizeof(uint64_t) > c->nr_bytes
+		       ? USER_STACK_SHORT
+		       : USER_STACK_ELSEWHERE;
 }
 
 /* For cfi_step_slow(): remembers why it could not go on. */
@@ -135,6 +145,18 @@ static enum user_stack_end no_rule(const struct walk *w, const struct image_at *
 
 	return entry && at->address - entry < ENTRY_BYTES ? USER_STACK_COMPLETE
 							  : USER_STACK_NO_RULE;
+}
+
+/*
+ * The C library's start and end functions of each file have no unwind information. They are often
+ * the first to touch their page, at their first instruction: nothing is on the stack then but the
+ * return address.
+ */
+static bool at_begin(const struct walk *w, const struct image_at *at)
+{
+	const struct unwind_file *f = file_of(w, at);
+
+	return (f->init && at->address == f->init) || (f->fini && at->address == f->fini);
 }
 
 static struct cfi_rule rule_of(const struct walk *w, const struct image_at *at)
@@ -235,7 +257,7 @@ static enum step step(struct walk *w, const struct image_at *at)
 	case CFI_SLOW:
 		return STEP_SLOW;
 	}
-	return end(w, no_rule(w, at));
+	return at_begin(w, at) ? step_call(w, w->sp + 8, 0) : end(w, no_rule(w, at));
 }
 
 /* False: there is a frame that needs more than rules. */

@@ -51,6 +51,11 @@ struct user_stack_copy {
 	struct trace_regs regs;
 	const void *bytes;	/* of the stack, from regs.sp on */
 	size_t nr_bytes;
+	/*
+	 * Pages that could not be read: bit k is that of regs.sp + k pages. Their bytes mean
+	 * nothing. A stack that has just grown has such pages, a large frame may.
+	 */
+	uint64_t missing;
 	bool cut;		/* TRACE_CUT: there was more */
 	enum user_stack_at at;
 };
