@@ -12,7 +12,8 @@
 
 #define READ_SHARE	20		/* reading may take 1 of so many parts of the time */
 #define READ_PAUSE_NS	1000000ull	/* at least, between two readings of one process */
-#define FREE_READS	8u		/* of each program that is executed: libraries come one by one */
+/* Of each program that is executed: libraries come one by one. */
+#define FREE_READS	8u
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 

@@ -5,8 +5,9 @@
  *
  * Mappings are read from /proc/PID/maps at exec, at the first need, when code was mapped or
  * unmapped, and when a program counter lies in none that is known; after the first few times so
- * seldom that reading takes 5 % of the time at most. A child that has not executed anything has its parent's.
- * What was mapped before stays known, and what an ended process had: events come late.
+ * seldom that reading takes 5 % of the time at most. A child that has not executed anything has
+ * its parent's. What was mapped before stays known, and what an ended process had: events come
+ * late.
  *
  * Events are given in the order in which they happened, with their times (CLOCK_MONOTONIC, ns).
  * Processes are numbered as /proc numbers them.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of the kernel's functions, from lines "ADDRESS TYPE NAME" and "ADDRESS TYPE NAME\t[MODULE]".
+ * Names of the kernel's functions, from lines "ADDRESS TYPE NAME", with "\t[MODULE]" behind those
+ * of modules.
  */
 #include "src/kernel/ksyms.h"
 

@@ -33,8 +33,8 @@ static bool same_file(const struct stat *st, const struct proc_map *map)
 {
 	bool odd = !map->dev_major || !major(st->st_dev);
 
-	return st->st_ino == map->ino &&
-	       (odd || (major(st->st_dev) == map->dev_major && minor(st->st_dev) == map->dev_minor));
+	return st->st_ino == map->ino && (odd || st->st_dev == makedev(map->dev_major,
+								       map->dev_minor));
 }
 
 static enum module_state state_of(int rc)

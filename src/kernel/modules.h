@@ -60,7 +60,7 @@ struct modules {
 };
 
 /*
- * The module of a mapping of a file, of process `pid` (as task_proc()); its number, 0: out of memory
+ * The number of the module that is mapped there by process `pid` (as task_proc()). 0: out of memory
  * or of numbers.
  */
 uint32_t modules_add(struct modules *ms, pid_t pid, const struct proc_map *map);

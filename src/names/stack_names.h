@@ -19,7 +19,8 @@ struct stack_name {
 	const char *file;	/* source; NULL: not known */
 	/* path, "[vdso]"; of the kernel "[kernel]" or its module, "[ext4]"; NULL: in no file */
 	const char *module;
-	uint64_t address;	/* of the module's file; of the kernel, or the process if in no file */
+	/* of the module's file; of the kernel; of the process if it is in no file */
+	uint64_t address;
 	uint64_t offset;	/* from the function's entry; 0 if inlined */
 	uint32_t line;		/* 0: not known */
 	bool inlined;		/* into the next one */

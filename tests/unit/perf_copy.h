@@ -13,7 +13,13 @@
 
 #include "src/kernel/user_stack.h"
 
-enum perf_copy_kind { PERF_COPY_STACK, PERF_COPY_EXEC, PERF_COPY_FORK, PERF_COPY_EXIT, PERF_COPY_MAP };
+enum perf_copy_kind {
+	PERF_COPY_STACK,
+	PERF_COPY_EXEC,
+	PERF_COPY_FORK,
+	PERF_COPY_EXIT,
+	PERF_COPY_MAP,
+};
 
 struct perf_copy_event {
 	enum perf_copy_kind kind;
