@@ -3,6 +3,7 @@
  * src/kernel/user_stack.c: stacks of this process, through frames of all kinds, each frame against
  * the C library's unwinder and against what the functions themselves have noted.
  */
+#include "tests/unit/symbol_fixture.h"
 #include "tests/unit/trap_copy.h"
 
 #include <alloca.h>
@@ -432,6 +433,33 @@ static void a_process_that_is_not_there(void **state)
 	assert_int_equal(user_stacks_ends(stacks)[USER_STACK_ENDED], 2);
 }
 
+/* Its frames stay what they were, by the time of the copy. */
+static void a_library_that_is_closed(void **state)
+{
+	void (*call)(void (*)(void));
+	uint64_t frame;
+	void *lib;
+
+	(void)state;
+	fixture_run("echo 'int dummy; void call(void (*f)(void)) { f(); dummy++; }' >lib.c && "
+		    "gcc -O2 -shared -fPIC -o lib.so lib.c");
+	lib = dlopen(fixture_path("lib.so"), RTLD_NOW);
+	assert_non_null(lib);
+	call = (void (*)(void (*)(void)))dlsym(lib, "call");
+	images_changed(&images, getpid(), nanotime());
+	call(plain);
+	expect_all();
+	frame = got.frame[3];
+	assert_int_equal(stack_frame_address(frame) & ~63ull,
+			 fixture_address("lib.so", "call") & ~63ull);
+	assert_int_equal(dlclose(lib), 0);
+	images_changed(&images, getpid(), nanotime());
+	walk();
+	assert_int_equal(got.end, USER_STACK_COMPLETE);
+	assert_int_equal(got.nr, at.nr_truth);
+	assert_int_equal(got.frame[3], frame);
+}
+
 /* ---- where they begin ------------------------------------------------------------------------ */
 
 /* The instruction of a call is its function's last one, and another frame size is behind it. */
@@ -542,6 +570,7 @@ int main(void)
 		TEST(code_made_at_run_time),
 		TEST(no_code_at_all),
 		TEST(a_process_that_is_not_there),
+		TEST(a_library_that_is_closed),
 		TEST(after_a_system_call),
 		TEST(at_the_begin_of_init),
 		TEST(at_the_loader_s_start),
