@@ -435,8 +435,8 @@ static void in_another_mount_namespace(void **state)
 static int begin(void **state)
 {
 	(void)state;
-	fixture_run("echo 'int f(int n) { return n + 1; }' >f.c && gcc -O1 -shared -o one.so f.c && "
-		    "cp one.so two.so");
+	fixture_run("echo 'int f(int n) { return n + 1; }' >f.c && "
+		    "gcc -O1 -shared -o one.so f.c && cp one.so two.so");
 	return 0;
 }
 

@@ -99,8 +99,8 @@ static void a_file_that_is_replaced(void **state)
 	assert_int_equal(modules_load(&ms, 1), MODULE_OK);
 	assert_int_equal(modules_load(&ms, 2), MODULE_OK);
 	assert_true(unwind_file_address(&modules_at(&ms, 1)->file, 0x1000, &address));
-	assert_memory_not_equal(modules_at(&ms, 1)->file.build_id, modules_at(&ms, 2)->file.build_id,
-				20);
+	assert_memory_not_equal(modules_at(&ms, 1)->file.build_id,
+				modules_at(&ms, 2)->file.build_id, 20);
 	modules_fini(&ms);
 	unmap(&a);
 	unmap(&b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/names/stack_names.c, and src/kernel/user_stack.c on programs of their own: stacks of processes
- * that are stopped at a fault, named after they have ended and their files are gone.
+ * src/names/stack_names.c, and src/kernel/user_stack.c on programs of their own: stacks of
+ * processes that are stopped at a fault, named after they have ended and their files are gone.
  */
 #include "tests/unit/symbol_fixture.h"
 
@@ -200,8 +200,8 @@ static void programs_of_all_kinds(void **state)
 		struct said said;
 
 		fixture_run("rm -f victim; %s -o victim victim.c -fomit-frame-pointer "
-			    "-fno-optimize-sibling-calls 2>/dev/null || ! command -v %.5s >/dev/null",
-			    kind[i].how, kind[i].how[0] == 'g' ? "gcc  " : kind[i].how);
+			    "-fno-optimize-sibling-calls 2>/dev/null || [ %c != g ]", kind[i].how,
+			    kind[i].how[0]);
 		if (access(fixture_path("victim"), F_OK))
 			continue;	/* a compiler that is not here */
 		fixture_run("cp victim whole; if [ %d = 1 ]; then strip victim; fi",
