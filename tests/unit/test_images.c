@@ -62,10 +62,10 @@ static void this_process(void **state)
 	assert_non_null(trap_place((uint64_t)this_process, &address));
 	assert_int_equal(at.address, address);
 
-	at = find(getpid(), dlsym(RTLD_DEFAULT, "qsort"));
+	at = find(getpid(), dlsym(RTLD_DEFAULT, "drand48"));
 	assert_int_equal(at.miss, IMAGE_FOUND);
 	assert_non_null(strstr(path_of(at), "/libc.so.6"));
-	trap_place((uint64_t)dlsym(RTLD_DEFAULT, "qsort"), &address);
+	trap_place((uint64_t)dlsym(RTLD_DEFAULT, "drand48"), &address);
 	assert_int_equal(at.address, address);
 	assert_int_equal(im.reads, 1);
 }

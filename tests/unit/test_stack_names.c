@@ -144,8 +144,8 @@ static const char victim_c[] =
  */
 static void expect_chain(const struct said *said, const char *symbols, bool bare_libc)
 {
-	uint64_t here = fixture_address(symbols, "here"), start = fixture_address(symbols, "_start"),
-		 bias = said->pc - here;
+	const uint64_t here = fixture_address(symbols, "here"), bias = said->pc - here;
+	const uint64_t start = fixture_address(symbols, "_start");
 
 	assert_int_equal(said->nr, 4);
 	assert_int_equal(stack_frame_address(got.frame[0]), here);

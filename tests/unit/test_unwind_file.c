@@ -205,6 +205,7 @@ static void too_much(void **state)
 	struct forged g = forge();
 	Elf64_Phdr *eh_frame, *load;
 	struct unwind_file f;
+	ptrdiff_t which;
 
 	(void)state;
 	g.eh->e_shoff = g.eh->e_shnum = g.eh->e_shstrndx = 0;
@@ -212,6 +213,7 @@ static void too_much(void **state)
 	for (load = g.ph; load->p_type != PT_LOAD || eh_frame->p_vaddr - load->p_vaddr >=
 							     load->p_filesz; load++)
 		;
+	which = load - g.ph;
 	load->p_filesz = load->p_memsz = UNWIND_FILE_MAX_BYTES;
 	assert_int_equal(open_forged(&g, &f), -EIO);
 	assert_int_equal(f.cfi.start, 0);
@@ -219,7 +221,7 @@ static void too_much(void **state)
 
 	g = forge();
 	g.eh->e_shoff = g.eh->e_shnum = g.eh->e_shstrndx = 0;
-	g.ph[load - g.ph].p_filesz = UNWIND_FILE_MAX_BYTES + 1;
+	g.ph[which].p_filesz = UNWIND_FILE_MAX_BYTES + 1;
 	fixture_write("forged", g.bytes, g.nr);
 	free(g.bytes);
 	assert_int_equal(truncate(fixture_path("forged"), 80 << 20), 0);
