@@ -199,9 +199,12 @@ static void count_block(struct collect *c, struct leak_entry *e, const struct he
 /* Is it reached by a habit only? */
 static void count_habit(struct collect *c, struct leak_entry *e, uint32_t block)
 {
-	const struct reach_habit *x = c->r->habits.v + c->habit_at;
+	const struct reach_habit *x;
 
-	if (c->habit_at >= c->r->habits.nr || x->block != block)
+	if (c->habit_at >= c->r->habits.nr)
+		return;
+	x = c->r->habits.v + c->habit_at;
+	if (x->block != block)
 		return;
 	c->habit_at++;
 	e->habit_blocks++;

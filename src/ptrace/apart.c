@@ -275,9 +275,9 @@ enum apart_where apart_find(const struct apart *x, uint64_t address, size_t *byt
 	if (*held)
 		return APART_HELD;
 	i = vec_while(&x->spans, p, p->end <= address);
-	s = &x->spans.v[i];
 	if (i == x->spans.nr)
 		return APART_IN_COPY;
+	s = &x->spans.v[i];
 	if (s->start > address) {
 		shorten(bytes, s->start - address);
 		return APART_IN_COPY;

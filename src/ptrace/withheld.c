@@ -50,10 +50,11 @@ static uint8_t *take_memory(size_t bytes)
 /* Of a bounded amount, which has been seen to. */
 static uint8_t *take_room(struct withheld *w, size_t bytes)
 {
-	uint8_t *at = w->room + w->room_used;
+	uint8_t *at;
 
 	if (w->room_bytes - w->room_used < bytes)
 		return take_memory(bytes);
+	at = w->room + w->room_used;
 	w->room_used += bytes;
 	return at;
 }
@@ -201,10 +202,11 @@ void withheld_order(struct withheld *w)
 const uint8_t *withheld_find(const struct withheld *w, uint64_t address, size_t *bytes)
 {
 	size_t i = vec_while(&w->pieces, p, p->end <= address);
-	const struct withheld_piece *p = &w->pieces.v[i];
+	const struct withheld_piece *p;
 
 	if (i == w->pieces.nr)
 		return NULL;
+	p = &w->pieces.v[i];
 	if (p->start > address) {
 		if (p->start - address < *bytes)
 			*bytes = p->start - address;
