@@ -419,6 +419,8 @@ static void test_no_table(void **state)
 	for (k = 0; k < nr; k += 97) {
 		uint64_t pc = f.m.hdr + (uint64_t)(int64_t)table[2 * k] + 3;
 
+		memset(&a, 0, sizeof(a));	/* padding is compared too */
+		memset(&b, 0, sizeof(b));
 		cfi_rule_find(&f.m, pc, &a);
 		cfi_rule_find(&bare, pc, &b);
 		assert_memory_equal(&a, &b, sizeof(a));

@@ -213,7 +213,7 @@ static void debuggers(void **state)
 	pid_t pid;
 
 	(void)state;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
 	print_message("gdb would write all of AddressSanitizer's memory, terabytes\n");
 	skip();
 #endif

@@ -95,7 +95,7 @@ static void asked_now_and_then(void **state)
 	uint64_t at;
 
 	(void)state;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
 	end(&s);
 	skip();
 #endif

@@ -401,7 +401,7 @@ static int play_one_of_many(struct fake_agent *a)
 }
 
 /* Each takes as long to fork as it has memory, of which the sanitizers' shadow is a lot. */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
 #define MANY 500
 #else
 #define MANY 5000

@@ -133,7 +133,7 @@ static void a_large_limit_changes_nothing(void **state)
 static void without_memory_it_runs_where_it_is(void **state)
 {
 	(void)state;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
 	skip();			/* which needs more itself */
 #endif
 	assert_int_equal(status_of_child(no_memory), 0);
@@ -142,7 +142,7 @@ static void without_memory_it_runs_where_it_is(void **state)
 static void its_end_is_a_wall(void **state)
 {
 	(void)state;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
 	skip();			/* which makes a report of it */
 #endif
 	assert_true(WIFSIGNALED(status_of_child(too_much)));

@@ -26,7 +26,7 @@
 #define THREADS	4
 #define WAIT_NS	20000000000ull
 #define STACK_BYTES 65536u
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
 #define NR_STACKS THREADS	/* it gives every thread one */
 #else
 #define NR_STACKS 2

@@ -20,7 +20,7 @@
 /* AddressSanitizer brings an allocator of its own. */
 static inline void needs_glibc(void)
 {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
 	print_message("malloc is not glibc's here\n");
 	skip();
 #endif
