@@ -41,7 +41,7 @@ struct agent {
 	bool sampled;
 	bool follow;			/* forked children are recorded as well */
 	bool dense;			/* blocks may start closer than 32 bytes */
-	bool own_clock;			/* nobody ticks: see agent/clock.c */
+	bool own_clock;			/* there is no monitor that ticks: see agent/clock.c */
 	/* pmm.h's full form: calls through it are all that is recorded */
 	bool compiled_in;
 	bool stacks;			/* ... with their stacks */

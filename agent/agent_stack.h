@@ -9,7 +9,7 @@
 #include "agent/unwind/cfi.h"
 #include "agent/ctx.h"
 
-/* A frame as a walk stands on it. */
+/* A frame that a walk is at. */
 struct stack_at {
 	/* to look rules up with: inside the call, or exact where interrupted */
 	uint64_t pc;

@@ -139,8 +139,8 @@ static inline uint32_t small_birth(uint32_t number)
 
 /*
  * What a block's words say. `now` as for block_del(). Without a branch on whether a block is wide:
- * where sizes are mixed nobody can tell in advance. The word behind a block's first is there in any
- * case.
+ * where sizes are mixed that is not known in advance. The word behind a block's first is there in
+ * any case.
  */
 static inline void block_decode(const uint64_t *at, const struct block_stamp *now,
 				struct block_info *out)

@@ -34,7 +34,7 @@ static uint32_t clock_ticks(void)
 		       : 0;
 }
 
-/* A process that was attached to is left alone once nobody watches any more. */
+/* A process that was attached to is left alone once no monitor watches any more. */
 static void monitor_look(uint32_t ticks)
 {
 	uint32_t last = LOAD(agent.tree->tick);

@@ -3,9 +3,9 @@
  * Contexts: per-thread state without a TLS section, found by hashing the thread pointer.
  *
  * The hash table is in memory that fork wipes, so a forked child misses at its first event and
- * lands here, whoever forked it and how. vfork and posix_spawn children share the parent's memory
- * and thread pointer; they use the parent's context while the parent waits, which is right: it is
- * the parent's heap they change.
+ * lands here, however it was forked. vfork and posix_spawn children share the parent's memory and
+ * thread pointer; they use the parent's context while the parent waits, which is right: it is the
+ * parent's heap they change.
  *
  * A thread whose pointer is known but whose id is another is a new thread on an old stack: it takes
  * the context over. Contexts of ended threads are adopted before new ones are made, so their number
@@ -98,7 +98,7 @@ static void thread_new(struct tctx *c, uint32_t tid)
 static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
 {
 	STORE(c->tp, tp);
-	if (c->busy == TCTX_RECORDING)		/* its thread ended in the midst of an event */
+	if (c->busy == TCTX_RECORDING)		/* its thread ended in the middle of an event */
 		unwind_recover(c);
 	c->busy = TCTX_IDLE;
 	seqlock_write_abandon(&c->pub.seq);

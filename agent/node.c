@@ -24,8 +24,8 @@
  *    (who loses leaves his node empty).
  *
  * Order on weakly ordered processors: a slot, and a part's word, are published with release and
- * read with acquire, so whoever sees a number sees its node and the directories that lead there,
- * also through a copy.
+ * read with acquire, so a thread that sees a number sees its node and the directories that lead
+ * there, also through a copy.
  *
  * Nodes are hashed by the frames of their whole stack, not by their caller's number: so the slots
  * of many nodes can be fetched at once, where one after the other would wait for memory each time.
@@ -166,7 +166,7 @@ static inline uint32_t part_find(uint64_t word, uint64_t key, uint32_t parent, u
 }
 
 /*
- * Close the array of `word` and put all there is in it into `to`, which nobody else sees yet.
+ * Close the array of `word` and put all there is in it into `to`, which no other thread sees yet.
  * Returns how many that are.
  */
 static uint64_t part_copy(uint64_t word, uint64_t *to, unsigned bits)

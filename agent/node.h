@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The call tree's nodes: a frame below its caller is one node, whoever comes upon it.
+ * The call tree's nodes: a frame below its caller is one node, whichever thread meets it.
  */
 #ifndef AGENT_NODE_H
 #define AGENT_NODE_H

@@ -3,8 +3,8 @@
  * The memory file that this process's ledger is in.
  *
  * A ledger is trusted by the agent in its process: its own lists hang off it. So it is this
- * process's alone. No descriptor is kept and no child inherits the mapping (MADV_DONTFORK), whoever
- * forks it and however, so that one that gives up privileges afterwards has nothing of its
+ * process's alone. No descriptor is kept and no child inherits the mapping (MADV_DONTFORK),
+ * whatever forks it and however, so that one that gives up privileges afterwards has nothing of its
  * parent's. A forked child makes a file of its own at its first event; until then agent.file,
  * agent.base, agent.ledger and agent.slot point to nothing there (agent_begun()).
  */

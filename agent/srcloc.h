@@ -14,8 +14,8 @@
 #define SRCLOC_CACHE_BITS	8
 
 /*
- * Texts are constants: known by address, read when the source location is new, and each time if
- * they are of a module that may be unloaded: another one may come to its place.
+ * Texts are constants: recognised by address, read when the source location is new, and each time
+ * if they are of a module that may be unloaded: another one may come to its place.
  */
 struct srcloc {
 	const char *file, *function;

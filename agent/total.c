@@ -12,12 +12,12 @@
  * The word would be contended by threads that allocate at once. While the total is well below its
  * peak no new peak can happen, so a thread takes out a credit: it adds `g` bytes to the word in
  * advance and then allocates and releases within its own word (pmm_ctx.credit) as long as the
- * credit lasts. The total in the word is then an upper bound, and it stays at or below the peak.
- * Whoever would exceed the peak first calls all credits back, which makes the word exact again. No
- * epoch can end while a credit is out.
+ * credit lasts. The total in the word is then an upper bound, and it stays at or below the peak. A
+ * thread that would exceed the peak first calls all credits back, which makes the word exact again.
+ * No epoch can end while a credit is out.
  *
- * credit_out counts the credits from before the word holds them until after it no longer does, so
- * whoever would exceed the peak can tell that one is on its way and waits for it, for a bounded
+ * credit_out counts the credits from before the word holds them until after it no longer does, so a
+ * thread that would exceed the peak sees that one is on its way and waits for it, for a bounded
  * time.
  *
  * Limits: 8 TiB of live bytes; a signal handler that interrupts these very instructions, or a

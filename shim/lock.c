@@ -102,8 +102,9 @@ HOT int enter_fast(void)
 }
 
 /*
- * What came up while the lock was taken, and nobody else to do it. And what came up meanwhile; but
- * then it is enough until the next call: output functions that ask for reports would never be done.
+ * Work that came up while the lock was taken, and is left to this thread. And what came up
+ * meanwhile; but then it is enough until the next call: output functions that ask for reports would
+ * never be done.
  */
 COLD void settle(void)
 {

@@ -140,8 +140,8 @@ size_t pmm_drop(size_t kib)
 
 /*
  * One address. To read: the kernel reads the new mask of signals before it looks at `how`, which is
- * none. To write: FUTEX_WAKE_OP_PRIVATE adds 0 to the word, atomically; it wakes nobody who waits
- * for `own`.
+ * none. To write: FUTEX_WAKE_OP_PRIVATE adds 0 to the word, atomically; it wakes no thread that
+ * waits for `own`.
  */
 static int ask(uintptr_t at, int to_write)
 {

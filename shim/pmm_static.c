@@ -6,7 +6,7 @@
  *
  * Two tables of fixed size, blocks and statistics, nothing else: no mmap, no threads library, no
  * files. Of the C library it needs malloc, calloc, realloc, aligned_alloc and free, memcpy, memset
- * and strlen; unless PMM_BARE is defined also what tells the time, writes to a descriptor, and is
+ * and strlen; unless PMM_BARE is defined also what reads the clock, writes to a descriptor, and is
  * called at exit and by signals.
  *
  *     PMM_STATIC_SLOTS   rows of the block table: blocks live at the same time

@@ -106,7 +106,7 @@ enum { LOOSE_BYTES = 64, LOOSE_PAGES = 3 * 4096 };
 /*
  * The key that glibc puts in a block's second word while that is on one of its thread's lists of
  * free ones, and takes out when the block is given out again (malloc/malloc.c, tcache_put(),
- * tcache_get()): a block that we free ourselves tells. 0: another allocator, or no list.
+ * tcache_get()): a block that we free ourselves shows it. 0: another allocator, or no list.
  */
 static uintptr_t free_key(void)
 {

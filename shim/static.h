@@ -133,7 +133,7 @@ static void retain_block(struct slot *slot);
 /* give a RETAINED slot's block to the allocator; it is DEAD then */
 static void release_retained(struct slot *slot);
 /*
- * A pointer to free that no block has: tells what is wrong and returns NULL, or counts it as
+ * A pointer to free that no block has: reports what is wrong and returns NULL, or counts it as
  * foreign and returns it.
  */
 static void *judge_stranger(const struct at *at, void *p);

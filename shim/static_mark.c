@@ -8,7 +8,7 @@ static void option_changed(void)
 	size_t any = 0;
 	unsigned i;
 
-	/* what stands before it in the enum as well */
+	/* what is before it in the enum as well */
 	for (i = PMM_MIN_SIZE; i <= PMM_CHECK_ALWAYS; i++)
 		any |= options[i] ^ (i == PMM_CANARY ? PMM_BEHIND : 0);
 	monitor.plain = monitor.begun && !monitor.off && !monitor.unsure && !monitor.nr_retained &&

@@ -28,8 +28,8 @@ HOT size_t option(enum pmm_option which)
 #define write_quietly WRITE
 #else
 /*
- * Where nobody reads any more, SIGPIPE would end the program for our text: it waits until the write
- * is done, and is taken away.
+ * Where there is no reader any more, SIGPIPE would end the program for our text: it waits until the
+ * write is done, and is taken away.
  */
 static ssize_t write_quietly(int fd, const char *text, size_t bytes)
 {
@@ -70,9 +70,9 @@ static void write_to_fd(void *ctx, const char *text, size_t bytes)
 #endif
 
 /*
- * Other code runs under the lock between these two: the thread is not cancelled there, for nobody
- * would ever get the lock again. An old glibc has what does that in the threads library, which
- * there may be none of.
+ * Other code runs under the lock between these two: the thread is not cancelled there, for no
+ * thread would ever get the lock again. An old glibc has what does that in the threads library,
+ * which there may be none of.
  */
 #if !defined(PMM_BARE) && !defined(PMM_NO_THREADS)
 #include <pthread.h>
@@ -220,7 +220,7 @@ APART unsigned place_in(const char *text, char c)
 	return 0;
 }
 
-/* Flags, width, precision and size from behind a '%'; returns what stands behind them. */
+/* Flags, width, precision and size from behind a '%'; returns what is behind them. */
 static const char *parse_form(struct form *form, const char *f, va_list *args)
 {
 	int *number = &form->width;

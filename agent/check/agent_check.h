@@ -12,7 +12,7 @@
  *     quarantine_check.c                what becomes of it after quarantine
  *     check_plain.c                     the same without a context
  *     stray.c, place.c                  what is no block
- *     heads.c                           blocks of before a fork
+ *     heads.c                           blocks from before a fork
  *     canary.c                          heads and tails in blocks of the real allocator
  *     quarantine.c                      released canaried blocks
  *     recycle.c                         those that have left it

@@ -50,7 +50,7 @@ static inline bool canary_begins(const void *p)
 	return unlikely(agent.dense) && (uint64_t)p % ARCH_PAGE < PMM_HEAD_BYTES;
 }
 
-/* canary_look() with the facts of a live block (include/pmm/check.h), as they stand there. */
+/* canary_look() with the facts of a live block (include/pmm/check.h), as they are there. */
 enum canary_says canary_look_facts(const void *p, size_t *size, size_t *align, uint64_t *facts);
 
 /*
@@ -99,7 +99,7 @@ bool canary_take(void *p);
 /* Is all of it still poison, and what is before it as it was? First byte that is not in *at. */
 bool canary_poisoned(const void *p, size_t size, size_t align, uint64_t *at);
 
-/* Make the head nobody's, before the real block goes back. */
+/* Invalidate the head, before the real block is released. */
 void canary_clear(void *p);
 
 /* ---- the same, where each allocation or release comes by ------------------------------------- */

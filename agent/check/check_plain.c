@@ -40,7 +40,7 @@ static void *taken_plain(void *p)
 }
 
 /*
- * Out of the tables, so that nobody looks for canaries where the block was. In the sums it stays:
+ * Out of the tables, so that no scan looks for canaries where the block was. In the sums it stays:
  * those are contexts'.
  */
 static void forget(const void *p)

@@ -109,7 +109,7 @@ void held_block(const void *p, const struct held *h, struct check_block *out);
 void block_of_facts(uint64_t facts, struct check_block *out);
 
 /*
- * In a forked child: the canaried block of before the fork that `address` is in, its head and
+ * In a forked child: the canaried block from before the fork that `address` is in, its head and
  * tail included, and which begins at most `reach` bytes before. And: does one begin at `p` whose
  * head is overwritten, as its canary or what is left of the head says? facts 0: not known.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Canaried blocks of before a fork, which are in no table of this process: found by their heads in
- * memory.
+ * Canaried blocks from before a fork, which are in no table of this process: found by their heads
+ * in memory.
  *
  * A head is sealed with its block's address and is taken away when the block goes back to the real
  * allocator, so that one that is there is right. For the moment of an error: each page is asked for
@@ -12,7 +12,7 @@
 #include "agent/check/checker.h"
 
 #define SPOILT_MOST	(4ull << 20)	/* bytes of a block whose end is looked for */
-#define INSIDE_MOST	(1ull << 20)	/* ... and of one that an address is in the midst of */
+#define INSIDE_MOST	(1ull << 20)	/* ... and of one that an address is in the middle of */
 #define EXPONENT_MOST	12u		/* of alignments that are asked for: a page */
 
 /* The first page asked for, and those below it. */
@@ -134,7 +134,7 @@ static uint64_t tail_find(uint64_t p)
 }
 
 /*
- * Was it released before, or is it in the midst of a block? What is left of a canary there means
+ * Was it released before, or is it in the middle of a block? What is left of a canary there means
  * nothing.
  */
 static bool is_other(uint64_t p)

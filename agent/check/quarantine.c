@@ -8,7 +8,7 @@
  *
  * A ring that is full takes what is spare. When nothing is, blocks have to leave: those of the ring
  * whose oldest block was released before all others' oldest ones, and what they took is the full
- * ring's from then on. So what leaves next is about what was released first, whoever released it, a
+ * ring's from then on. So what leaves next is about what was released first, by any thread, a
  * thread that rests keeps nothing from the others, and any block fits that is smaller than the
  * bound.
  */
@@ -137,7 +137,7 @@ static void spare_take(struct quarantine_ring *r)
 
 /*
  * When the ring's oldest block was released; for comparison. One that has none and may have some
- * comes first, then those of before a fork.
+ * comes first, then those from before a fork.
  */
 static uint64_t age(const struct quarantine_ring *r)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Released canaried blocks, kept poisoned for a while: first in, first out, up to
- * pmm_check.quarantine_bytes. Nobody waits: who finds its part in use takes another, or does
- * without.
+ * pmm_check.quarantine_bytes. No thread waits: one that finds its part in use takes another, or
+ * does without.
  */
 #ifndef AGENT_CHECK_QUARANTINE_H
 #define AGENT_CHECK_QUARANTINE_H
@@ -152,8 +152,8 @@ void quarantine_report(void);
 
 /*
  * The ring that we have has one more entry, just filled in, a block, poisoned already, that takes
- * so many bytes. It is nobody's afterwards. What has to leave for the block is handed to `leave`
- * one by one, which gives it to the real allocator.
+ * so many bytes. It belongs to no ring afterwards. What has to leave for the block is handed to
+ * `leave` one by one, which gives it to the real allocator.
  */
 static inline void quarantine_put(struct quarantine_ring *r, uint64_t bytes, quarantine_leave leave,
 				  void *arg)

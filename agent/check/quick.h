@@ -18,8 +18,8 @@
 #define QUICK_BYTES	256u		/* more are not gone through */
 
 /*
- * Is there no sign of canary or poison in [p, p + bytes), bytes > 0? Poison behind its beginning is
- * nobody's but the block's that it begins in.
+ * Is there no sign of canary or poison in [p, p + bytes), bytes > 0? Poison behind its beginning
+ * belongs only to the block that it begins in.
  */
 static inline __attribute__((always_inline)) bool quick_clean(const void *p, size_t bytes)
 {
@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) bool quick_clean(const void *p, siz
 
 /*
  * May [p, p + bytes), bytes > 0, be accessed where canaried blocks are? `start`: it is likely to be
- * a block's start and new, as destinations are; what stands there is then of no use.
+ * a block's start and new, as destinations are; what is there is then of no use.
  */
 static inline __attribute__((always_inline)) bool quick_look(const void *p, size_t bytes,
 							     bool start)

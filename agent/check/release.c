@@ -5,7 +5,7 @@
  *
  * A block whose canary is damaged up to its end never goes back to the real allocator, whose own
  * data next to it may be damaged as well. Others do: a program that writes one byte too many in
- * each of its blocks, which may harm nobody, is not to run out of memory.
+ * each of its blocks, which may do no harm, is not to run out of memory.
  */
 #include "agent/check/checker.h"
 

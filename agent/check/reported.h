@@ -21,7 +21,7 @@ void reported_add(uint64_t block);
 bool reported_take(uint64_t block, uint32_t tick);
 
 /*
- * The same of a block that is known: the ticks of another process, of before a fork, may be of
+ * The same of a block that is known: the ticks of another process, from before a fork, may be of
  * another clock.
  */
 static inline bool reported_block(const struct check_block *b)

@@ -2,9 +2,9 @@
 /*
  * A first-in-first-out queue of numbers in an array, for any number of threads, without locks.
  *
- * A thread that stops for ever in the midst of an operation, or that a fork leaves behind, holds up
- * nobody: a number that it put in too late is met one round later, and one that it had taken out is
- * lost.
+ * A thread that stops for ever in the middle of an operation, or that a fork leaves behind, holds
+ * up no other thread: a number that it put in too late is met one round later, and one that it had
+ * taken out is lost.
  */
 #ifndef AGENT_CHECK_RING_H
 #define AGENT_CHECK_RING_H

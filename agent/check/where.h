@@ -23,7 +23,7 @@
 
 /*
  * No object in a block needs more alignment than divides the block's size, unless a header of
- * another size stands before it.
+ * another size is before it.
  */
 static inline size_t where_divides(size_t size)
 {

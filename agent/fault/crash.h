@@ -4,7 +4,7 @@
  * just before it does.
  *
  * Who notices it is agent/preload/hooks_signal.c: its handler of deadly signals, to which
- * reserved.c hands on what nobody else deals with. A fault that the program has a handler for is
+ * reserved.c hands on what is not handled elsewhere. A fault that the program has a handler for is
  * none that ends it, unless the handler itself does: it is remembered where its frame is, and
  * looked at again when the thread dies of a signal or calls exit() below that frame.
  */

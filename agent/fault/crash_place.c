@@ -53,7 +53,7 @@ static bool is_stack_guard(const struct around *a)
 		       : a->above - a->address <= STACK_GAP;
 }
 
-/* Where pages are memory of nobody in particular. */
+/* Where pages belong to no known owner. */
 static bool is_heap_like(const struct around *a)
 {
 	return !a->held || a->at.heap || !a->at.path[0];

@@ -55,7 +55,7 @@ static __thread struct guard_stop last_stop;
 
 /*
  * What is to be done about an access. One to a live block, which was given out after the access had
- * been stopped, is to be made again; code in one is no heap error, but nobody may run it.
+ * been stopped, is to be made again; code in one is no heap error, but must not run.
  */
 enum verdict { ACCESS_AGAIN, ACCESS_STEP, ACCESS_LEAVE_OPEN };
 
@@ -123,7 +123,7 @@ static bool stopped(void *info, struct arch_ucontext *uc)
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
 /*
- * Did the thread's stack run over? Then the stack pointer stands at its end or beyond, the access
+ * Did the thread's stack run over? Then the stack pointer is at its end or beyond, the access
  * is not far below it, and what is next above both that can be read is where the stack ends.
  */
 static bool stack_over(const struct arch_ucontext *uc, uint64_t address)

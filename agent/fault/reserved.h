@@ -6,7 +6,7 @@
  * (agent/fault/reserved.c).
  *
  * A fault whose signal is blocked kills. So SIGSEGV never is: where the program blocks it,
- * SIGSTKFLT, which nobody sends, is blocked in its place. That is remembered in the mask itself
+ * SIGSTKFLT, which no code sends, is blocked in its place. That is remembered in the mask itself
  * because masks are kept and put back by the kernel (handlers) and by the C library (siglongjmp,
  * swapcontext, new threads) unseen. What blocks signals by other ways than the hooks of
  * hooks_mask.c blocks SIGSEGV for good.

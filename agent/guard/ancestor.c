@@ -3,8 +3,8 @@
  * Stacks as this process and those that it was forked from have numbered them, in private memory.
  *
  * Chunked arrays: a directory of chunks that are mapped when they are first needed. An entry is
- * written by whoever has taken its number, before anybody can name it; where there is no memory for
- * its chunk it stays unknown, and so a stack that leads through it.
+ * written by the thread that has taken its number, before any thread can refer to it; where there
+ * is no memory for its chunk it stays unknown, and so a stack that leads through it.
  */
 #include "agent/guard/ancestor.h"
 
@@ -57,7 +57,7 @@ static void *memory(uint64_t bytes)
 
 /* ---- keeping */
 
-/* A chunk for good, whoever makes it first. */
+/* A chunk for good, whichever thread makes it first. */
 static void *chunk_get(void **place)
 {
 	void *chunk = LOAD_ACQUIRE(*place), *none = NULL;

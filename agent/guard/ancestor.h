@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a forked process still knows of the processes that it was forked from, one from the other:
- * their pids, and the stacks that blocks of before the fork bear the numbers of.
+ * their pids, and the stacks that blocks from before the fork bear the numbers of.
  *
  * Their ledgers are out of reach. So each process keeps its stacks a second time in private memory,
  * which fork copies: 16 bytes a node of the call tree, 4 a call site. What it adds after the fork
@@ -19,8 +19,8 @@
 void ancestor_begin(uint32_t generation, uint32_t pid);
 
 /*
- * Have our block tables cover what its tables covered, so that blocks of before the fork are looked
- * for: up to 4 GiB of heap.
+ * Have our block tables cover what its tables covered, so that blocks from before the fork are
+ * looked for: up to 4 GiB of heap.
  */
 void ancestor_cover(uint32_t generation);
 

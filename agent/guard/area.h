@@ -7,9 +7,9 @@
  * released block stays one into closed pages as long as possible. Never used ones are made ready by
  * the chunk (agent/guard/guard_pages.h), each chunk by one thread, which hands its rest out to all.
  *
- * Who takes a run owns it until he puts it back, and nobody waits for him. Who never comes back
- * from the midst of it (a jump out of a signal handler, a thread of the parent seen from a forked
- * child) keeps it: it is lost, and all else is as it was.
+ * A thread that takes a run owns it until it puts the run back, and no thread waits for it. One
+ * that never comes back from the middle of it (a jump out of a signal handler, a thread of the
+ * parent seen from a forked child) keeps it: it is lost, and all else is as it was.
  */
 #ifndef AGENT_GUARD_AREA_H
 #define AGENT_GUARD_AREA_H

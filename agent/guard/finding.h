@@ -40,7 +40,7 @@ void finding_block(struct pmm_finding *f, const struct check_block *b);
 void finding_function(struct pmm_finding *f, const char *name);
 
 /*
- * Memory from `at` to `end`, but no more than fits, into a finding: what stands where canary or
+ * Memory from `at` to `end`, but no more than fits, into a finding: what is where canary or
  * poison was.
  */
 void finding_bytes(struct pmm_finding *f, uint64_t at, uint64_t end);

@@ -60,8 +60,8 @@ struct pmm_guard *guard_at(uint32_t run);
 void guard_open_all(void);
 
 /*
- * Called before pages are opened for a block, with the cycle counter: who deals with accesses makes
- * sure that he still does. NULL: nobody.
+ * Called before pages are opened for a block, with the cycle counter: the handler of accesses makes
+ * sure that it is still in place. NULL: no thread.
  */
 extern void (*guard_at_work)(uint64_t now) __attribute__((visibility("hidden")));
 
@@ -134,7 +134,7 @@ bool guard_page_give(uint64_t page);
 
 /*
  * No more blocks from now on, and all pages beside and of blocks open for good, so that no access
- * is stopped any more. quiet: no thread is in the midst of opening or closing any. Releases
+ * is stopped any more. quiet: no thread is in the middle of opening or closing any. Releases
  * continue, but memory stays.
  */
 void guard_disarm(bool quiet);
@@ -143,7 +143,7 @@ void guard_disarm(bool quiet);
 uint64_t guard_live(void);
 
 /*
- * In a forked child before its first event: what other threads of the parent were in the midst of
+ * In a forked child before its first event: what other threads of the parent were in the middle of
  * is given up.
  */
 void guard_forked(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is said of an access that the kernel stopped.
+ * What is reported of an access that the kernel stopped.
  */
 #include "agent/guard/guard_access.h"
 

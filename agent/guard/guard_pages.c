@@ -197,7 +197,7 @@ void pages_regain(uint64_t at, uint64_t bytes)
 		protect(at, bytes, SYS_PROT_READ | SYS_PROT_WRITE);
 }
 
-/* Closed before they are regained: nobody is let in between. */
+/* Closed before they are regained: no access is let through in between. */
 bool pages_close(uint64_t at, uint64_t bytes)
 {
 	bool ok;

@@ -19,7 +19,7 @@
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-static struct pmm_attach_record *record;	/* NULL = nobody will undo anything by it */
+static struct pmm_attach_record *record;	/* NULL = nothing will be undone by it */
 
 /* pmm writes to none while we do. */
 static struct pmm_attach *record_copy(void)
@@ -47,7 +47,7 @@ static void range_note(uint32_t use, const void *start, uint64_t bytes)
 
 bool segment_closed(void)
 {
-	return false;		/* whoever injects has looked at the filters */
+	return false;		/* the pmm that injects has checked the filters */
 }
 
 /*
@@ -140,7 +140,7 @@ static bool record_protect(int access)
 }
 
 /*
- * A child that another thread forks in between keeps a mapping that nobody knows; the other way
+ * A child that another thread forks in between keeps a mapping that is not recorded; the other way
  * round it would unmap what may be the program's by then.
  */
 static long inject_leave(void *unused)

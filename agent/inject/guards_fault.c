@@ -10,7 +10,7 @@
  *
  * What is ours becomes a finding, and the page is opened for good: the access is made again, and
  * the program continues. No state is kept for it, no instruction is run by itself. The price: a
- * block tells one error, and what is next to it is not guarded again.
+ * block reports one error, and what is next to it is not guarded again.
  *
  * The program's sigaction() is hooked; it sets and sees its own action. Ways into the kernel past
  * it are noticed when the next block is about to be guarded: then no more are, and all pages are
@@ -43,7 +43,7 @@ struct kernel_action {
 };
 
 static uint32_t stopped;		/* enum pmm_check_stop */
-/* the program's own; restorer 0 = the C library's, which stands in ours */
+/* the program's own; restorer 0 = the C library's, which is in ours */
 static struct kernel_action wanted;
 static uint32_t taken;			/* our handler is in place */
 enum { TAKING = 1, TAKEN };

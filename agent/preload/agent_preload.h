@@ -25,9 +25,9 @@ bool resolve(void);
 void *resolve_hook(const char *name, void **real);
 
 /*
- * The C++ library's operator. A C program may get its C++ library by dlopen, together with whoever
- * calls us here: then it is looked up when it is needed, since it may be gone the next time. NULL
- * when there is none.
+ * The C++ library's operator. A C program may get its C++ library by dlopen, together with the code
+ * that calls us here: then it is looked up when it is needed, since it may be gone the next time.
+ * NULL when there is none.
  */
 void *cxx_operator(enum cxx_which which);
 

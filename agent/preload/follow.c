@@ -12,7 +12,7 @@
 #include "agent/preload/link.h"
 #include "agent/sys.h"
 
-#define MOST_VARIABLES	8192	/* 64 KiB of stack; nobody has that many */
+#define MOST_VARIABLES	8192	/* 64 KiB of stack; no program has that many */
 #define MOST_PRELOAD	4096
 #define ADDRESS_BYTES	160
 #define PRELOAD		"LD_PRELOAD="

@@ -38,7 +38,7 @@ struct rebind {
 
 /* ---- one word -------------------------------------------------------------------------------- */
 
-/* Is memory read-only? Asked of the kernel, which writes what stands there. */
+/* Is memory read-only? Asked of the kernel, which writes what is there. */
 static bool is_read_only(uint64_t *at)
 {
 	uint64_t same = LOAD(*at);
@@ -105,7 +105,7 @@ static void bounds_read(struct rebind *r, const struct link_object *o)
 	}
 }
 
-/* The allocator's own object, whose calls within itself are nobody's, and the loader. */
+/* The allocator's own object, whose internal calls are not recorded, and the loader. */
 static bool is_apart(const struct rebind *r)
 {
 	uint64_t allocator = (uint64_t)agent.next.malloc, loader = link_aux(AT_BASE);

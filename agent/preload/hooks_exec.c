@@ -215,7 +215,7 @@ _Static_assert(sizeof(struct spawn_attr) == 336, "as in spawn.h");
 typedef int spawn_function(int *pid, const char *path, const void *actions,
 			   const struct spawn_attr *attr, words argv, words env);
 
-/* The child's number is known when it runs: what is said of it says when that began. */
+/* The child's number is known when it runs: what is reported of it says when that began. */
 static int spawned(spawn_function *real, struct follow *f, int *pid, const char *path,
 		   const void *actions, const struct spawn_attr *attr, words argv, words env)
 {
@@ -275,7 +275,9 @@ static bool may_replace(void)
 	return agent.single_threaded && *agent.single_threaded;
 }
 
-/* The environment for the time of the call; NULL: as it is. What will not be tracked is said. */
+/*
+ * The environment for the time of the call; NULL: unchanged. What will not be tracked is reported.
+ */
 #define SHELL_ENV(f) ({									\
 	size_t bytes_;									\
 	char **env_ = NULL;								\

@@ -13,8 +13,8 @@
  * finds none left end the process, also while another one still runs destructors or waits in our
  * handler. So threads that call exit() come in one after the other, as POSIX has it since 2024
  * (leave_in_turn). For those that the C library sends there itself, when main returns, our handler
- * is registered twice, and again before it asks: whoever comes to the end of the list finds it
- * there. The first that does ends the process, as without us; the others wait.
+ * is registered twice, and again before it asks: a thread that comes to the end of the list finds
+ * it there. The first that does ends the process, as without us; the others wait.
  */
 #include "agent/unwind/module.h"
 #include "agent/preload/leave.h"

@@ -30,7 +30,9 @@ void inherit_begin_actions(struct inherit *h, bool lasting);
 /* The call is back: everything as it was. errno stays. */
 void inherit_end(const struct inherit *h);
 
-/* Is the calling thread in the midst of a call that lasts, with the program's own mask in place? */
+/*
+ * Is the calling thread in the middle of a call that lasts, with the program's own mask in place?
+ */
 bool inherit_lasts(void);
 
 /* The calling thread's mask, as the program has set it; false: the kernel has the same. */

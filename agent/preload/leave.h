@@ -15,11 +15,11 @@
 #include "include/pmm/ledger.h"
 
 /*
- * Ask the monitor for a search and wait until it is done; at once back where there is nobody to
- * ask, in children made by vfork, and when it has been done. The first of several threads gives the
- * record; all wait, and the others let that one end the process. Safe in signal handlers: true when
- * it was called from one that interrupted this thread's own wait, so that the end is under way and
- * continues when the handler returns.
+ * Ask the monitor for a search and wait until it is done; returns at once where there is no monitor
+ * to ask, in children made by vfork, and when it has been done. The first of several threads gives
+ * the record; all wait, and the others let that one end the process. Safe in signal handlers: true
+ * when it was called from one that interrupted this thread's own wait, so that the end is under way
+ * and continues when the handler returns.
  */
 bool leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number);
 
@@ -31,7 +31,7 @@ bool leave_in_turn(void);
 
 /*
  * There is nothing left to wait for: this thread asked and is back, others have been waited for in
- * vain, or nobody can be asked.
+ * vain, or there is no monitor to ask.
  */
 bool leave_over(void);
 

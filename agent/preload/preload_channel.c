@@ -7,7 +7,7 @@
  * is: by its owner, or by the monitor's start time, which no later process of that number has.
  * Files are first opened without access (O_PATH): opening a device or a pipe has effects.
  *
- * Nothing is kept open: a connection is made for each thing that is said.
+ * Nothing is kept open: a connection is made for each thing that is sent.
  */
 #include "agent/preload/preload_channel.h"
 
@@ -315,7 +315,7 @@ static int send_to(int sock, const struct pmm_message *m, int fd)
 }
 
 /*
- * A connection on which nothing is said for a while is closed by the monitor: we may not have run
+ * A connection on which nothing is sent for a while is closed by the monitor: we may not have run
  * for longer than that.
  */
 static int speak_message(struct pmm_message *m, int fd)

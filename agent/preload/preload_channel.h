@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way from a process to its monitor (include/pmm/channel.h). Nobody is believed by name: who
- * answers there is asked for credentials first.
+ * The way from a process to its monitor (include/pmm/channel.h). Names prove nothing: who answers
+ * there is asked for credentials first.
  */
 #ifndef AGENT_PRELOAD_PRELOAD_CHANNEL_H
 #define AGENT_PRELOAD_PRELOAD_CHANNEL_H

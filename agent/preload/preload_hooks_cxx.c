@@ -9,7 +9,7 @@
  */
 #include "agent/preload/agent_preload.h"
 
-/* The next operator allocated: name the block, or record it where nobody did. */
+/* The next operator allocated: name the block, or record it if it is not recorded yet. */
 static void *next_done(void *p, size_t size, uint32_t kind, const struct caller *from)
 {
 	struct tctx *c = p ? hook_enter(from) : NULL;

@@ -27,7 +27,7 @@
 /* What an arena may take where no monitor says so. The first that there is room for. */
 static const uint32_t arena_mib[] = { 4096, 1024, 256, 128, 64, 32, 8 };
 
-static struct pmm_tree own;	/* what is asked for, where nobody asks for anything */
+static struct pmm_tree own;	/* the options without a monitor */
 static int file_fd = -1;	/* from segment_file() to segment_publish() */
 
 static bool alone(void)
@@ -129,8 +129,8 @@ static int file_for_monitor(void)
 }
 
 /*
- * As large as may be. Without a file the program itself sees it, and nobody else. A limited address
- * space is the program's: hooks can raise the limit and hide that; compiled in, we take an eighth.
+ * As large as may be. Without a file only the program itself sees it. A limited address space is
+ * the program's: hooks can raise the limit and hide that; compiled in, we take an eighth.
  */
 static int file_alone(bool files)
 {

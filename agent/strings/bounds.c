@@ -3,9 +3,9 @@
  * Where blocks are, for accesses of string and memory functions.
  *
  * Where a canaried block begins and how large it is is taken from the ledger's tables, without
- * reading the program's memory. Before anything is said of a block its head must say the same:
- * tables may be behind for blocks that came or went without a context. Blocks of before a fork are
- * in no table; they are known by their heads alone, as far as these are near and on the same page.
+ * reading the program's memory. Before anything is reported of a block its head must agree: tables
+ * may be behind for blocks that came or went without a context. Blocks from before a fork are in no
+ * table; they are recognised by their heads alone, as far as these are near and on the same page.
  *
  * Memory that is handed out again is full of what was left over: poison of released blocks, canary
  * of others. None of it means anything unless there is a head that goes with it.
@@ -69,7 +69,7 @@ static inline bool just_forked(void)
 	return bounds_where.tops && agent_is_on() && !LOAD(*agent.alive);
 }
 
-/* Are there blocks of before a fork, which are in no table of ours? */
+/* Are there blocks from before a fork, which are in no table of ours? */
 static inline bool is_heir(void)
 {
 	return unlikely(checker.parent_pid) || just_forked();
@@ -87,7 +87,7 @@ static struct seen {
 	uint64_t start;			/* 0: none was found */
 	uint64_t words;			/* where it has them, from agent.base */
 	uint32_t trust;			/* how often `none` is still believed */
-	/* the block of before a fork that was found last, 0: none */
+	/* the block from before a fork that was found last, 0: none */
 	uint64_t heir;
 	/*
 	 * poison that the page begins with was of no released block: how often that is believed,
@@ -316,7 +316,7 @@ static bool heir_seen(uint64_t at, uint64_t block)
 }
 
 /*
- * The block of before a fork that `at` is in the head of, or behind its beginning: 0 = none is
+ * The block from before a fork that `at` is in the head of, or behind its beginning: 0 = none is
  * known.
  */
 static uint64_t inherited(uint64_t at, bool looked, size_t *size)
@@ -376,7 +376,7 @@ static inline bool poison_near(uint64_t at)
 	for (uint64_t back = 0; back <= CANARY_POISON_MOST && back <= at; back += LEAF_BYTES)
 		if (block_near(at - back))
 			return true;
-	return unlikely(checker.parent_pid); /* near blocks of before a fork they may be empty */
+	return unlikely(checker.parent_pid); /* near blocks from before a fork they may be empty */
 }
 
 size_t bounds_left_slow(const void *p, size_t bytes)

@@ -125,8 +125,9 @@ static inline size_t bounds_left(const void *p, size_t bytes)
 
 /*
  * Does [at, at + bytes) stay in its block? For what is not in the pool found out from the memory
- * itself, which is accessed anyway and so costs no more misses of the cache: whoever leaves a block
- * comes upon its canary, which tells whose it is. The range may be what was accessed just now.
+ * itself, which is accessed anyway and so costs no more misses of the cache: an access that leaves
+ * a block meets its canary, which identifies the block. The range may be what was accessed just
+ * now.
  */
 bool bounds_fits(const void *at, size_t bytes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Findings of string and memory functions: what is said of an access that leaves its block, and
+ * Findings of string and memory functions: what is reported of an access that leaves its block, and
  * what of it may be made.
  */
 #include "agent/strings/bounds.h"
@@ -21,7 +21,8 @@ static bool from_allocator(void)
 }
 
 /*
- * Bytes from `at` on that can be accessed and belong to nobody else: canary, and the rest of pages.
+ * Bytes from `at` on that can be accessed and belong to no other block: canary, and the rest of
+ * pages.
  */
 static size_t harmless(uint64_t at, size_t bytes, enum pmm_access access,
 		       const struct check_block *b)

@@ -82,7 +82,7 @@ static int entry_open(uint64_t at, uint64_t end, struct cursor *c)
 	return 1;
 }
 
-/* What stands behind the letters `z...` of the augmentation at `letters`. */
+/* What is behind the letters `z...` of the augmentation at `letters`. */
 static void augmentation_parse(uint64_t letters, struct cursor *c, struct cfi_fde *fde)
 {
 	const uint8_t *s = (const uint8_t *)letters;

@@ -237,8 +237,8 @@ struct found_object {
 
 /*
  * Does the loader have this module at pc, with its unwind information where we have it? Takes no
- * lock and may be asked in a signal handler: the one way to see that a library went that nobody
- * reported to us (iconv's and NSS's come and go inside libc).
+ * lock and may be asked in a signal handler: the one way to see an unload that was not reported to
+ * us (iconv's and NSS's come and go inside libc).
  */
 static bool loader_agrees(const struct agent_module *m, uint64_t pc)
 {

@@ -8,7 +8,7 @@
  *
  * Most stacks share their outer part with the stack of the thread's previous event. The context
  * keeps that stack as a memo: its frames, and a list of checks, the words of the stack that lead
- * from each of them to the outermost one. As soon as the walk stands on a frame that is also in the
+ * from each of them to the outermost one. As soon as the walk is on a frame that is also in the
  * memo (same pc, same stack pointer, same fp where that matters), the frames further out are
  * determined by these words; the walk then only confirms that they still hold what they held (loads
  * and compares independent of each other). Beyond a word that differs it is walked on. The new

@@ -71,7 +71,7 @@ uint64_t unwind_outermost(struct tctx *c, const struct caller *from, uint64_t st
 /* Forget what is known of the context's stacks. */
 void unwind_forget(struct tctx *c);
 
-/* The context may have been left in the midst of an event: forget all that may be half written. */
+/* The context may have been left in the middle of an event: forget all that may be half written. */
 void unwind_recover(struct tctx *c);
 
 #endif

@@ -279,7 +279,7 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
 #define ARCH_SIGFRAME_SP	160
 #define ARCH_SIGFRAME_PC	168
 #define ARCH_SIGFRAME_SEGMENTS	184
-/* what stands there in 64-bit processes, since Linux 4.6: ss, cs */
+/* what is there in 64-bit processes, since Linux 4.6: ss, cs */
 #define ARCH_SEGMENTS		0x002b000000000033ull
 
 /* AT_SYSINFO and friends are not needed here; the page size of x86-64 is fixed. */

@@ -38,8 +38,7 @@ static const uint8_t arch_pop_rax_ret[] = { 0x58, 0xc3 };
 /* the longest way back: address of that, number of rt_sigreturn, address of a system call */
 #define ARCH_WAY_WORDS	3
 
-/*
- * ... and those put into a page of our own, to call a function: call *%rbx; mov %rax, %rdi; mov
+/*... and those put into a page of our own, to call a function: call *%rbx; mov %rax, %rdi; mov
  * $15, %eax; syscall; ud2. The function's result is rt_sigreturn's unused argument.
  */
 static const uint8_t arch_call_code[] = { 0xff, 0xd3, 0x48, 0x89, 0xc7, 0xb8, 0x0f,
@@ -177,9 +176,9 @@ struct arch_end_frame {
 #define ARCH_END_ROOM	(sizeof(struct arch_end_frame) + 128)
 
 /*
- * Below the red zone of the thread with `regs`, above that thread's own frame: whoever borrows the
- * thread while it is about to make use of it takes no memory above its stack pointer. All signals
- * are blocked; vector registers are in their initial state.
+ * Below the red zone of the thread with `regs`, above that thread's own frame: another borrower,
+ * while the thread is about to use it, takes no memory above the stack pointer. All signals are
+ * blocked; vector registers are in their initial state.
  */
 static inline void arch_end_frame(const struct user_regs_struct *regs, const uint64_t *way,
 				  unsigned nr_way, uint64_t syscall_ret, unsigned status,

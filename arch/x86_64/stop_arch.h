@@ -104,7 +104,7 @@ static inline long arch_call_number(const uint8_t *code)
 /*
  * A timed call that was interrupted before is restart_syscall by now, and what it restarts is lost
  * with the kernel's signal frame. Where the code says which call it was it can begin anew: it waits
- * too long then rather than failing with EINTR. The thread stands behind the call, or before it
+ * too long then rather than failing with EINTR. The thread is behind the call, or before it
  * where it has not come so far since it was made to restart. `code`: the bytes around its rip.
  */
 static inline void arch_name_restarted(struct user_regs_struct *r,

@@ -45,7 +45,7 @@ struct pmm_slot {
 	uint32_t reserved[4];
 };
 
-/* so far back stacks of before a fork are known to forked processes (PMM_CHECK_*) */
+/* so far back stacks from before a fork are known to forked processes (PMM_CHECK_*) */
 #define PMM_MAX_ANCESTORS	8
 
 /*

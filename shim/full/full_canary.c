@@ -43,7 +43,7 @@ static void tell_damage(const struct at *at, unsigned behind, unsigned before,
 		tell_block(at, "underflow", before, "before", slot);
 }
 
-/* ---- damage that was reported: whoever inspects blocks that others own never writes to them */
+/* ---- damage that was reported: an inspection of blocks that others own never writes to them */
 static struct reported *find_reported(const struct full_block *b)
 {
 	unsigned i;

@@ -30,7 +30,7 @@ static unsigned tables_at_exit(void)
 
 	full_get_totals(&t);
 	if (t.allocs - t.frees > MOST_AT_EXIT && tables & PMM_BLOCKS)
-		return (tables & ~(unsigned)PMM_BLOCKS) | PMM_SITES;	/* nobody reads so many */
+		return (tables & ~(unsigned)PMM_BLOCKS) | PMM_SITES;	/* too many to read */
 	return t.allocs != t.frees || monitor.marked.first ? tables
 							   : tables & ~(unsigned)PMM_BLOCKS;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pools of the full form: blocks of one size that are used again and again. For the ledger one
- * belongs to the place that got it last; whether it is idle is said by its site.
+ * belongs to the place that got it last; its site says whether it is idle.
  */
 static struct full_call call_of(const struct at *at)
 {

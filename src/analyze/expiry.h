@@ -3,7 +3,7 @@
  * Which blocks outlive their time: bookkeeping over successive looks at the heap of one process.
  *
  * A block has expired once it has lived for `expire_ns`. A site gets a number when the first of its
- * blocks does, is told of again when more do (at growing intervals), and falls silent when expired
+ * blocks does, is reported again when more do (at growing intervals), and falls silent when expired
  * blocks are freed after all: what lives long is not what leaks. A silent site speaks again only
  * when it holds more than twice the expired blocks that it held at most before. What happens
  * between two looks and leaves no trace in the second is not known here: a block that expired and

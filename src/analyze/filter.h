@@ -46,7 +46,7 @@ bool filter_match(const char *pattern, const char *text);
 
 /*
  * Apply a filter (NULL: none). Both must outlive the selection. Names are asked for only when the
- * filter is on the stack. 0; -ENOENT when a thread filter names no thread there is (e tells),
+ * filter is on the stack. 0; -ENOENT when a thread filter names no thread there is (e says so),
  * -ENOMEM.
  */
 int selection_init(struct selection *s, const struct heap *h, struct names *n,

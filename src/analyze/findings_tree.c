@@ -210,7 +210,7 @@ int findings_tree_ended(struct findings_tree *t, const struct heap *h)
 	return 0;
 }
 
-/* What does most harm: writes, then releases that the allocator cannot stand, then reads. */
+/* What does most harm: writes, then releases that harm the allocator, then reads. */
 static unsigned harm(const struct heap_finding *f)
 {
 	bool write = f->access == PMM_ACCESS_WRITE || f->by == PMM_BY_RELEASE ||

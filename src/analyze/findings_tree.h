@@ -56,7 +56,7 @@ int findings_tree_recount(struct findings_tree *t, const struct heap *h, const u
 int findings_tree_ended(struct findings_tree *t, const struct heap *h);
 
 /*
- * All were added: t->merge.heap has all findings, the worst first, and tells of `root` (NULL = not
+ * All were added: t->merge.heap has all findings, the worst first, and describes `root` (NULL = not
  * known) what it is. 0 or -ENOMEM.
  */
 int findings_tree_begin(struct findings_tree *t, const struct heap *root);

@@ -38,7 +38,7 @@ int growing_add(struct growing *g, const struct heap *h, uint32_t site, uint64_t
 		double live_bytes);
 
 /*
- * What one heap tells of its past: the series it holds; and of a site without one that gave back
+ * What one heap shows of its past: the series it holds; and of a site without one that gave back
  * next to nothing (one block in twenty), the births of its live blocks. `g` is empty before. 0 or
  * -ENOMEM.
  */

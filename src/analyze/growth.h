@@ -55,7 +55,7 @@ enum growth_reason {
 	GROWTH_ONE_STEP,	/* rose at one moment */
 	GROWTH_LEVELLED,	/* rose and then stayed */
 	GROWTH_PEAKS_ONLY,	/* only the peaks rise, it returns to where it was */
-	/* may be: blocks that nobody knew were freed meanwhile (growing.h) */
+	/* may be: blocks that were not known were freed meanwhile (growing.h) */
 	GROWTH_TURNOVER,
 };
 #define GROWTH_NR_REASONS (GROWTH_TURNOVER + 1)
@@ -80,8 +80,8 @@ int growth_judge(const struct growth_series *s, struct growth *out);
 uint64_t growth_time_left(uint64_t left_bytes, double bytes_per_second);
 
 /*
- * How far ahead a forecast may reach that rests on so long a time: what is said of later is not
- * known.
+ * How far ahead a forecast may reach that rests on so long a time: what is forecast beyond that is
+ * not known.
  */
 uint64_t growth_forecast_ns(uint64_t seen_ns);
 

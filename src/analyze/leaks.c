@@ -17,7 +17,7 @@ static uint64_t moment_of(const struct heap *h)
 	return h->search.how ? h->search.at_ns : h->taken_ns;
 }
 
-/* Nobody will use what is there any more. */
+/* Nothing uses what is there any more. */
 static bool has_ended(const struct heap *h)
 {
 	return h->end != HEAP_RUNNING || h->search.how == HEAP_SEARCH_EXIT ||
@@ -149,7 +149,7 @@ static void suppress_entry(struct leak_entry *e, const struct leaks_options *o)
 }
 
 /*
- * Indirect blocks go with the definite ones that they are lost with; only if those are told of,
+ * Indirect blocks go with the definite ones that they are lost with; only if those are reported,
  * their own stack is asked.
  */
 static int suppress_all(struct leaks *l, const struct heap *h, const struct leaks_options *o)

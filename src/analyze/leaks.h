@@ -58,7 +58,7 @@ enum leak_reason {
 	/* likely: only pointers into their middles, and many, old, growing steadily */
 	LEAK_INTERIOR,
 	LEAK_GROWS,		/* likely: grows steadily and does all that a leak does */
-	LEAK_FILLS,		/* growing: it may be a leak, evidence.has tells what is missing */
+	LEAK_FILLS,		/* growing: it may be a leak, evidence.has shows what is missing */
 	LEAK_YOUNG,		/* unlikely: only pointers into their middles, too young to tell */
 	/* unlikely: only pointers into their middles, and they do not grow steadily */
 	LEAK_INTERIOR_STEADY,
@@ -85,7 +85,7 @@ struct leak_entry {
 	/* address of the oldest; 0 = not known: a capture keeps none */
 	uint64_t example;
 	uint64_t example_bytes;		/* its size */
-	/* its first bytes, where somebody asked for them; never stored */
+	/* its first bytes, where they were asked for; never stored */
 	uint8_t contents[LEAKS_CONTENTS];
 	uint8_t nr_contents;
 	/* reachable: by a habit of the program's only (reach_habit.h) */

@@ -34,7 +34,7 @@ struct leaks_tree {
 int leaks_tree_add(struct leaks_tree *t, const struct heap *h, uint64_t old_ns);
 
 /*
- * All have been added: t->merge.heap is there, and tells of the program that was launched (NULL =
+ * All have been added: t->merge.heap is there, and describes the program that was launched (NULL =
  * not known) what it is. 0 or -ENOMEM.
  */
 int leaks_tree_begin(struct leaks_tree *t, const struct heap *root);

@@ -2,11 +2,11 @@
 /*
  * Lines by refinement.
  *
- * Every site starts at its innermost frame outside run-time libraries, told by module alone. Sites
- * at the same address are a group, which gets a name: if its frame turns out to be the program's
- * the group is final (and joins a final one of the same line), else its sites move on to their
- * callers and are grouped again. All groups get one, however small: many small ones may make a
- * large line.
+ * Every site starts at its innermost frame outside run-time libraries, recognised by module alone.
+ * Sites at the same address are a group, which gets a name: if its frame turns out to be the
+ * program's the group is final (and joins a final one of the same line), else its sites move on to
+ * their callers and are grouped again. All groups get one, however small: many small ones may make
+ * a large line.
  */
 #include "src/analyze/lines.h"
 
@@ -41,7 +41,7 @@ struct work {
 	VEC(struct group) groups;
 	struct hash_map by_key;
 	struct hash_map by_line;	/* line_key() -> final group */
-	uint32_t *next, *at; /* by site: next of its group; node it stands at */
+	uint32_t *next, *at; /* by site: next of its group; node it is at */
 	uint8_t *skip;	     /* by module: run-time library */
 };
 

@@ -42,7 +42,7 @@ static bool overlaps(const struct heap *h, uint64_t start, uint64_t end)
 	return false;
 }
 
-/* What tells it from other modules, whatever its addresses. */
+/* What distinguishes it from other modules, whatever its addresses. */
 static int64_t module_number(struct merge *m, const struct heap_module *module)
 {
 	struct str key = STR_INIT;

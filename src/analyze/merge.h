@@ -3,10 +3,10 @@
  * Stacks of many processes as those of one heap: modules by file and build, frames by module and
  * offset, sites by program and stack.
  *
- * The heap holds nothing else: of each site at most one block, which tells its kind. A module keeps
- * the addresses of the first process that had it there, unless another module has them; then it
- * is above all addresses that processes have. It is bounded: stacks that there is no room for
- * become site 0, the unknown stack, and are counted.
+ * The heap holds nothing else: of each site at most one block, which has its kind. A module keeps
+ * the addresses of the first process that had it there, unless another module has them; then it is
+ * above all addresses that processes have. It is bounded: stacks that there is no room for become
+ * site 0, the unknown stack, and are counted.
  *
  *	merge_open(m, h)	a process's heap
  *	merge_site(m, site)	... its sites

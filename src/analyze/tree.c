@@ -3,7 +3,7 @@
  * Trees of sums.
  *
  * Top-down follows the heap's own nodes: one pass adds every node to its parent. Bottom-up has no
- * nodes of its own: the stacks of a row are a slice of one array, sorted by where they stand now,
+ * nodes of its own: the stacks of a row are a slice of one array, sorted by where they are now,
  * then each moved on to its caller.
  */
 #include "src/analyze/tree.h"
@@ -29,7 +29,7 @@ struct children {
 struct stack {
 	struct weight weight;
 	uint64_t pc;
-	uint32_t at; /* node it stands at */
+	uint32_t at; /* node it is at */
 	uint32_t module;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A request to end a long piece of work early: asked for between its steps, by whoever knows of
+ * A request to end a long piece of work early: asked for between its steps, by code that knows of
  * signals. All zero never asks.
  */
 #ifndef BASE_CANCEL_H

@@ -28,8 +28,8 @@ struct err {
 int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * For who prints it: where nobody has said why `code` (a -errno) was returned, a sentence made of
- * the number alone. Returns e.
+ * For the code that prints it: where no message says why `code` (a -errno) was returned, a sentence
+ * made of the number alone. Returns e.
  */
 const struct err *err_default(struct err *e, int code);
 

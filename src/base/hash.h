@@ -28,7 +28,7 @@ int hash_put(struct hash_map *m, uint64_t key, uint32_t value);
 uint32_t *hash_find(const struct hash_map *m, uint64_t key);
 
 /*
- * The value of key, put as `value` first if there was none. *added (may be NULL) tells. NULL when
+ * The value of key, put as `value` first if there was none. *added (may be NULL) says so. NULL when
  * out of memory.
  */
 uint32_t *hash_add(struct hash_map *m, uint64_t key, uint32_t value, bool *added);

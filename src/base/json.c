@@ -67,7 +67,7 @@ static void new_line(struct json *j)
 		fputs("  ", j->out);
 }
 
-/* Comma, line and key before a value. False when no value may stand here. */
+/* Comma, line and key before a value. False when no value may be here. */
 static bool before(struct json *j, const char *key)
 {
 	bool object = j->depth && j->closer[j->depth - 1] == '}';

@@ -343,7 +343,7 @@ static int wait_status(const siginfo_t *info)
 	}
 }
 
-/* Its source stays, for the caller to delete, and has nothing more to say. */
+/* Its source stays, for the caller to delete, and gives no more events. */
 static void child_ended(struct loop *l, struct loop_source *s)
 {
 	siginfo_t info = { 0 };

@@ -37,7 +37,7 @@ static bool is_small(void)
 	return !getrlimit(RLIMIT_STACK, &l) && l.rlim_cur < STACK_BYTES;
 }
 
-/* The C library takes the limit for the size of threads' stacks where nothing else is said. */
+/* The C library takes the limit for the size of threads' stacks unless stated otherwise. */
 static void enlarge_threads(void)
 {
 	pthread_attr_t attr;

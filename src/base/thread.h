@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* where nothing else is said; whatever the limit on stacks is */
+/* unless stated otherwise; whatever the limit on stacks is */
 #define THREAD_STACK_BYTES ((size_t)1 << 20)
 
 /*

@@ -14,8 +14,8 @@
 size_t wrap_line(const char *text, unsigned width);
 
 /*
- * Append `text` in lines of at most `width`; `before` stands before each but the first, in which
- * `used` columns are taken, and counts. No line end follows the last.
+ * Append `text` in lines of at most `width`; `before` precedes each but the first, in which `used`
+ * columns are taken, and counts. No line end follows the last.
  */
 void wrap_add(struct str *s, const char *text, unsigned width, const char *before, unsigned used);
 

@@ -48,7 +48,8 @@ void again_hold(struct again *a);
 void again_due(struct again *a);
 
 /*
- * Wait until then. False: once is enough, a signal came, or the process has ended, which is told.
+ * Wait until then. False: once is enough, a signal came, or the process has ended, which is
+ * reported.
  */
 bool again_wait(struct again *a);
 

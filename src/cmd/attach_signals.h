@@ -3,7 +3,7 @@
  * The signals that end `pmm attach`, taken while there is something of ours in a process: SIGINT,
  * SIGTERM and SIGHUP wait, and make a descriptor readable.
  *
- * Nobody reads it: that one came stays known until they are given back, obeyed or not.
+ * It is never read: that one came stays known until they are given back, obeyed or not.
  */
 #ifndef CMD_ATTACH_SIGNALS_H
 #define CMD_ATTACH_SIGNALS_H

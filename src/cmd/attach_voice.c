@@ -13,7 +13,7 @@
 #include "src/document/event.h"
 #include "src/session/attach/attach_session.h"
 
-#define PATIENCE_NS	100000000ull	/* between two looks whether somebody reads again */
+#define PATIENCE_NS	100000000ull	/* between two looks whether there is a reader again */
 #define HASTE_MS	2000		/* for a reader that takes nothing, after a signal */
 
 static void fall_silent(struct attach_voice *v, int why)
@@ -110,7 +110,7 @@ void attach_voice_init(struct attach_voice *v, struct loop *l, bool json)
 	emit_init(&v->emit, stderr, false);
 	v->emit.event = event;
 	v->emit.event_arg = v;
-	/* files and /dev/null have no reader that could go: then writing alone tells */
+	/* files and /dev/null have no reader that could go: then only a write can show it */
 	(void)loop_add_fd(l, STDOUT_FILENO, 0, on_reader, v, &v->on_reader);
 }
 

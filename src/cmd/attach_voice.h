@@ -20,13 +20,13 @@ struct attach_session;
 struct attach_voice {
 	struct emit emit;		/* its sink is the session's; notes and documents: stderr */
 	struct loop *loop;
-	struct loop_source *on_reader;	/* NULL: standard output tells nothing of its reader */
+	struct loop_source *on_reader;	/* NULL: standard output shows nothing of its reader */
 	struct attach_session *session;	/* by the command, while it is attached; else NULL */
 	bool json;
 	struct style style;
 	/* a signal has ended it: a reader that sleeps is not waited for much longer */
 	bool hasty;
-	/* why nothing can be written any more: an errno; EPIPE: nobody reads it. 0 = it can */
+	/* why nothing can be written any more: an errno; EPIPE: there is no reader. 0 = it can */
 	int mute;
 	struct str unsaid;		/* not written yet */
 	bool draining;			/* it is being written */

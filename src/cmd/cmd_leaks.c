@@ -271,7 +271,7 @@ static int hold_command(const struct run_options *o, char **argv, FILE *out, int
 	return rc < 0 ? rc : code;
 }
 
-/* The program's own exit code, unless somebody asked for another when there is a find. */
+/* The program's own exit code, unless the user asked for another when there is a find. */
 static int run_command(char **argv, FILE *out, struct err *e)
 {
 	const bool json = job.report.format == LEAKS_JSON;

@@ -73,7 +73,7 @@ static void look_on(pid_t us, pid_t program)
 	_exit(0);
 }
 
-/* Returns when the shell continues the job, or somebody the program. */
+/* Returns when the shell continues the job, or another process the program. */
 static void stop(pid_t program)
 {
 	pid_t us = getpid(), looker = fork();

@@ -20,7 +20,7 @@ struct attached {
 	/* address of the record, in memory that is the process's alone */
 	uint64_t at;
 	/*
-	 * where the ledger's file is mapped; 0 = is not: a forked child's record, whom nobody
+	 * where the ledger's file is mapped; 0 = is not: a forked child's record, which no monitor
 	 * watches, or all but that is gone
 	 */
 	uint64_t tree, end;

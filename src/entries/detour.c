@@ -3,7 +3,7 @@
  * A detour planned: a jump to a stub, 5 bytes, behind the function's first instruction.
  *
  * The first instruction stays, for an int3 may be set on it at any time by the kernel (uprobes) or
- * a debugger: whoever hits that steps over a copy of the instruction as the file has it and
+ * a debugger: the thread that hits it steps over a copy of the instruction as the file has it and
  * continues behind it, and when the int3 goes, the file's first byte comes back. So the jump is
  * right behind it, the stub undoes what the instruction did (undo.h), and the function as it was is
  * run from its beginning on. endbr64 and nop do nothing: nothing is undone then, nor done again.
@@ -336,7 +336,7 @@ static int check_breakpoints(struct plan *p)
 	return 0;
 }
 
-/* What is moved is the jump that stands there. */
+/* What is moved is the jump that is there. */
 static int stack_upon(struct plan *p, const struct pmm_patch *below)
 {
 	if (below->address >= p->f->address + p->moved_end)

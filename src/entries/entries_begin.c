@@ -40,8 +40,8 @@ static struct detour_function function_of(const struct entry_found *f, const uin
 }
 
 /*
- * The place in the same object that the function jumps to at once; the function's own is that of
- * nobody else.
+ * The place in the same object that the function jumps to at once; no other code has the function's
+ * own.
  */
 static uint64_t leads_to(const struct scan *s, const struct entry_found *f)
 {

@@ -5,7 +5,7 @@
  *
  * All code of the object is searched for 32-bit displacements that lead to bytes that would be
  * overwritten. Any byte can look like the beginning of a branch; a hit counts if instructions
- * decoded from some way before it on come to stand there.
+ * decoded from some way before it on end up there.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -76,7 +76,7 @@ static bool ends(const char *at)
 	return !*at;
 }
 
-/* What stands in the brackets: number of arguments, -1 = bad. */
+/* What is in the brackets: number of arguments, -1 = bad. */
 static int arguments_parse(const char *at, int v[MAX_ARGUMENTS], uint64_t *fixed)
 {
 	int nr = 0;

@@ -19,7 +19,7 @@ enum names_prefix {
 	NAMES_NR_PREFIXES,
 };
 
-/* What a symbol tells of its object. */
+/* What a symbol says about its object. */
 enum names_mark {
 	NAMES_MARK_NONE,
 	NAMES_MARK_LIBC = 1 << 0,	/* a C library */

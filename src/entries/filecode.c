@@ -6,9 +6,10 @@
  * copy of the page. The kernel reads the instruction that it steps over, and puts back, from the
  * file; so that is where it is looked for here. A file that cannot be had is none.
  *
- * Jumps of agents that stay in the process are known by what these have noted (struct pmm_attach).
- * What is concluded of a function must be the same with a jump in it: of the instructions under a
- * jump, the rest that it does not cover is no instruction, and a branch among them is not seen.
+ * Jumps of agents that stay in the process are recognised by what these have noted (struct
+ * pmm_attach). What is concluded of a function must be the same with a jump in it: of the
+ * instructions under a jump, the rest that it does not cover is no instruction, and a branch among
+ * them is not seen.
  */
 #include "src/entries/filecode.h"
 
@@ -198,7 +199,7 @@ bool jump_lift(const uint8_t *now, const uint8_t *patched, const uint8_t *origin
 	return any && nr_others <= 1;
 }
 
-/* The part of a jump that is within the code, if it stands there. */
+/* The part of a jump that is within the code, if it is there. */
 static bool lift_one(const struct pmm_patch *p, uint64_t address, uint8_t *code, size_t nr)
 {
 	uint64_t low = p->address > address ? p->address : address, end = p->address + p->nr_bytes;

@@ -61,7 +61,7 @@ void jumps_fini(struct jumps *j);
 /*
  * Put back what was there before a jump: `now`, nr bytes at a patch, which `patched` and `original`
  * are for. Is there one, or a part of one that could not be written to its end? Breakpoints that
- * somebody has set in it since, one at most, stay.
+ * were set in it since, one at most, stay.
  */
 bool jump_lift(const uint8_t *now, const uint8_t *patched, const uint8_t *original, size_t nr,
 	       uint8_t *back);

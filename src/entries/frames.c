@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finding .eh_frame where no header says where it is, and making the index that is missing.
- *
- * .eh_frame is a list: entries that state their length, CIEs and FDEs, the latter naming one of the
+ *.eh_frame is a list: entries that state their length, CIEs and FDEs, the latter naming one of the
  * former before them, and a length of 0 behind the last one (LSB 5.0 core, 10.6). So a list begins
  * at a CIE, and is believed when every entry to the terminator makes sense, and every FDE is about
  * code of the program's. A program may hold anything: each read is inside its bytes, each step goes
@@ -69,7 +68,7 @@ static unsigned width_of(uint8_t encoding)
 	return 0;
 }
 
-/* An address of code. False: it does not fit, or is written in a way that nobody uses there. */
+/* An address of code. False: it does not fit, or is in a form that is not used there. */
 static bool address_read(const struct list *l, size_t at, size_t end, uint8_t encoding,
 			 uint64_t *out)
 {

@@ -2,8 +2,8 @@
 /*
  * One x86-64 instruction as far as moving it is concerned (Intel SDM volume 2; decoded with Zydis).
  *
- * Zydis tells the parts, the bytes are adjusted by hand: an instruction that is moved keeps its own
- * encoding but for a displacement, so nothing that an encoder might choose differently (operand
+ * Zydis decodes the parts, the bytes are adjusted by hand: an instruction that is moved keeps its
+ * own encoding but for a displacement, so nothing that an encoder might choose differently (operand
  * order, prefixes, registers) can change.
  */
 #include "src/entries/insn.h"
@@ -116,7 +116,7 @@ unsigned insn_jump(uint64_t at, uint64_t to, uint8_t *out)
 }
 
 /*
- * A conditional branch: jcc as its long form, loop and jrcxz by way of a short one around a jump.
+ * A conditional branch: jcc as its long form, loop and jrcxz through a short one around a jump.
  */
 static unsigned move_branch(const struct insn *in, uint64_t at, uint8_t *out)
 {
@@ -139,8 +139,8 @@ static unsigned move_branch(const struct insn *in, uint64_t at, uint8_t *out)
 
 /*
  * A call: its return address is pushed and its target jumped to. So the callee, an unwinder and
- * whoever looks for threads inside the moved instructions see the function itself, not a place that
- * goes away.
+ * code that looks for threads inside the moved instructions see the function itself, not a place
+ * that goes away.
  */
 static unsigned move_call(const struct insn *in, uint64_t at, uint8_t *out)
 {

@@ -7,12 +7,12 @@
  *   - it moves the stack pointer by a constant, or pushes something: the stack pointer is moved
  *     back;
  *   - it sets registers from what it leaves alone, and these are neither the caller's nor in
- *     `keep`: nothing is to be done. Whoever sets a register without having read it does not care
+ *     `keep`: nothing is to be done. Code that sets a register unread does not depend on
  *     what it was;
  *   - it changes a register by what has an inverse: that is done;
  *   - done twice it does the same as done once: nothing is to be done. Flags mean nothing where a
  * function begins, and are set anew when the instruction runs again. Below the stack pointer is
- * nobody's memory. All other memory must only be read: whatever is written twice could be seen
+ * memory of no owner. All other memory must only be read: whatever is written twice could be seen
  * twice.
  */
 #include "src/entries/undo.h"

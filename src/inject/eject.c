@@ -179,8 +179,8 @@ static int run_rest(struct remote *r, void *arg, struct err *e)
 
 /*
  * Of an agent that guards blocks, all jumps but those of functions that blocks are given to are
- * undone, and it is told that this is the end. *kept: number of guarded blocks that live: as
- * long as there are any the rest must stay. *quiet: no thread was in it.
+ * undone, and says that this is the end. *kept: number of guarded blocks that live: as long as
+ * there are any the rest must stay. *quiet: no thread was in it.
  */
 static int eject_guards(struct attached *a, uint64_t owner, int64_t *kept, bool *quiet,
 			uint64_t *pause_ns, struct err *e)
@@ -320,8 +320,8 @@ void eject_this(struct attached *a)
 }
 
 /*
- * What was mapped without having been written down is nobody's now. A thread that was at work in it
- * for a pmm that was killed may have finished an agent meanwhile.
+ * What was mapped without having been recorded belongs to no pmm now. A thread that was at work in
+ * it for a pmm that was killed may have finished an agent meanwhile.
  */
 static int eject_all(pid_t pid, pid_t of, bool *removed, uint64_t *pause_ns, struct err *e)
 {

@@ -24,9 +24,9 @@ int eject(pid_t pid, pid_t of, bool *removed, uint64_t *pause_ns, struct err *e)
 void eject_this(struct attached *a);
 
 /*
- * Unmap one's memory and undo the limit, through a thread of the process: no jump leads there,
- * no thread is in it, no other pmm works on it. Whoever is killed meanwhile, it may be begun again.
- * 0 or -errno with `e`.
+ * Unmap one's memory and undo the limit, through a thread of the process: no jump leads there, no
+ * thread is in it, no other pmm works on it. It may be started again, whichever process is killed
+ * meanwhile. 0 or -errno with `e`.
  */
 int eject_memory(struct attached *a, struct remote *r, struct err *e);
 

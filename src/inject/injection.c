@@ -64,7 +64,7 @@ static void sleep_ns(long ns)
 
 /* ---- one at a time -------------------------------------------------------------------------- */
 
-/* Somebody else's jumps, put there at the same time as we meant to: all threads are stopped. */
+/* Another pmm's jumps, put there at the same time as ours: all threads are stopped. */
 static bool outdone(const struct attached *a)
 {
 	struct attached *other = malloc(sizeof(*other));
@@ -83,7 +83,7 @@ static bool outdone(const struct attached *a)
 	return found || is < 0;
 }
 
-/* Nobody has taken the process over, or attached to it, since we held a thread of it last. */
+/* No other pmm has taken the process over, or attached to it, since we held a thread of it last. */
 static int still_ours(const struct attached *a, uint64_t owner, struct err *e)
 {
 	if (attached_is_of(a, owner) && !outdone(a))
@@ -281,7 +281,7 @@ static int lower_went(const struct stopped *all, struct attached *a, uint32_t fi
 }
 
 /*
- * Stop all threads at a moment when none stands among the instructions to be replaced, and put the
+ * Stop all threads at a moment when none is among the instructions to be replaced, and put the
  * jumps in place.
  */
 static int put_in_place(pid_t pid, struct attached *a, uint64_t owner, uint32_t first,

@@ -194,7 +194,7 @@ static bool hooks_run(const struct places *p)
 }
 
 /*
- * Only the near part of stacks: further up are large arrays that nobody has initialised yet, with
+ * Only the near part of stacks: further up are large arrays that are not initialised yet, with
  * signal frames of long ago in them, and in a program whose handlers interrupt the agent all the
  * time some of them point to it.
  */

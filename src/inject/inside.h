@@ -14,7 +14,7 @@
 #include "src/ptrace/stop.h"
 
 /*
- * Call `seen(arg, pc, sp)` for every place that thread `t` stands at or will come back to from a
+ * Call `seen(arg, pc, sp)` for every place that thread `t` is at or will come back to from a
  * signal handler, until it says true. `maps` are the process's. Returns whether it did.
  */
 bool inside_each(const struct stopped *s, const struct stop_thread *t, const struct proc_maps *maps,

@@ -2,8 +2,8 @@
 /*
  * What a killed pmm left in a process. Everything read is outside data.
  *
- * It is looked for and removed while all threads are stopped: whoever is about to attach holds a
- * thread from before he makes the first file until all is written down, so then nobody is.
+ * It is looked for and removed while all threads are stopped: a pmm that is about to attach holds a
+ * thread from before it makes the first file until all is recorded, so then none is.
  */
 #include "src/inject/leftover.h"
 
@@ -39,7 +39,7 @@ struct piece {
 struct leftover {
 	pid_t pid;
 	VEC(struct piece) known;	/* of agents */
-	VEC(struct piece) pieces;	/* memory of nobody */
+	VEC(struct piece) pieces;	/* memory that belongs to no pmm */
 	VEC(int) fds;
 };
 
@@ -51,7 +51,7 @@ static int unseen(int error)
 	return err_is_want(-error) ? -error : 0;
 }
 
-/* Is it the file of a tree that was being made, or made, for this process by somebody else? */
+/* Is it the file of a tree that another pmm was making, or has made, for this process? */
 static bool abandoned(pid_t pid, int fd)
 {
 	struct pmm_tree tree;
@@ -138,7 +138,7 @@ static int memory_find(struct leftover *l)
 	while (!rc && (is = attached_next(l->pid, &maps, &walk, a)) > 0)
 		rc = note_known(l, a);
 	if (is < 0)
-		rc = is;		/* where that is not clear nothing is nobody's */
+		rc = is;		/* where that is not clear nothing counts as abandoned */
 	for (size_t i = 0; !rc && i < maps.nr; i++)
 		if (memfile_mapped(&maps.v[i]) && !is_known(l, maps.v[i].start))
 			rc = vec_push(&l->pieces, (struct piece){ maps.v[i].start, maps.v[i].end });

@@ -347,7 +347,7 @@ static bool is_among(void *arg, uint64_t pc, uint64_t sp)
 }
 
 /*
- * Let a thread that stands among the instructions to be replaced continue in the slot's copy of
+ * Let a thread that is among the instructions to be replaced continue in the slot's copy of
  * them, which does the same whether the jump will be there or not. (Stepping it out would leave it
  * a trace trap behind should we be killed.)
  */
@@ -479,10 +479,10 @@ void patch_missed(const struct attached *a, uint32_t first, struct entries *entr
 }
 
 /*
- * Does a jump of ours stand there, or a part of one that could not be written to its end? 1; 0 when
- * it is the program's own code, or another's, or nothing; -errno when it cannot be known.
- * There may be a breakpoint in it that somebody has set since: what was behind it goes back to its
- * place, and the owner of the breakpoint puts back what the file has there.
+ * Is a jump of ours there, or a part of one that could not be written to its end? 1; 0 when it is
+ * the program's own code, or another's, or nothing; -errno when it cannot be known. There may be a
+ * breakpoint in it that was set since: what was behind it goes back to its place, and the owner of
+ * the breakpoint puts back what the file has there.
  */
 static int is_ours(pid_t pid, const struct pmm_patch *p, uint8_t back[PMM_PATCH_BYTES])
 {

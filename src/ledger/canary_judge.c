@@ -87,7 +87,7 @@ static uint64_t over_seal(const struct canary_judge *l, const struct heap_block 
 /*
  * Alignment and facts are all that is not known from elsewhere. A sealed one that says freed is of
  * a block that is being released right now. Of facts, which are noted after the block is in the
- * tables, the site tells those that were overwritten.
+ * tables, the site has those that were overwritten.
  */
 static enum head_state head_state(const struct canary_judge *l, const struct heap_block *b,
 				  const uint8_t *bytes, unsigned *align_log2)
@@ -130,7 +130,7 @@ static uint64_t facts_of(const struct canary_judge *l, const struct heap_block *
 }
 
 /*
- * First byte of a bad head that differs from what it was, as far as can be told: the alignment that
+ * First byte of a bad head that differs from what it was, as far as is known: the alignment that
  * explains most of it, with its facts or before they were noted, is taken for true.
  */
 static size_t first_wrong_of_head(const struct canary_judge *l, const struct heap_block *b,
@@ -183,7 +183,7 @@ static bool judge_gap(struct canary_judge *l, uint64_t index, unsigned align_log
 	return wrong != SIZE_MAX;
 }
 
-/* By what stands in its edges. */
+/* By what is in its edges. */
 static void judge(struct canary_judge *l, uint64_t index, const struct edges *e,
 		  const uint8_t *before, const uint8_t *behind)
 {

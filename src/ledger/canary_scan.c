@@ -10,7 +10,7 @@
 #include "include/pmm/ledger.h"
 #include "src/ledger/canary_judge.h"
 
-/* of half a tick each, for a clock that nobody may advance */
+/* of half a tick each, for a clock that may not advance */
 #define CLOCK_WAITS	30u
 /* and while its monitor lives, which may be stopped, or on a busy machine not get to it */
 #define ALIVE_WAITS	400u

@@ -5,7 +5,7 @@
  *
  * Meanwhile blocks come and go: damage counts only when the same block (address, size, site, birth)
  * is live in a reading of the ledger before and in one after a second reading of its memory, which
- * is as wrong. Births are told to the tick; so the first of the two is made when the youngest of
+ * is as wrong. Births are known to the tick; so the first of the two is made when the youngest of
  * the damaged blocks is older than that, and a block in the place of another one cannot be taken
  * for it.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A thread that canary scans one process at a time, so that a large heap delays nobody: the
- * monitor's loop starts it and looks in again.
+ * A thread that canary scans one process at a time, so that a large heap delays no other process:
+ * the monitor's loop starts it and looks in again.
  */
 #ifndef LEDGER_CANARY_SCANNER_H
 #define LEDGER_CANARY_SCANNER_H

@@ -5,7 +5,7 @@
  * Each table is a radix tree whose leaves are in order within a mid, and mids of a table neither
  * overlap nor share addresses, so sorting the mids gives a cursor that yields blocks in order; HEAP
  * and DENSE are merged by two cursors. In a running process a leaf is copied until two copies
- * agree: inserts write a block's first word last and deletes write it first, so what stands there
+ * agree: inserts write a block's first word last and deletes write it first, so what is there
  * are blocks that were live. Frozen tables (precopy.h) are read from their copy, which does not
  * change.
  */

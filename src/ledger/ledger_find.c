@@ -260,7 +260,7 @@ static int find_map(pid_t pid, const struct proc_maps *maps, const struct proc_m
 		return 0;
 	rc = choose(pid, maps, &c);
 	if (rc)
-		/* launched: whoever may not look takes the first */
+		/* launched: without permission to look, the first */
 		return err_is_want(rc) || is != -ENOENT ? not_seen(pid, rc, e) : 0;
 	if (is < 0 && is != -ENOENT && c.nr > 1)
 		return not_clear(pid, is, e);

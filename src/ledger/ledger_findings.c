@@ -172,7 +172,7 @@ static uint8_t signal_number(struct ledger_reader *r, uint32_t signal)
 	return 0;
 }
 
-/* The finding of a crash tells the rest by its text. */
+/* The finding of a crash has the rest in its text. */
 static void read_death(struct ledger_reader *r)
 {
 	const struct pmm_death *from = &r->l->death;

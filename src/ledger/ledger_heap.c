@@ -221,7 +221,7 @@ static int copy_points(struct ledger_reader *r)
 	return 0;
 }
 
-/* Of a process that nobody followed in time: how it is now. */
+/* Of a process that was not followed in time: how it is now. */
 static int point_now(struct ledger_reader *r)
 {
 	struct heap *h = r->h;

@@ -64,7 +64,7 @@ int ledger_totals(struct ledger_map *m, struct ledger_totals *t);
 
 /*
  * Heap errors noted so far, complete or not; and how often complete ones were met, which takes
- * longer (`count` may be NULL). 0 where nobody looks for them.
+ * longer (`count` may be NULL). 0 where they are not looked for.
  */
 uint32_t ledger_findings(struct ledger_map *m, uint64_t *count);
 

@@ -271,7 +271,7 @@ static int own_fd(int fd, bool *writable)
 	int own;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	own = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);	/* somebody may hold a lease */
+	own = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);	/* a process may hold a lease */
 	*writable = own >= 0;
 	if (own < 0)
 		own = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

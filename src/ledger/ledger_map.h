@@ -87,7 +87,7 @@ static inline void ledger_map_prefetch(const struct ledger_map *m, uint64_t off)
 /* Bytes of memory the slot takes, tables and arena. */
 uint64_t ledger_map_backing(struct ledger_map *m);
 
-/* The tree's clock now, in ticks, also where nobody advances `tick`. */
+/* The tree's clock now, in ticks, also where no monitor advances `tick`. */
 uint32_t ledger_map_tick(struct ledger_map *m);
 
 /*

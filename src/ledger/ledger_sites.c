@@ -198,8 +198,8 @@ static void finding_sites(struct heap_finding *f, uint32_t *sites[3])
 }
 
 /*
- * Sites that only heap errors name: where one happened, or its block was released, nobody need have
- * allocated.
+ * Sites that only heap errors name: where one happened, or its block was released, no code need
+ * have allocated.
  */
 static void mark_findings(struct sum *sum)
 {

@@ -86,8 +86,8 @@ int ledger_tree_file(const struct ledger_tree *t);
 uint64_t ledger_tree_tick(struct ledger_tree *t);
 
 /*
- * How long whoever ticks may sleep when nothing happens: each time the monitor wakes costs some 20
- * us and the program its caches. In sampled mode processes look at the clock themselves.
+ * How long a ticking monitor may sleep when nothing happens: each time the monitor wakes costs some
+ * 20 us and the program its caches. In sampled mode processes look at the clock themselves.
  */
 uint64_t ledger_tree_calm_ns(const struct ledger_tree *t);
 

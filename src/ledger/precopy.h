@@ -12,10 +12,10 @@
  *     precopy_end(&f);
  *
  * As migration of virtual machines does it (pre-copy). How, and why nothing is missed:
- * doc/ledger.md, "The pre-copy". The moment is that of the tables: a thread stopped in the
- * middle of malloc() or free() may have its block in the program's hands already and not yet in the
- * table, or no longer, which is harmless (doc/leaks.md), and in the middle of realloc() a block is
- * in no table: `moves` tells of these.
+ * doc/ledger.md, "The pre-copy". The moment is that of the tables: a thread stopped in the middle
+ * of malloc() or free() may have its block in the program's hands already and not yet in the table,
+ * or no longer, which is harmless (doc/leaks.md), and in the middle of realloc() a block is in no
+ * table: `moves` has these.
  */
 #ifndef LEDGER_PRECOPY_H
 #define LEDGER_PRECOPY_H

@@ -79,7 +79,7 @@ struct heap_site {
 	uint32_t node;			/* 0: stack unknown */
 	/* the same in all snapshots of a running process; 0: not known */
 	uint32_t number;
-	/* somebody has asked how much of a block of its can be used; in no capture */
+	/* the program has asked how much of a block of its can be used; in no capture */
 	bool usable;
 	/* in sampled mode estimates, like all counts and bytes here */
 	uint64_t allocs, frees;
@@ -119,9 +119,9 @@ struct heap_class {
 	uint64_t failed;
 };
 
-/* What of the allocator's own figures is known, or why it is not. Stands in captures. */
+/* What of the allocator's own figures is known, or why it is not. Stored in captures. */
 enum heap_figures {
-	HEAP_FIGURES_KNOWN,		/* (where they are not valid: nobody has asked) */
+	HEAP_FIGURES_KNOWN,		/* (where they are not valid: not asked for) */
 	/* valid */
 	/* used and free are near enough: the process changed them while they were counted */
 	HEAP_FIGURES_CHANGED,
@@ -296,7 +296,7 @@ struct heap_death {
 	int32_t code;			/* si_code */
 	uint32_t sender;		/* process; 0 = the kernel, or not known */
 	uint32_t status;
-	/* number of the one that tells it; HEAP_NO_FINDING = none */
+	/* number of the one that reports it; HEAP_NO_FINDING = none */
 	uint32_t finding;
 	uint64_t map_start, map_end;
 	uint64_t regs[HEAP_NR_REGS];	/* PMM_DEATH_REGS */
@@ -307,7 +307,7 @@ struct heap_death {
  * include/pmm/check.h).
  */
 struct heap_check {
-	uint8_t level;			/* enum pmm_check_level; 0: nobody looked for them */
+	uint8_t level;			/* enum pmm_check_level; 0: not checked */
 	uint8_t mechanism;		/* enum pmm_guard_mechanism */
 	uint32_t flags;			/* enum pmm_check_flags */
 	uint64_t guarded, guarded_now, guarded_most, canaried, passed;	/* blocks */
@@ -359,7 +359,8 @@ struct heap {
 	/* as the kernel knew it when it was last asked; 0 = not known */
 	uint64_t peak_resident_bytes;
 	/*
-	 * blocks that were found to be free although nobody saw that: counted among the frees, too
+	 * blocks that were found to be free although that was not seen: counted among the frees,
+	 * too
 	 */
 	uint64_t missed_frees;
 	uint64_t skipped_allocs, skipped_bytes;	/* below min_size_bytes */
@@ -440,9 +441,9 @@ static inline const struct heap_srcloc *heap_srcloc(const struct heap *h, const 
 }
 
 /*
- * Blocks were freed that nobody saw: `gone` (a bit for each block, 64 to a word) go out of the live
- * ones, and count as freed and missed; sums of sampled mode, which are estimates, stay as they are.
- * Once for each heap. 0 or -ENOMEM, and nothing has changed.
+ * Blocks were freed unseen: `gone` (a bit for each block, 64 to a word) go out of the live ones,
+ * and count as freed and missed; sums of sampled mode, which are estimates, stay as they are. Once
+ * for each heap. 0 or -ENOMEM, and nothing has changed.
  */
 int heap_forget(struct heap *h, const uint64_t *gone);
 

@@ -63,8 +63,8 @@ struct memory_ops {
 	 */
 	size_t (*read)(void *arg, uint64_t address, void *to, size_t bytes);
 	/*
-	 * How many of the `bytes` at `address` are zero as nobody has touched them yet; 0: not
-	 * known, read them. From several threads at once. May be NULL.
+	 * How many of the `bytes` at `address` are zero as they were never touched; 0: not known,
+	 * read them. From several threads at once. May be NULL.
 	 */
 	uint64_t (*untouched)(void *arg, uint64_t address, uint64_t bytes);
 };
@@ -76,7 +76,7 @@ struct memory {
 	VEC(struct memory_word) words;
 	/* addresses in blocks that the C library owns: these blocks are reached */
 	VEC(uint64_t) owned;
-	/* executable mappings, by address: tells vtables from other things */
+	/* executable mappings, by address: to recognise vtables */
 	VEC(struct memory_span) code;
 	/* asked while it is searched, by several threads at once */
 	struct stop stop;

@@ -77,7 +77,7 @@ const struct frame_name *names_find(struct names *n, uint32_t node, unsigned *nr
 
 /*
  * The innermost frame of a node that is FRAME_PROGRAM and no part of pmm.h's monitor; NULL: the
- * node is nobody's but a library's.
+ * node belongs to a library only.
  */
 const struct frame_name *names_of_program(struct names *n, uint32_t node);
 

@@ -49,7 +49,7 @@ void naming_close(struct naming *n);
 
 /*
  * Where paths of a process that lives in another file system tree begin; "" = here. A chroot's
- * paths may be told as we see them.
+ * paths may be shown as we see them.
  */
 void naming_root(pid_t pid, const struct heap *h, char root[64]);
 

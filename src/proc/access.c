@@ -33,7 +33,7 @@ unsigned access_bytes(const uint8_t *code, unsigned bytes)
 }
 
 /*
- * With 47 bits of address; of processors with 56 what is between is told as unmapped by the
+ * With 47 bits of address; of processors with 56 what is between is reported as unmapped by the
  * kernel.
  */
 static bool is_odd(uint64_t address)

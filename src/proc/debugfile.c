@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Separate debug files: by build id, by .gnu_debuglink, from debuginfod servers when asked for; and
- * .gnu_debugdata.
+ * Separate debug files: by build id, by .gnu_debuglink, from debuginfod servers when asked for;
+ * and.gnu_debugdata.
  *
  * Nothing is taken on trust: a file found by any way must have the build id asked for, or, where
  * the program has none, the checksum that its .gnu_debuglink gives.
@@ -27,7 +27,7 @@ static void add_hex(struct str *s, const uint8_t *id, size_t len)
 		str_addf(s, "%02x", id[i]);
 }
 
-/* Somebody may have to be told that less was seen than there is. */
+/* It may have to be reported that less was seen than there is. */
 static void heed(const struct debug_search *s, int rc)
 {
 	if (s->error && !*s->error && elf_file_unseen(rc))

@@ -42,8 +42,8 @@ static int read_at(int fd, uint64_t off, void *to, size_t size)
 }
 
 /*
- * DF_1_PIE tells a position-independent program from a shared object (the dynamic loader itself is
- * one).
+ * DF_1_PIE distinguishes a position-independent program from a shared object (the dynamic loader
+ * itself is one).
  */
 static bool dynamic_is_pie(int fd, const Elf64_Phdr *ph)
 {
@@ -311,7 +311,7 @@ static enum elf_check_kind follow(struct elf_check *c, struct image *im, uid_t u
 	"or run pmm as the user it switches to"
 
 static const struct message {
-	const char *before, *after;	/* the program's name stands between them, in quotes */
+	const char *before, *after;	/* the program's name is between them, in quotes */
 	const char *hint;
 } messages[ELF_CHECK_NR] = {
 	[ELF_CHECK_NOT_FOUND] = { "cannot find the program ", "",

@@ -23,7 +23,7 @@ enum elf_check_kind {
 	ELF_CHECK_STATIC,
 	ELF_CHECK_STATIC_PIE,
 	ELF_CHECK_NO_LOADER,		/* the dynamic loader it names does not exist */
-	ELF_CHECK_SETUID,		/* set-user-ID or set-group-ID to somebody else */
+	ELF_CHECK_SETUID,		/* set-user-ID or set-group-ID to another user or group */
 	ELF_CHECK_CAPABILITIES,		/* file capabilities that would be gained */
 	ELF_CHECK_BAD_SCRIPT,		/* interpreter missing or nested too deep */
 	ELF_CHECK_SANITIZER,		/* linked with a sanitizer that must come first itself */

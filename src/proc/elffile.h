@@ -26,7 +26,7 @@ struct elf_file {
 	int64_t mtime_ns;
 	uint8_t build_id[ELF_FILE_BUILD_ID_MAX];
 	size_t build_id_len;		/* 0: none */
-	/* of the lowest segment; tells how a debug file is shifted */
+	/* of the lowest segment; shows how a debug file is shifted */
 	uint64_t first_vaddr;
 	/* executable segments, ELF addresses */
 	struct { uint64_t lo, hi; } code[ELF_FILE_CODE_MAX];

@@ -25,9 +25,9 @@ int pages_open(pid_t pid);
 
 /*
  * Append what there is of [start, end), at most `max_pages` (0 = all); but for pages that are only
- * read and all zero, and guard pages (MADV_GUARD_INSTALL), where the kernel tells. `changed`: only
- * what the process has written to since it mapped a file. 0; -EOPNOTSUPP it would take too long,
- * other -errno.
+ * read and all zero, and guard pages (MADV_GUARD_INSTALL), where the kernel reports them.
+ * `changed`: only what the process has written to since it mapped a file. 0; -EOPNOTSUPP it would
+ * take too long, other -errno.
  */
 int pages_find(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_pages,
 	       struct page_runs *to);

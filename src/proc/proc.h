@@ -75,7 +75,7 @@ uint64_t proc_peak_rss(pid_t pid);
  */
 pid_t proc_ns_pid(pid_t pid);
 
-/* The hint where another process may not be read: what would help whoever runs pmm. */
+/* The hint where another process may not be read: what would help the user. */
 void proc_denied_hint(struct err *e);
 
 /* Mappings; release with proc_maps_fini(). 0, -ESRCH, -EACCES, -ENOMEM, with `e` set. */

@@ -52,7 +52,7 @@ static int process_room(pid_t pid, struct err *e)
 }
 
 /*
- * Is a descriptor a userfaultfd that tells of forks? A fork waits until that has been read, perhaps
+ * Is a descriptor a userfaultfd that reports forks? A fork waits until that has been read, perhaps
  * by a thread that is stopped.
  */
 static bool tells_of_forks(pid_t pid, const char *fd)

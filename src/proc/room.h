@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whether there is room for a copy of a process: memory, one process more; and whether the program
- * would be told of it.
+ * would be notified of it.
  */
 #ifndef PROC_ROOM_H
 #define PROC_ROOM_H

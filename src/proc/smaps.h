@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Mappings by the flags that /proc/PID/smaps tells of them (VmFlags, proc_pid_smaps(5)). The kernel
+ * Mappings by the flags that /proc/PID/smaps has of them (VmFlags, proc_pid_smaps(5)). The kernel
  * goes through all page tables for it.
  */
 #ifndef PROC_SMAPS_H

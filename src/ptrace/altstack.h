@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The alternate signal stacks of a process's threads. The kernel tells a thread's own to that
- * thread only, so each is made to ask (sigaltstack(2)), for which it is stopped for a moment.
+ * The alternate signal stacks of a process's threads. The kernel reports a thread's alternate stack
+ * to that thread only, so each is made to ask (sigaltstack(2)), for which it is stopped for a
+ * moment.
  */
 #ifndef PTRACE_ALTSTACK_H
 #define PTRACE_ALTSTACK_H
@@ -22,7 +23,9 @@ struct altstack {
 /* All zero is empty. Release: vec_fini(&a->v). */
 struct altstacks {
 	VEC(struct altstack) v;		/* of threads that have one */
-	/* threads that live but cannot be asked: they stand on a stack of their own making, say */
+	/*
+	 * threads that live but cannot be asked: they run on a stack that they made themselves, say
+	 */
 	size_t nr_silent;
 };
 
@@ -30,8 +33,8 @@ struct altstacks {
 int altstacks_stopped(struct stopped *s, const struct gadget *gadget, struct altstacks *a);
 
 /*
- * Of a thread of a process that runs; nothing when it has ended. Adds to *ns how long it stood
- * still. 0, -ENOMEM, -ESRCH: the process has ended.
+ * Of a thread of a process that runs; nothing when it has ended. Adds to *ns how long it was
+ * stopped. 0, -ENOMEM, -ESRCH: the process has ended.
  */
 int altstacks_running(pid_t pid, pid_t tid, const struct gadget *gadget, struct altstacks *a,
 		      uint64_t *ns);

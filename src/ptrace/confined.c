@@ -4,7 +4,7 @@
  *
  * The kernel obeys the most restrictive of a thread's filters, so each must let us do what we do,
  * whatever the others say. Every thread that has filters is stopped, read and let go, one at a
- * time, since nothing else tells whose filters are whose; a filter is judged once only, however
+ * time, since nothing else shows which filters are whose; a filter is judged once only, however
  * many threads have it. A thread made meanwhile has the filters of the one that made it.
  */
 #include "src/ptrace/confined.h"

@@ -7,7 +7,7 @@
  *     descriptors  the table itself, so that what the program closes is closed. The price: should
  *                  the program call exec while there is a copy, what close-on-exec closes stays
  *                  open as long as that
- *     directories  not (CLONE_FS): a program of which somebody shares them may not enter
+ *     directories  not (CLONE_FS): a program that shares them with others may not enter
  *                  namespaces, nor gain rights by exec
  *     semaphores   not (CLONE_SYSVSEM): what is to be undone at the program's end must not wait for
  *                  ours
@@ -296,8 +296,8 @@ void copy_end(struct copy *c)
 /* ---- what others left behind ----------------------------------------------------------------- */
 
 /*
- * A zombie that looks like a copy: its end was signalled to nobody, it was killed or ended as they
- * do, and has done nothing.
+ * A zombie that looks like a copy: its end was signalled to no process, it was killed or ended as
+ * they do, and has done nothing.
  */
 static bool is_left_over(pid_t pid)
 {

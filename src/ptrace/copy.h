@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A copy-on-write copy of a process, made inside it by one of its own threads, that never executes
- * anything: a child that nobody is told of (exit signal 0), held by ptrace.
+ * anything: a child whose end is not signalled (exit signal 0), held by ptrace.
  *
  * Whenever pmm dies the copy ends, too: killed with the tracing thread (PTRACE_O_EXITKILL), or, in
  * the moment before that is set, by what it does when it is let go (remote_fork()). It then stays

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whether a stopped thread can be made to do something else for a while: whether there is memory
- * below its stack pointer that is its own, and whether it stands where it can be left and come back
+ * below its stack pointer that is its own, and whether it is where it can be left and returned to
  * to.
  */
 #ifndef PTRACE_DIVERT_H

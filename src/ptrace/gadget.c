@@ -110,7 +110,7 @@ static void look_through(pid_t pid, const struct proc_map *m, uint8_t *code, uin
 	}
 }
 
-/* Is the process in the midst of exec? Its mappings then are few, and others a moment later. */
+/* Is the process in the middle of exec? Its mappings then are few, and others a moment later. */
 static bool changing(pid_t pid, const struct proc_maps *before)
 {
 	struct proc_maps now = { 0 };

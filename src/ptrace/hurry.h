@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Real-time priority for the calling thread while threads of a program are stopped, where it may
- * have it (CAP_SYS_NICE, RLIMIT_RTPRIO): nobody should wait for a processor then, least of all pmm.
- * Threads made meanwhile inherit it.
+ * have it (CAP_SYS_NICE, RLIMIT_RTPRIO): no thread should wait for a processor then, least of all
+ * pmm's. Threads made meanwhile inherit it.
  */
 #ifndef PTRACE_HURRY_H
 #define PTRACE_HURRY_H

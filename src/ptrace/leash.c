@@ -108,7 +108,7 @@ int leash_run(struct leash *l)
 }
 
 /*
- * From the stop that `status` tells of (0 = no signal) into the event stop, without an instruction
+ * From the stop that `status` reports (0 = no signal) into the event stop, without an instruction
  * in between, with `regs`.
  */
 static int settle(struct leash *l, struct user_regs_struct *regs, int status)

@@ -80,8 +80,8 @@ int process_copy_take(pid_t pid, const struct process_copy_options *o, struct pr
 size_t process_copy_read(const struct process_copy *s, uint64_t address, void *to, size_t bytes);
 
 /*
- * How much of the memory at an address, up to `bytes`, is zero because nobody has ever touched it:
- * it need not be read, which would fill page tables. 0: it has been touched, or is not known. From
+ * How much of the memory at an address, up to `bytes`, is zero because it was never touched: it
+ * need not be read, which would fill page tables. 0: it has been touched, or is not known. From
  * several threads at once.
  */
 uint64_t process_copy_untouched(const struct process_copy *s, uint64_t address, uint64_t bytes);

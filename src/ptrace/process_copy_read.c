@@ -38,7 +38,7 @@ static size_t pages_in_row(const struct process_copy_state *state, uint64_t addr
 }
 
 /*
- * Of the process itself, which is stopped. What nobody would bring meanwhile is not waited for.
+ * Of the process itself, which is stopped. What would not be brought meanwhile is not waited for.
  */
 static size_t read_held(const struct process_copy_state *state, uint64_t address, void *to,
 			size_t bytes)

@@ -2,7 +2,7 @@
 /*
  * System calls and functions executed by a stopped thread of another process.
  *
- * Between any two calls the thread stands in an event stop, on its way to user mode, with registers
+ * Between any two calls the thread is in an event stop, on its way to user mode, with registers
  * that make it call rt_sigreturn on the frame below its stack: let go there, by us or by the kernel
  * when we die, it comes back to where it was. Made to do something, it has the address of
  * rt_sigreturn as its return address. The order of the requests in divert() and restore() matters:
@@ -320,9 +320,9 @@ uint64_t remote_scratch(const struct remote *r)
 /* ---- a copy --------------------------------------------------------------------------------- */
 
 /*
- * The child, which begins as a thread in the midst of the program, gets a way of its own: its stack
- * pointer is that of another frame, by which it goes to exit_group. So it does whenever nobody
- * holds it.
+ * The child, which begins as a thread in the middle of the program, gets a way of its own: its
+ * stack pointer is that of another frame, by which it goes to exit_group. So it does whenever no
+ * process holds it.
  */
 static int run_fork(void *arg)
 {
@@ -400,7 +400,7 @@ static int make_code(struct remote *r, struct err *e)
 	return rc ? explain(r, rc, "execute code of pmm's", e) : 0;
 }
 
-/* Run until the function has returned, which the system call at the end of our page tells. */
+/* Run until the function has returned, which the system call at the end of our page shows. */
 static int run_function(struct remote *r, int64_t *result)
 {
 	for (;;) {

@@ -70,7 +70,7 @@ struct remote_child {
 
 /*
  * A copy of the process as by fork(), but that it shares the table of descriptors and that its end
- * is signalled to nobody. Traced by the thread that traces r's, it stops before it executes
+ * is signalled to no process. Traced by the thread that traces r's, it stops before it executes
  * anything; PTRACE_EVENT_STOP is not waited for here. Let go, all it does is end, with status
  * REMOTE_CHILD_STATUS. 0; -EAGAIN with `e`: not by this thread; -EDQUOT a limit on processes, other
  * -errno.

@@ -8,7 +8,7 @@
  *                        SIGSTOP: done. On its way back to user mode, before signals are looked at
  *                        and before an interrupted system call starts again. One of what it has
  *                        executed itself, a fault, may be pending then: that is delivered first,
- *                        for it tells of where the thread stands
+ *                        for it is about the instruction that the thread is at
  *     a signal           let it be delivered and interrupt again: it stops at the handler's first
  *                        instruction
  *     PTRACE_EVENT_EXIT  let it end
@@ -101,8 +101,8 @@ static bool nothing_to_stop(pid_t pid, pid_t tid)
 
 /*
  * The dead are refused with EPERM, too, also a first thread whose place the thread that calls exec
- * is just about to take, and one that is traced: when nobody traces it, somebody may have let go of
- * it since.
+ * is just about to take, and one that is traced: when no process traces it, its tracer may have let
+ * go of it since.
  */
 int seize(struct seizing *sz, pid_t tid)
 {
@@ -142,7 +142,7 @@ static int does_not_stop(struct seizing *sz, pid_t tid)
 
 /*
  * Is a signal pending that the processor raises? The kernel stops a thread before it looks for one
- * (get_signal()). Borrowed like that, the thread would get it in the midst of what it is made to
+ * (get_signal()). Borrowed like that, the thread would get it in the middle of what it is made to
  * do. That anything is pending is rare, and cheaper to find out than what.
  */
 static bool fault_pending(pid_t pid, pid_t tid)

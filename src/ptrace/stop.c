@@ -3,7 +3,7 @@
  * All threads of a process stopped, looked at and let go.
  *
  * Each pass over /proc/PID/task seizes and interrupts what is new and then waits for it; once a
- * pass finds nothing new, nobody is left who could make another thread.
+ * pass finds nothing new, no thread is left that could make another one.
  */
 #include "src/ptrace/stop.h"
 
@@ -277,7 +277,7 @@ static int by_rank(const void *a, const void *b)
 }
 
 /*
- * The threads to choose from, best first. Their number, which is 0 in the midst of an exec, or
+ * The threads to choose from, best first. Their number, which is 0 in the middle of an exec, or
  * -ESRCH.
  */
 static int choose(pid_t pid, struct choice choice[MAX_CHOICES])

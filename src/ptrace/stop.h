@@ -4,7 +4,7 @@
  *
  * Threads are seized, never attached: no signal is sent, the program's stops and signals stay what
  * they were. Whatever happens to us, the kernel lets the threads continue; nothing is left stopped.
- * A signal that a thread was about to get is delivered first: the thread then stands at the first
+ * A signal that a thread was about to get is delivered first: the thread then is at the first
  * instruction of its handler.
  */
 #ifndef PTRACE_STOP_H

@@ -10,7 +10,7 @@
  *
  * So this is the one place below the commands that gives a signal of the process an action: nothing
  * but a handler ends the wait in PTRACE_SEIZE, and only in this very thread may PTRACE_DETACH be
- * called meanwhile. The signal is one that nobody handles; all other threads never get it.
+ * called meanwhile. The signal is one that no other code handles; all other threads never get it.
  */
 #include "src/ptrace/tracer.h"
 

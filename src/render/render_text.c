@@ -255,7 +255,7 @@ static void put_heading(struct printer *p, const struct table *t)
 }
 
 /*
- * Indentation that leaves chains flat: an only child stands where its parent does. `shown` is the
+ * Indentation that leaves chains flat: an only child is where its parent is. `shown` is the
  * indentation of the last row at each depth, so one pass suffices; whether a row has siblings is
  * found by looking ahead at equal depth.
  */

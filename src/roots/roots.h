@@ -44,7 +44,7 @@ struct roots {
 	 */
 	bool complete;
 	bool has_chunks;		/* the allocator is glibc's */
-	/* somebody may have asked how much of blocks can be used, and nobody knows of which */
+	/* the program may have asked how much of blocks can be used; it is not known of which */
 	bool asks_usable;
 	struct roots_state *state;
 };

@@ -5,8 +5,8 @@
  *
  * They belong together when the process number does, as the process itself saw it, and every module
  * is where the capture says with the build id that it says. A capture has no note of blocks on
- * their way (struct pmm_move): threads that died inside realloc are known by a return address into
- * the agent near the top of their stacks.
+ * their way (struct pmm_move): threads that died inside realloc are recognised by a return address
+ * into the agent near the top of their stacks.
  */
 #include <elf.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 
 #include "src/roots/roots_priv.h"
 
-/* a hook's caller stands at most so far above the thread's stack pointer */
+/* a hook's caller is at most so far above the thread's stack pointer */
 #define NEAR_BYTES	(8ull << 20)
 #define MAX_FRAME	(256ull << 10)	/* of the allocator's stack that is looked at */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pages of a running process and of its copy, as the kernel tells; those of a core file.
+ * The pages of a running process and of its copy, as the kernel reports them; those of a core file.
  */
 #ifndef ROOTS_ROOTS_PAGES_H
 #define ROOTS_ROOTS_PAGES_H

@@ -73,7 +73,7 @@ struct roots_find {
 	bool any_arena;			/* also arenas in which no block is known */
 	bool has_chunks;		/* blocks are chunks of glibc's */
 	bool asks_usable;		/* some object may call malloc_usable_size() */
-	/* somebody gets blocks from the allocator that pmm does not see */
+	/* other code gets blocks from the allocator that pmm does not see */
 	bool has_other_ways;
 	/* found */
 	struct roots_ranges ranges;

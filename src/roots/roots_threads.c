@@ -145,7 +145,7 @@ static bool is_shared(const struct threads *t, uint64_t at)
 }
 
 /*
- * The stack from its pointer up, or all of it when the thread stands on another one: signal
+ * The stack from its pointer up, or all of it when the thread is on another one: signal
  * handlers, coroutines.
  */
 static int stack_mark(struct threads *t, const struct process_copy_thread *thread)
@@ -189,7 +189,7 @@ static int registers_add(struct roots_find *f, const struct process_copy_thread 
 }
 
 /*
- * A stack in a block (of a coroutine, or given to pthread_create) is in use whoever points to it;
+ * A stack in a block (of a coroutine, or given to pthread_create) is in use whatever points to it;
  * so is a record.
  */
 static int owned_add(struct roots_find *f, uint64_t address)

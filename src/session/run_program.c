@@ -35,7 +35,7 @@ struct run {
 	struct coverage living; /* that continue after the program */
 	struct heap *heap; /* of the program itself, kept for the summary */
 	struct heap *largest; /* of another process, with a higher peak than all so far */
-	bool in_background; /* nobody waits for the summary any more */
+	bool in_background; /* the summary is not waited for any more */
 };
 
 /* For the summary. */

@@ -4,8 +4,7 @@
  *
  * A session takes a struct of options and a sink. It keeps what it knows in its own structs, so
  * that two of them in one process know nothing of each other; it prints nothing, and leaves the
- * signals of the process as they are. Whoever runs it decides what becomes of its notes and
- * documents.
+ * signals of the process as they are. Its caller decides what becomes of its notes and documents.
  *
  * All calls of a sink come from the thread that runs the session. Unless a contract says otherwise,
  * nothing of a process is held during them.
@@ -25,7 +24,7 @@ enum session_kind {
 	SESSION_NOTE,		/* a line that belongs to the result, or a remark */
 	SESSION_WARNING,	/* the result is not complete */
 	SESSION_HINT,		/* what helps; of the note before it */
-	SESSION_PROGRESS,	/* only of use while somebody waits */
+	SESSION_PROGRESS,	/* only of use while the user waits */
 };
 #define SESSION_NR_KINDS (SESSION_PROGRESS + 1)
 
@@ -37,13 +36,13 @@ struct session_ops {
 	void (*error)(void *arg, const struct err *e);
 	/*
 	 * A result. `follows`: it continues an earlier one, and a form for people leaves a line
-	 * free between them. 0 or -errno; -EPIPE: nobody reads it any more, which is no error.
+	 * free between them. 0 or -errno; -EPIPE: there is no reader any more, which is no error.
 	 */
 	int (*document)(void *arg, const struct doc *d, bool follows);
 	/*
 	 * Something happened while a process is watched, which continues meanwhile: it must be
 	 * taken without waiting for anybody, but see attach_session_wait(). 0; -ENOMEM: it is not
-	 * whole; another -errno: nobody wants events any more, and the watching ends.
+	 * whole; another -errno: no more events are wanted, and the watching ends.
 	 */
 	int (*event)(void *arg, const struct event *e);
 	/* A result in a form of its own: suppressions, XML. As document(). */
@@ -55,7 +54,7 @@ struct session_ops {
 	void (*released)(void *arg, bool found);
 	/*
 	 * This process is a copy that continues where the first one ends, without a terminal: notes
-	 * reach nobody any more.
+	 * have no reader any more.
 	 */
 	void (*background)(void *arg);
 };

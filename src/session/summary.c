@@ -160,7 +160,7 @@ static void note_drop(const struct session_sink *to, const struct heap *h, unsig
 	str_fini(&text);
 }
 
-/* What the figures below leave out. Told even with --quiet: nothing is lost silently. */
+/* What the figures below leave out. Reported even with --quiet: nothing is lost silently. */
 static void note_drops(const struct session_sink *to, const struct summary *s)
 {
 	const struct heap *h = s->heap;

@@ -5,7 +5,7 @@
  *
  *	header | section | section | ... | table of contents (a section) | end mark
  *
- * Tables of the heap are stored column by column; what columns a section has is said once, in
+ * Tables of the heap are stored column by column; what columns a section has is defined once, in
  * file_format.c.
  */
 #ifndef STORE_FILE_FORMAT_H

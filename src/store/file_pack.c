@@ -269,7 +269,7 @@ void pack_column(struct pack *p, const void *base, size_t stride, unsigned bytes
 	}
 }
 
-/* A section of zeros that nobody needs to know, not compressed. */
+/* A section of zeros that no reader needs to know, not compressed. */
 void pack_pad(struct pack *p, uint64_t need)
 {
 	static const uint8_t zeros[4096];

@@ -4,7 +4,7 @@
  *
  * Every byte is covered by a checksum, every count is held against what a file of that size can
  * hold before memory is taken, and the finished heap is checked as a whole, so what a caller gets
- * is sound whoever wrote the file.
+ * is sound whatever wrote the file.
  */
 #include "src/store/capture.h"
 
@@ -259,7 +259,7 @@ static int join_frames(struct reading *r)
 }
 
 /*
- * What all tables take that the table of contents lists. It is not believed, only told when the
+ * What all tables take that the table of contents lists. It is not trusted, only reported when the
  * limit is met.
  */
 static void sum_up(struct unpack *u)

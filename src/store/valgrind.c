@@ -216,9 +216,9 @@ static void on_end(void *arg, const char *name)
 	if (e == FRAME && parent == STACK && around(v, 2) == ERROR && v->nr_stacks &&
 	    vec_push(&v->stack[v->nr_stacks - 1].frames, v->frame))
 		v->rc = -ENOMEM;
+	/* Valgrind reports leaks whether asked for or not; pmm leaks knows better */
 	if (e == ERROR && parent == OUTPUT && !str_starts(str_text(&v->kind), "Leak_"))
-		valgrind_add_error(
-			v); /* leaks are told whether asked for or not; pmm leaks knows better */
+		valgrind_add_error(v);
 	str_clear(&v->chars);
 	v->depth--;
 }

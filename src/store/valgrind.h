@@ -29,7 +29,7 @@ struct valgrind *valgrind_new(void);
 void valgrind_free(struct valgrind *v);
 
 /*
- * More of the text; `now_ns` is when what it tells came to light. 0, -EBADMSG with `e`: it is no
+ * More of the text; `now_ns` is when what it reports was detected. 0, -EBADMSG with `e`: it is no
  * such XML (what was read before stays), -ENOMEM.
  */
 int valgrind_feed(struct valgrind *v, const char *text, size_t bytes, uint64_t now_ns,
@@ -41,7 +41,7 @@ int valgrind_feed(struct valgrind *v, const char *text, size_t bytes, uint64_t n
  */
 struct heap *valgrind_heap(struct valgrind *v);
 
-/* Has the program's end been told? */
+/* Has the program's end been reported? */
 bool valgrind_ended(const struct valgrind *v);
 
 /*

@@ -98,7 +98,7 @@ struct valgrind {
 	uint64_t count;
 };
 
-/* The error that was read becomes a finding; v->rc tells of trouble with memory. */
+/* The error that was read becomes a finding; v->rc is set when memory runs out. */
 void valgrind_add_error(struct valgrind *v);
 
 /* Nothing of it was read yet. */

@@ -27,7 +27,7 @@ uint64_t dwarf_type_bytes(Dwarf_Die *type);
 /*
  * The pointer at an offset in something of a type. Its path there is appended ("[3].next"). false:
  * there is none; what was appended leads as far as it is known, and *rest is the offset in that.
- * *pointee: what it points to, as dwarf_type_of(); addr NULL: nobody knows (void).
+ * *pointee: what it points to, as dwarf_type_of(); addr NULL: not known (void).
  */
 bool dwarf_type_pointer(struct dwarf_types *t, Dwarf_Die *type, uint64_t offset, struct str *path,
 			Dwarf_Die *pointee, uint64_t *rest);

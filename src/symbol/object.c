@@ -4,8 +4,8 @@
  * opened when needed.
  *
  * A file whose build id is not the one that ran is not used. The separate debug file, found by that
- * id, serves even when the file itself is gone. DWARF comes first, then .symtab, then .dynsym with
- * .gnu_debugdata.
+ * id, serves even when the file itself is gone. DWARF comes first, then .symtab, then .dynsym
+ * with.gnu_debugdata.
  */
 #include "src/symbol/object.h"
 
@@ -26,8 +26,8 @@ static void failed(const struct object_options *opt, int rc)
 }
 
 /*
- * What libelf and libdw have met since errno was 0. Where they give less than there is, nobody else
- * says so.
+ * What libelf and libdw have met since errno was 0. Where they give less than there is, nothing
+ * else says so.
  */
 static void heed(const struct object_options *opt)
 {
@@ -186,7 +186,7 @@ void object_open(struct object *o, const struct object_options *opt)
 	o->state = check_main(o, opt);
 	if (o->state != SYMBOL_FILE_OK && o->build_id_len &&
 	    !debug_file_by_id(&opt->search, o->build_id, o->build_id_len, "", &o->main))
-		o->has_main = true;	/* a copy of it elsewhere; state still tells of the path */
+		o->has_main = true;	/* a copy of it elsewhere; state is still about the path */
 	o->has_main = o->main.elf != NULL;
 	errno = 0;
 	id = o->build_id_len ? o->build_id : o->main.build_id;

@@ -59,7 +59,7 @@ int object_find(struct object *o, const struct object_options *opt, uint64_t add
 /* The DWARF to use, opened. NULL = none. */
 struct dwarf_info *object_dwarf(struct object *o, const struct object_options *opt);
 
-/* Symbols of its data, and how to unwind its frames (NULL = nobody says). */
+/* Symbols of its data, and how to unwind its frames (NULL = not known). */
 struct datatab *object_data(struct object *o, const struct object_options *opt);
 Dwarf_CFI *object_cfi(struct object *o, const struct object_options *opt);
 

@@ -80,7 +80,7 @@ struct symcache_writer *symcache_writer_new(void);
 void symcache_writer_free(struct symcache_writer *w);
 
 /*
- * Begin the next address / add a frame to it (NULL strings: none). Trouble is told by
+ * Begin the next address / add a frame to it (NULL strings: none). Errors are reported by
  * symcache_write().
  */
 void symcache_add_address(struct symcache_writer *w, uint64_t address);

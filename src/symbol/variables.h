@@ -55,7 +55,7 @@ bool symbol_thread_variable(struct symbolizer *sym, uint32_t module, uint64_t of
 /*
  * Where a module's thread-local block is for a thread (x86-64, by its thread pointer): of the
  * program itself (`first`) below that; of a library as its own relocations say. false = it has
- * none, or nobody knows.
+ * none, or it is not known.
  */
 bool symbol_thread_block(struct symbolizer *sym, uint32_t module, bool first,
 			 uint64_t thread_pointer, const struct dwarf_memory *m, uint64_t *start,

@@ -65,7 +65,7 @@ void census_exec(struct census *c, const struct pmm_message *m, pid_t from)
 	/* no process withdraws what others expect */
 	if (m->why >= PMM_NR_EXECS || (m->why == PMM_EXEC_FAILED && m->number))
 		return;
-	if (!pid) {		/* nobody can say whether its agent turned up */
+	if (!pid) {		/* it cannot be known whether its agent turned up */
 		if (m->why != PMM_EXEC_TRACKED && m->why != PMM_EXEC_FAILED)
 			untracked(c, name, m->why, 0);
 		return;

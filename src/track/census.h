@@ -3,9 +3,9 @@
  * The programs that processes of a tree have executed, against the agents that turned up in them:
  * who is left was not tracked.
  *
- * What is said before an exec is an expectation by process number. The agent of the new image
- * answers it when it hands in its ledger, or says that it has none. Messages may be heard in
- * another order than they were sent, so times count, which both sides read from one clock.
+ * A message before an exec is an expectation by process number. The agent of the new image answers
+ * it when it hands in its ledger, or says that it has none. Messages may be heard in another order
+ * than they were sent, so times count, which both sides read from one clock.
  */
 #ifndef TRACK_CENSUS_H
 #define TRACK_CENSUS_H
@@ -19,9 +19,9 @@
 #include "src/base/vec.h"
 
 #define CENSUS_MAX_UNTRACKED	4096	/* programs and reasons that are distinguished */
-#define CENSUS_MAX_PROCESSES	(1u << 20)	/* numbers: whoever is in the tree may name any */
+#define CENSUS_MAX_PROCESSES	(1u << 20)	/* numbers: a process of the tree may name any */
 
-/* One process number, whoever has it. */
+/* One process number, whichever process has it. */
 struct census_process {
 	uint64_t expected_ns;		/* 0 = nothing is expected */
 	uint64_t here_ns;		/* the last agent of a new image */

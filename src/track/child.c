@@ -129,7 +129,7 @@ int child_start(struct child *c, const char *path, char **argv, char **env, stru
 
 /*
  * Is a shell waiting to hear that the job stopped? Job control needs a terminal, and SIGSTOP is
- * only mirrored by the job's leader: whoever sends that to a part of a job knows the part, and will
+ * only mirrored by the job's leader: a sender of that to a part of a job knows the part, and will
  * continue the part.
  */
 static bool shell_watches(int sig)
@@ -229,7 +229,9 @@ bool child_signals(struct child *c, bool (*from_inside)(void *arg, pid_t pid), v
 		}
 		if (si.ssi_signo == SIGCONT && !c->stopped)
 			continue;
-		/* a hang-up: the kernel tells the session's leader, a shell then tells the job */
+		/*
+		 * a hang-up: the kernel signals the session's leader, a shell then signals the job
+		 */
 		if (si.ssi_code > 0 && getsid(0) != getpid())
 			continue;
 		if (si.ssi_code <= 0 &&

@@ -4,9 +4,8 @@
  * it and the shell.
  *
  * pmm changes its own limits and, by callbacks of the caller, its signals; the program gets what
- * pmm was given. Terminal signals
- * reach the program by themselves (same process group), so pmm ignores them; what somebody sends to
- * pmm alone is passed on.
+ * pmm was given. Terminal signals reach the program by themselves (same process group), so pmm
+ * ignores them; what another process sends to pmm alone is passed on.
  */
 #ifndef TRACK_CHILD_H
 #define TRACK_CHILD_H
@@ -81,8 +80,8 @@ int child_start(struct child *c, const char *path, char **argv, char **env, stru
 /*
  * Empty signal_fd: collect the program's end or stop (pmm then stops as well where a shell
  * watches), pass on what others sent. `from_inside(arg, pid)`: was it sent by a traced process
- * (then it is not passed back)? Returns true when somebody asked pmm itself to end after the
- * program is gone (SIGTERM, SIGHUP).
+ * (then it is not passed back)? Returns true when pmm itself was asked to end after the program is
+ * gone (SIGTERM, SIGHUP).
  */
 bool child_signals(struct child *c, bool (*from_inside)(void *arg, pid_t pid), void *arg);
 

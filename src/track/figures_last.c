@@ -13,7 +13,7 @@
 /* ... in the first second, which for many programs is all there is */
 #define REST_EARLY	100
 #define EARLY_NS	1000000000u
-/* of a process whose heap nothing has happened to, as far as the ledger tells; doubles ... */
+/* of a process whose heap nothing has happened to, as far as the ledger shows; doubles ... */
 #define CALM_NS		2000000000u
 #define MOST_CALM_NS	(512ull * CALM_NS)
 #define MOST_FIRST_NS	1000000000u

@@ -15,7 +15,7 @@
 #include "src/model/heap.h"
 
 struct figures_last {
-	/* nothing but names and figures; NULL = nobody has asked yet */
+	/* nothing but names and figures; NULL = not asked for yet */
 	struct heap *asked;
 	uint64_t start_ns;
 	uint64_t events;		/* of its heap, when it was asked last */

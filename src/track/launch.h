@@ -27,7 +27,7 @@
  * Threads: one for all calls. A step never waits longer than its argument says; beside that it
  * takes 20 ms, and what reading one heap takes. launch_open() and launch_start() take milliseconds,
  * launch_fork() waits for the new process for 5 seconds at most, launch_close() for the end of a
- * program that it kills. Nothing else blocks. The ticker's thread, while somebody is searched at
+ * program that it kills. Nothing else blocks. The ticker's thread, while a process is searched at
  * its end, is the only other one.
  *
  * Clock: see ticker.h; without a ticker in the options the launch has one of its own, which ticks

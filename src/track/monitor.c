@@ -22,7 +22,7 @@
 #define START_WAIT_NS  1000000000ull /* for a launched process to hand in a ledger */
 #define UNCLAIMED_NS   100000000ull  /* between looks for such */
 #define SOON_NS	       500000000ull
-#define CALM_SHARE     8	     /* time since somebody came or went : longest wait */
+#define CALM_SHARE     8	     /* time since a process came or went : longest wait */
 #define HAND_OVER_MS   5000
 #define LONGEST_NS     1000000000ll
 
@@ -138,7 +138,8 @@ int monitor_init(struct monitor *m, struct ledger_tree *board, struct child *c,
 }
 
 /*
- * Nobody waits any more, and nobody will: first the flag, then those who asked before they saw it.
+ * No process waits any more, and none will: first the flag, then those that asked before they saw
+ * it.
  */
 static void let_all_go(struct monitor *m)
 {
@@ -466,7 +467,7 @@ static unsigned unclaimed(struct monitor *m, bool mapped, pid_t *pid)
 
 /*
  * How many are left? One that had no ledger just now may have said that it has one and ended since:
- * nobody is left only if nothing is unheard.
+ * no process is left only if no message is unread.
  */
 static unsigned left(struct monitor *m, bool mapped, pid_t *pid)
 {

@@ -6,7 +6,8 @@
  *	loop_add_fd(loop, monitor_fd(&m), EPOLLIN, on_monitor, &m, &source);
  *	on_monitor: monitor_turn(&m);		events come as calls of struct monitor_ops
  *
- * Who has nothing else to do waits with it: monitor_step(), monitor_until_root() and the like.
+ * A caller with nothing else to do waits with it: monitor_step(), monitor_until_root() and the
+ * like.
  *
  * One thread; one monitor a thread, since its sign of life is one word of the thread (pulse.h). It
  * wakes every 10 ms for visits, in sampled mode up to 50 ms, and at once for ends, signals and
@@ -14,8 +15,8 @@
  * in callbacks is done between ticker_begin() and ticker_pause(); `leaving` is.
  *
  * Signals are handed in (struct child). When the monitor is stopped, the processes continue, and
- * those that wait at their end wait on; when it is killed, the kernel says so on the board, and
- * nobody waits any more. Prints nothing: what there is to report goes to the callbacks or is
+ * those that wait at their end wait on; when it is killed, the kernel says so on the board, and no
+ * process waits any more. Prints nothing: what there is to report goes to the callbacks or is
  * counted here.
  */
 #ifndef TRACK_MONITOR_H
@@ -90,7 +91,7 @@ struct monitor {
 	struct ticker own, *ticker; /* the board's clock; handed in, or its own */
 	struct loop *loop;	  /* of its own */
 	struct loop_source *timer; /* the next visits */
-	bool messages;		  /* somebody has said something */
+	bool messages;		  /* a message has come */
 	int root_fd;		  /* the program's pidfd, where signals do not tell of its end */
 	struct loop_source *root_end;
 	bool leaves;		  /* processes wait at their end */
@@ -104,7 +105,7 @@ struct monitor {
 	bool root_done;		  /* delivered: the program's number may be another's by now */
 	uint64_t seen_ns, next_left_ns; /* for monitor_goes_on() */
 	bool handed_over;	  /* another process continues */
-	bool stirred;		  /* somebody has ended: visits do not wait for the next tick */
+	bool stirred;		  /* a process has ended: visits do not wait for the next tick */
 	bool behind;		  /* there is more to do than a step has time for */
 	uint32_t visited;	  /* the tick of the last visits */
 	uint64_t interval_ns;	    /* --interval, 0 = adaptive */
@@ -150,7 +151,7 @@ void monitor_until_root(struct monitor *m);
 /* How many processes of the tree continue, with a ledger or on the way to one; one in *pid. */
 unsigned monitor_left(struct monitor *m, pid_t *pid);
 
-/* Are there any, also ones without a sign of it for a second, and was nobody asked to end? */
+/* Are there any, also ones without a sign of it for a second, and was no process asked to end? */
 bool monitor_goes_on(struct monitor *m);
 
 /* Deliver those that live as they are. */

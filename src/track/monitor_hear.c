@@ -17,7 +17,7 @@ void monitor_lose(void *arg)
 
 /*
  * The process has a ledger already. Then another image is in its place now, or another copy of the
- * agent: what they had before is told and not delivered.
+ * agent: what they had before is reported and not delivered.
  */
 static void strike_out_older(struct monitor *m, struct watched *w, uint64_t now_ns)
 {

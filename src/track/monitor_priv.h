@@ -13,7 +13,7 @@ int monitor_await_end(struct monitor *m, struct watched *w);
 /* Strike it out of the roll, and free it. */
 void monitor_drop(struct monitor *m, struct watched *w);
 
-/* For struct serve: somebody has a ledger, or asks. */
+/* For struct serve: a process has a ledger, or asks. */
 void monitor_hear(void *arg, const struct pmm_message *said, const struct message_peer *from,
 		  int socket, int fd);
 void monitor_lose(void *arg);

@@ -23,8 +23,8 @@ int pulse_take(struct pulse *l, struct pmm_tree *board, unsigned i)
 		return -errno;
 	l->word = &board->life[i];
 	/*
-	 * the word, then which of them counts: at no moment does the one that counts belong to
-	 * nobody
+	 * the word, then which of them counts: the one that counts belongs to a thread at every
+	 * moment
 	 */
 	__atomic_store_n(l->word, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	__atomic_store_n(&board->life_at, i, __ATOMIC_RELEASE);

@@ -119,7 +119,9 @@ static bool have_spare(struct serve *s)
 	return s->spare_fd >= 0;
 }
 
-/* Without a spare descriptor nobody could be turned away: what was handed in is given up first. */
+/*
+ * Without a spare descriptor no process could be turned away: what was handed in is given up first.
+ */
 static void hand_over(struct serve *s, const struct pmm_message *m, const struct message_peer *from,
 		      int socket, int fd)
 {

@@ -50,7 +50,7 @@ struct serve {
 	/* given up when there are no more descriptors, so that who connects can be let go */
 	int spare_fd;
 	struct loop *loop;			/* borrowed; NULL: none yet */
-	/* somebody has connected or said something */
+	/* a process has connected or sent a message */
 	void (*wake)(void *arg, uint32_t events);
 	void *wake_arg;
 	uint64_t address;

@@ -33,7 +33,7 @@ static int new_socket(void)
 	return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-/* Told to everybody (/proc/net/unix), so it has nothing to do with the cookie. */
+/* Visible to all (/proc/net/unix), so it is not derived from the cookie. */
 static uint64_t new_address(void)
 {
 	uint64_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Processes of a tree told from strangers, and asked how they ended. */
+/* Which processes belong to a tree, and how they ended. */
 #include "src/track/slot_pid.h"
 
 #include <dirent.h>
@@ -192,7 +192,7 @@ static void look_at_all(struct unclaimed *u, pid_t oldest)
 		closedir(dir);
 }
 
-/* Is it the number of a process, rather than of some other thread or of nobody? */
+/* Is it the number of a process, rather than of some other thread or of none? */
 static bool is_process(pid_t pid)
 {
 	uint64_t group;

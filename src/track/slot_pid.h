@@ -32,9 +32,9 @@ bool slot_pid_may_be(const struct slot_pid *w, pid_t pid);
 
 /*
  * Processes of the tree that have no ledger: just launched, or forked and without an event so far.
- * `has_ledger(arg, pid)` tells the others; `mapped` leaves out those that do not have the board
- * mapped. `soon`: the root was started less than half a second ago. Their number, one of them in
- * *pid (may be NULL). Looks at processes younger than the root only.
+ * `has_ledger(arg, pid)` says which others are; `mapped` leaves out those that do not have the
+ * board mapped. `soon`: the root was started less than half a second ago. Their number, one of them
+ * in *pid (may be NULL). Looks at processes younger than the root only.
  */
 unsigned slot_pid_unclaimed(const struct slot_pid *w, bool mapped, bool soon,
 			    bool (*has_ledger)(void *arg, pid_t pid), void *arg, pid_t *pid);

@@ -14,7 +14,7 @@
  * The thread exists to tick, not to wait: work of seconds on the loop's only thread would else stop
  * the clock of all boards, and their processes would take the monitor for dead. It is started by
  * the first such work, and sleeps outside of it; when it cannot be had the clock stops meanwhile,
- * which agents bear for 2 seconds. When the whole of pmm is stopped or killed nobody ticks.
+ * which agents bear for 2 seconds. When the whole of pmm is stopped or killed nothing ticks.
  *
  * All functions are for the thread that steps the loop.
  */

@@ -556,7 +556,7 @@ int attach_detach(struct attach *a, struct heap **final, bool *removed, struct e
 		a->info.nr_guarded_left = rc;
 		rc = 0;
 	}
-	/* ended or called exec just now, or somebody else took the agent out */
+	/* ended or called exec just now, or another pmm took the agent out */
 	if (rc == -ESRCH || rc == -ENOENT || (rc == -EAGAIN && exec_look(a))) {
 		a->info.ended = a->w && process_ended(a);
 		exec_look(a);

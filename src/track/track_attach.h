@@ -19,7 +19,7 @@
  *
  * Threads: one. attach_open(), attach_start() and attach_detach() stop threads of the process and
  * take milliseconds, as does a step after which libraries were loaded; they are bounded. A step
- * never waits longer than it is told.
+ * never waits longer than its argument says.
  *
  * Clock: the process's clock is ticked by the ticker of the options, while the loop of that is
  * stepped or its long work is marked; without one, by attach_step(). When it stops for long, the
@@ -29,8 +29,8 @@
  * detach leaves the agent to the watchdog (src/ptrace/watchdog.h), which takes it out; so does who
  * is killed. When pmm is stopped, the process continues, its clock does not.
  *
- * Whoever has started must detach whatever happens (except by a signal that cannot be caught);
- * attach_close() detaches when that was not done. Prints nothing.
+ * A caller that has started must detach whatever happens (except by a signal that cannot be
+ * caught); attach_close() detaches when that was not done. Prints nothing.
  */
 #ifndef TRACK_TRACK_ATTACH_H
 #define TRACK_TRACK_ATTACH_H
@@ -137,7 +137,7 @@ enum attach_event attach_next(struct attach *a, struct heap **found);
 /* ATTACH_ENDED or ATTACH_EXECED since a step has seen that; else ATTACH_NONE. */
 enum attach_event attach_end(const struct attach *a);
 
-/* For who has nothing else to do: step until `until_ns` on the tree's clock or the end. */
+/* For a caller with nothing else to do: step until `until_ns` on the tree's clock or the end. */
 enum attach_event attach_wait(struct attach *a, uint64_t until_ns);
 
 /* Nanoseconds on the tree's clock: the time axis of totals, points and heaps. */

@@ -40,7 +40,7 @@ struct watched {
 	bool is_root;
 	bool ended;
 	unsigned nr_asked;	/* how often it asked to be searched at its end */
-	/* ... and when, as it was heard; 0 = it does not wait, or nobody heard that */
+	/* ... and when, as it was heard; 0 = it does not wait, or that was not heard */
 	uint64_t asked_ns;
 	uint64_t held_ns;	/* for how long it waited */
 	uint64_t launched_ns; /* when the monitor started it; 0 = it did not */
@@ -88,8 +88,8 @@ void watched_replace(struct watched *w);
 bool watched_has_ended(const struct watched *w);
 
 /*
- * Are both of one process, which may have ended? Before Linux 6.9 that cannot be told of two with
- * the same number: then `otherwise`.
+ * Are both of one process, which may have ended? Before Linux 6.9 that is not known of two with the
+ * same number: then `otherwise`.
  */
 bool watched_same(const struct watched *a, const struct watched *b, bool otherwise);
 

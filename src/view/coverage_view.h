@@ -18,7 +18,7 @@ struct coverage_words {
 
 /*
  * Add rows to a table of facts: the first says how many, the others which were left out and why.
- * `told`: those that were not tracked are said elsewhere.
+ * `told`: those that were not tracked are reported elsewhere.
  */
 void coverage_rows(struct table *t, struct coverage *c, const struct coverage_words *words,
 		   bool told);

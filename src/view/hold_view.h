@@ -55,8 +55,8 @@ struct hold_view_root {
 	uint64_t blocks, bytes;		/* of those asked for, that hang on it */
 	struct hold_alone alone;	/* all of its pointers cleared */
 	/*
-	 * the root that would hold the last block of the chain then; NULL = none would, or nobody
-	 * looked
+	 * the root that would hold the last block of the chain then; NULL = none would, or it was
+	 * not looked for
 	 */
 	char *otherwise;
 	uint64_t chain_blocks;

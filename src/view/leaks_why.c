@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Why an entry is a leak or none, in a line for whoever was woken up: what points to the
- * blocks, how old they are, how they grow.
+ * Why an entry is a leak or none, in one line: what points to the blocks, how old they are, how
+ * they grow.
  */
 #include <string.h>
 

@@ -43,7 +43,7 @@ static const char *const why_text[HEAP_NR_FIGURES] = {
 	[HEAP_FIGURES_LOCKED] = "the allocator may have been locked when the program ended",
 };
 
-/* Where nobody got to ask it. */
+/* Where it could not be asked. */
 static const char *const end_text[] = {
 	[HEAP_RUNNING] = "it was not asked", [HEAP_EXITED] = "it gave none when the program ended",
 	[HEAP_KILLED] = "the program was killed", [HEAP_GONE] = "the program ended without exit()",

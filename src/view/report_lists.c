@@ -76,8 +76,8 @@ void report_history(struct report *r)
 		s->mark_key = "peak_index";
 		s->mark_name = "peak";
 		/*
-		 * nobody looked meanwhile: beginning, peak and end would be drawn as if nothing had
-		 * been between
+		 * no sample was taken meanwhile: beginning, peak and end would be drawn as if
+		 * nothing had been between
 		 */
 		s->json_only = r->heap->nr_points < 2 || !r->heap->peak_bytes;
 	}

@@ -27,8 +27,8 @@ struct table *watch_stack(const struct heap *h, struct names *n, uint32_t site);
 
 /*
  * The sites that hold expired blocks, grow, or gave expired blocks back, in the given order; how
- * many of all `nr_all` those are is said. `left_bytes`: what the process may still take, UINT64_MAX
- * = any amount. NULL when out of memory.
+ * many of all `nr_all` those are is reported. `left_bytes`: what the process may still take,
+ * UINT64_MAX = any amount. NULL when out of memory.
  */
 struct table *watch_sites(const struct heap *h, struct names *n, const struct watch_site *site,
 			  size_t nr, size_t nr_all, uint64_t left_bytes);
@@ -38,7 +38,7 @@ struct fmt watch_pace(double bytes_per_second);
 
 /*
  * When a steady growth seen for so long will have used up what is left: "in about 50 minutes". Not
- * *reached: later than can be told from so short a time (growth_forecast_ns()), so it will not
+ * *reached: later than can be known from so short a time (growth_forecast_ns()), so it will not
  * "within 2 hours".
  */
 struct fmt watch_forecast(uint64_t left_ns, uint64_t seen_ns, bool *reached);

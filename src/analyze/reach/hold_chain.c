@@ -27,7 +27,7 @@ static void note_hits(void *arg, const struct reach_scanner *s)
 
 		if (hit.block != l->block)
 			continue;
-		/* a pointer to the start tells most */
+		/* a pointer to the start says most */
 		if (!step->same || (step->into && !hit.offset)) {
 			step->into = hit.offset;
 			step->field = s->place[i] - l->start;

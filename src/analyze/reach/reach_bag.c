@@ -154,7 +154,7 @@ void reach_pool_share(struct reach_pool *p, struct reach_stack *s)
 	if (!__atomic_load_n(&p->hungry, __ATOMIC_RELAXED))
 		return;
 	pthread_mutex_lock(&p->lock);
-	/* at the end nobody would take it */
+	/* at the end no thread would take it */
 	bag = p->hungry && !p->bags && !p->done ? take_bag(s) : NULL;
 	if (bag) {
 		bag->next = p->bags;

@@ -49,7 +49,7 @@ void reach_pool_fini(struct reach_pool *p, struct reach_space *space);
 /* Another thread begins: it has work, or will ask for it. It may do so after the end. */
 void reach_pool_enter(struct reach_pool *p);
 
-/* Give a part of the stack away if somebody waits for work. Cheap if nobody does. */
+/* Give a part of the stack away if a thread waits for work. Cheap if none does. */
 void reach_pool_share(struct reach_pool *p, struct reach_stack *s);
 
 /* Wait for work, with an empty stack. false: there is none any more, and no thread can make any. */

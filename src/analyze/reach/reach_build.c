@@ -205,7 +205,7 @@ static uint32_t row_end(struct builder *b, uint32_t i)
 	return i;
 }
 
-/* Rows of blocks are looked at as one piece of memory; what is in the seams belongs to nobody. */
+/* Rows of blocks are looked at as one piece of memory; what is in the seams belongs to no block. */
 static void build_chunk(struct builder *b, const struct reach_chunk *c)
 {
 	const struct reach_index *ix = b->g->ix;
@@ -363,7 +363,7 @@ int reach_graph_init(struct reach_graph *g, const struct reach_index *ix,
 	reach_team(plan->nr_threads, build, &w);
 	if (w.stopped)
 		return -EINTR;
-	/* A thread that had no memory did nothing; what the others could not do, nobody did. */
+	/* A thread that had no memory did nothing; what the others could not do was not done. */
 	if (w.next < g->pieces.nr + ix->nr_chunks)
 		return g->rc;
 	reach_team(plan->nr_threads, strip, &w);

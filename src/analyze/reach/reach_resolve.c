@@ -6,7 +6,7 @@
 #include "src/analyze/reach/reach_index.h"
 
 /*
- * blocks around an address that are tried; deeper than that nothing nests but what somebody made up
+ * blocks around an address that are tried; deeper than that nothing nests but forged data
  */
 #define MAX_DEPTH 64
 

@@ -15,8 +15,8 @@
 /* words on their way from one step to the next: about as many as memory serves at once */
 #define LAG 32
 /*
- * Reads in vain, page by page; from then on somebody claims terabytes that are not there, and large
- * blocks are passed in steps that double from LARGE_STEP on.
+ * Reads in vain, page by page; from then on a mapping claims terabytes that are not there, and
+ * large blocks are passed in steps that double from LARGE_STEP on.
  */
 #define MAX_FAILURES (128 << 10)
 #define LARGE_STEP (64ull << 10)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Suppressions: blocks that somebody has decided not to hear about, by the stacks that allocated
- * them.
+ * Suppressions: blocks that the user does not want reported, by the stacks that allocated them.
  *
  * Read are Valgrind's form (its entries for leaks; others are skipped) and LeakSanitizer's,
  * distinguished by content. A stack begins, as there, with the allocator's function: malloc,

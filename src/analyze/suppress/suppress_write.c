@@ -11,7 +11,7 @@
 #include "src/base/utf8.h"
 
 enum {
-	STEPS_WRITTEN = 100,	/* a stack this deep is told from others by then */
+	STEPS_WRITTEN = 100,	/* a stack this deep is distinct by then */
 	LINE_END = 1000000000,	/* of lines that are read back */
 };
 

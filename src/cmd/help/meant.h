@@ -20,7 +20,7 @@ bool meant_program(const char *word);
 
 /*
  * The process meant by a number: of a pmm that has launched a program ('pmm run ./server & pmm
- * report $!') that program, which is said; else the same.
+ * report $!') that program, which is reported; else the same.
  */
 pid_t meant_process(pid_t pid);
 

@@ -52,7 +52,7 @@ static bool is_used(const struct roots_find *f, const struct glibc_arena *a)
 
 /*
  * The main arena, by its number in g->arenas; enum heap_figures where there is not one. Of a C
- * library that nobody uses it does not count.
+ * library that is not used it does not count.
  */
 static enum heap_figures main_find(const struct roots_find *f, const struct glibc *g, size_t *main)
 {

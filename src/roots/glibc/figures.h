@@ -31,7 +31,7 @@ int figures_read(pid_t pid, uint64_t now_ns, unsigned max_chunks, struct heap *h
  * The part that knows glibc. Sums over the arenas of one C library, whose main one is
  * g->arenas.v[main], into all of `a` but path, taken_ns and outside. Returns enum heap_figures or
  * -ENOMEM: with HEAP_FIGURES_KNOWN and HEAP_FIGURES_CHANGED all are set, with ..._BUSY and ..._MANY
- * none that tells of free chunks.
+ * none that lists free chunks.
  */
 int figures_count(const struct roots_find *f, const struct glibc *g, size_t main,
 		  unsigned max_chunks, struct heap_allocator *a);

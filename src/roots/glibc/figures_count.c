@@ -5,7 +5,7 @@
  * here.
  *
  * The process runs meanwhile. A state (struct malloc_state) that is the same before and after its
- * lists were followed, and is not locked, tells that they are of one moment. Else this is done
+ * lists were followed, and is not locked, shows that they are of one moment. Else this is done
  * again, and in the end the sum is near enough: each list by itself led back to where it began.
  */
 #include <errno.h>
@@ -249,7 +249,9 @@ static enum walk arena_walk(struct look *k, struct arena *a, uint64_t most_bytes
 	return walk;
 }
 
-/* Is the state what it was before its lists were followed, and was nobody at work in the arena? */
+/*
+ * Is the state what it was before its lists were followed, and was no thread at work in the arena?
+ */
 static bool is_still(const struct look *k, struct arena *a)
 {
 	return !a->state.locked && state_read(k, a, a->after.byte) &&

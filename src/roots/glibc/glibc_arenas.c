@@ -53,7 +53,7 @@ static uint64_t heap_of(uint64_t address)
 }
 
 /*
- * Can a state other than the main one be there? It stands at the beginning of its arena's first
+ * Can a state other than the main one be there? It is at the beginning of its arena's first
  * piece of memory.
  */
 static bool may_be_state(uint64_t at)
@@ -161,7 +161,7 @@ static bool has_blocks(const struct heap *h, uint64_t start, uint64_t end)
 
 /*
  * Arenas whose blocks are known: a C library in a namespace of its own (dlmopen) has others, which
- * nobody watches.
+ * no monitor watches.
  */
 static bool is_watched(const struct finding *x, size_t first_heap, uint64_t top)
 {

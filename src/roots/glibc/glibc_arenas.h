@@ -58,7 +58,7 @@ int glibc_cached(struct roots_find *f, const struct glibc *g);
 int glibc_cached_chunks(struct roots_find *f, const struct glibc *g, struct roots_spans *to);
 
 /*
- * Are the blocks chunks of glibc's as they are? Not where another library stands before it, which
+ * Are the blocks chunks of glibc's as they are? Not where another library is before it, which
  * may put something of its own before each block; nor where pmm does.
  */
 bool glibc_gives_blocks(const struct heap *h);
@@ -70,9 +70,9 @@ bool glibc_gives_blocks(const struct heap *h);
 bool glibc_fits(const struct heap_block *b, uint64_t bytes);
 
 /*
- * Take blocks out of f->forget that have been freed although nobody saw it: glibc has their memory
- * free, or in a chunk that cannot be theirs, or it is not mapped any more. Then not every block is
- * known. 0 or -ENOMEM.
+ * Take blocks out of f->forget that have been freed unseen: glibc has their memory free, or in a
+ * chunk that cannot be theirs, or it is not mapped any more. Then not every block is known. 0 or
+ * -ENOMEM.
  */
 int glibc_forget(struct roots_find *f, const struct glibc *g);
 

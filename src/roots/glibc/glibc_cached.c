@@ -66,7 +66,7 @@ static int chunk_add(struct caches *c, uint64_t at, uint64_t bytes, uint64_t *fi
 	if (!c->with_blocks &&
 	    (roots_in_block(c->f->heap, at) ||
 	     (next < c->f->heap->nr_blocks && c->f->heap->blocks[next].address < at + bytes - 8)))
-		return 0;		/* it is used, whoever says that it is free */
+		return 0;		/* it is used, whatever says that it is free */
 	return vec_push(&c->spans, (struct memory_span){ at, at + bytes - 8 }) ? -ENOMEM : 1;
 }
 

@@ -5,7 +5,7 @@
  * alive.
  *
  * glibc's is known chunk by chunk. Of another allocator this is: in a page with live blocks nothing
- * else is, and what its own code has mapped is all its own, unless somebody asks it for blocks in
+ * else is, and what its own code has mapped is all its own, unless other code asks it for blocks in
  * ways of its own. Other pages are roots, as nothing shows them from the program's memory; a leak
  * that only such a page points to is not found. When not every block is known, only what glibc says
  * to be free is left out.

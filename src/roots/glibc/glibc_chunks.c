@@ -50,7 +50,7 @@ enum chain { CHAIN_BROKEN, CHAIN_REACHED, CHAIN_TOP, CHAIN_FENCE };
 
 struct hop {
 	uint64_t at, end;		/* where the chain is, where it stopped */
-	/* the chunk before: free or not stands in the next one's size */
+	/* the chunk before: free or not is in the next one's size */
 	uint64_t before, before_end;
 };
 

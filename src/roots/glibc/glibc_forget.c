@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks that were freed although nobody saw it: by code that calls the real free itself, or before
- * a hook was there. The block table still has them, and what points to them is long gone: they
- * would be called lost. What glibc itself has of them tells.
+ * Blocks that were freed unseen: by code that calls the real free itself, or before a hook was
+ * there. The block table still has them, and what points to them is long gone: they would be called
+ * lost. What glibc itself has of them shows that.
  *
  * Tables and memory are of one moment. A hook takes a block out of the table before the real free
  * runs, and enters one after the real malloc has come back. So at no moment is a block in the table

@@ -4,8 +4,8 @@
  *
  * malloc_usable_size() is for statistics, says its manual, but some programs fill what it says
  * (systemd's growing arrays). So pointers behind what was asked for count in blocks of whose call
- * site somebody has asked, which the preloaded agent notes (PMM_SITE_USABLE). In other blocks they
- * do not: there is what is left of older blocks, and it would hide leaks.
+ * site the program has asked, which the preloaded agent notes (PMM_SITE_USABLE). In other blocks
+ * they do not: there is what is left of older blocks, and it would hide leaks.
  *
  * Of glibc's blocks the size of their chunk is in the word before them; of other allocators'
  * nothing is known here.

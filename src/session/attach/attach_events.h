@@ -16,7 +16,7 @@
 /* What all events of a process have in common. */
 struct attach_scope {
 	pid_t pid;
-	uint64_t start_ns;		/* time 0 of what is said, on the tree's clock */
+	uint64_t start_ns;		/* time 0 of what is reported, on the tree's clock */
 	uint64_t expire_ns;
 };
 
@@ -61,7 +61,7 @@ struct attach_sites {
 
 /*
  * Each makes one event, event_fini(). What is passed must live until then. "attached" and "totals"
- * have no text: the first is said by others, and totals are for who draws them.
+ * have no text: the first is reported elsewhere, and totals are for a caller that draws them.
  */
 struct event attach_event_attached(const struct attach_scope *s, const char *comm,
 				   const struct attach_info *info);

@@ -18,7 +18,7 @@
 
 /* ---- waiting ---- */
 
-/* What the process has to say. Who is told of heap errors may come back here meanwhile. */
+/* What the process has to say. The receiver of heap errors may come back here meanwhile. */
 static void take_events(struct attach_session *s)
 {
 	struct heap *h;
@@ -67,9 +67,9 @@ static void pulse(struct attach_session *s)
 }
 
 /*
- * Names for sites that nobody waits for any more: the process is to be let go first, and the table
- * at the end has them all. Heap errors are reported once, with their names. (To wait here would
- * come back to us: take_events().)
+ * Names for sites that are not urgent any more: the process is to be let go first, and the table at
+ * the end has them all. Heap errors are reported once, with their names. (To wait here would come
+ * back to us: take_events().)
  */
 static bool in_vain(void *arg)
 {

@@ -19,7 +19,7 @@
 #define LOOK_SHARE	50		/* a look's cost : pause until the next */
 #define MAX_PAUSE_NS	(5 * SECOND_NS)	/* unless looks cost more */
 #define JUDGE_NS	(2 * SECOND_NS)
-/* between two changes of the verdict that are told */
+/* between two changes of the verdict that are reported */
 #define CALM_NS		(60 * SECOND_NS)
 
 /* ---- waiting ---- */
@@ -136,7 +136,7 @@ static bool over(const struct attach_session *s, uint64_t now_ns)
 	return s->event != WATCH_GOES_ON || s->mute || s->out_of_memory || now_ns >= s->end_ns;
 }
 
-/* Once when it begins, once when it is over; at the end it is said by who detaches. */
+/* Once when it begins, once when it is over; at the end the code that detaches reports it. */
 static void note_late(struct attach_session *s)
 {
 	const struct attach_late *late = &attach_info(s->a)->late;

@@ -14,7 +14,8 @@
  * WATCH_SCHEMA), heap errors as documents or events, and notes, all while the process is watched;
  * session_ops.released is called when it is not any more, before the events of the end.
  *
- * Signals: none is taken. Whoever has started must finish or close, see src/track/track_attach.h.
+ * Signals: none is taken. A caller that has started must finish or close, see
+ * src/track/track_attach.h.
  */
 #ifndef SESSION_ATTACH_ATTACH_SESSION_H
 #define SESSION_ATTACH_ATTACH_SESSION_H
@@ -60,7 +61,7 @@ int attach_session_start(struct attach_session *s, struct err *e);
 void attach_session_run(struct attach_session *s);
 
 /*
- * End it as soon as may be: SAY_SIGNAL, or SAY_MUTE: events reach nobody any more. Also by
+ * End it as soon as may be: SAY_SIGNAL, or SAY_MUTE: events have no receiver any more. Also by
  * callbacks of the loop and by the sink.
  */
 void attach_session_end(struct attach_session *s, enum say_end why);

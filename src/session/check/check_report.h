@@ -38,8 +38,8 @@ struct check_report_options {
 #define CHECK_REPORT_DEFAULT	{ .view = { .top = 100, .depth = 8 } }
 
 /*
- * Hand over the document. The number of findings in the heap (at most INT_MAX), or -errno with
- * `e`: -ENODATA nobody looked for heap errors.
+ * Hand over the document. The number of findings in the heap (at most INT_MAX), or -errno with `e`:
+ * -ENODATA it was not checked for heap errors.
  */
 int check_report(const struct heap *h, const struct check_report_options *o,
 		 const struct session_sink *to, struct err *e);

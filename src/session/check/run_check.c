@@ -348,7 +348,7 @@ static int tell_tree(struct run_check *r, const struct heap *root, struct err *e
 
 	if (rc)
 		return err_set(e, rc, "out of memory");
-	/* nobody was checked, which is to be reported */
+	/* no process was checked, which is to be reported */
 	if (!r->tree.merge.heap->check.level)
 		r->tree.merge.heap->check.level = (uint8_t)r->job->check.level;
 	o.view.tree = &r->tree;

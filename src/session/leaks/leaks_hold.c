@@ -15,7 +15,7 @@
 #include "src/session/name_notes.h"
 
 #define MOST_OTHERWISE	3u	/* of them it is looked who else would hold it: a search each */
-/* told of, whatever --top says: each has a chain whose pointers are weighed */
+/* reported, whatever --top says: each has a chain whose pointers are weighed */
 #define MOST_ROOTS	128u
 
 /* A root with what hangs on it. */
@@ -129,7 +129,7 @@ static bool belongs(const struct looking *x, const struct hold_edge *e, const st
 	return hold_root_same(&r, &g->root);
 }
 
-/* Which root each root pointer is of; of those told of. */
+/* Which root each root pointer is of; of those reported. */
 static void set_sets(struct looking *x, size_t nr)
 {
 	vec_each(&x->hold.edges, e) {

@@ -48,7 +48,7 @@ void leaks_hold_at_end(void *k, struct roots *s, const struct reach *r);
 
 /*
  * When all have been looked at. 1 = some of the blocks asked for are lost, 0 = not, -errno with
- * `e`; -ENOENT: nobody has such blocks.
+ * `e`; -ENOENT: no process has such blocks.
  */
 int leaks_hold_end(const struct leaks_hold *k, struct err *e);
 

@@ -16,11 +16,11 @@
 struct leaks_live {
 	const struct leaks_job *job;
 	const struct session_sink *to;
-	pid_t pid; /* 0 = nobody's process: a core file */
+	pid_t pid; /* 0 = no process: a core file */
 	struct leaks_found found;
 	struct leaks_seen seen;
 	struct growing growing;
-	/* sites of which was told that they grow, by number and verdict */
+	/* sites reported to grow, by number and verdict */
 	struct hash_map told;
 	uint64_t number;
 	bool has_found;			/* so far */

@@ -36,7 +36,7 @@ struct leaks_report_options {
 	enum leaks_format format;
 	struct leaks_view_options view;
 	uint64_t old_ns;		/* 0 = LEAKS_OLD_NS */
-	/* what was watched; NULL = only what the heap tells of its past */
+	/* what was watched; NULL = only what the heap has of its past */
 	const struct growing *growing;
 	struct suppress *suppress;	/* borrowed; NULL = none */
 	struct texts skip; /* functions that are stepped over where lines are named */
@@ -46,8 +46,8 @@ struct leaks_report_options {
 	/* the process, where it may live in another file system tree; 0 = none */
 	pid_t pid;
 	/*
-	 * After the verdict: take entries out. What is told is what is left, sums are of all; NULL
-	 * = all.
+	 * After the verdict: take entries out. What is reported is what is left, sums are of all;
+	 * NULL = all.
 	 */
 	void (*choose)(void *arg, struct leaks *l);
 	void *choose_arg;

@@ -25,8 +25,8 @@ static void keep_contents(const struct roots *s, struct leaks *l)
 }
 
 /*
- * What of the roots are to be known later. Takes its heap, releases it. Who waits for that is told
- * before it may run: it then waits no more.
+ * What of the roots are to be known later. Takes its heap, releases it. A caller that waits for
+ * that is notified before the process may run.
  */
 static void leave_roots(struct roots *s, const struct leaks_search_options *o,
 			struct leaks_found *out)
@@ -71,9 +71,9 @@ static bool is_lost(uint8_t class)
 }
 
 /*
- * The program asks how much of its blocks can be used, and nobody knows of which: what only the end
- * of such a block points to may be in use, or what is left there of older blocks. It is possibly
- * lost. How many blocks.
+ * The program asks how much of its blocks can be used, and it is not known of which: what only the
+ * end of such a block points to may be in use, or what is left there of older blocks. It is
+ * possibly lost. How many blocks.
  */
 static int64_t classify_slack(struct roots *s, const struct reach_options *o, struct reach *r,
 			      struct err *e)

@@ -4,8 +4,8 @@
  * The same for a running process, for one about to end and for a core file.
  *
  * Here nothing is named, judged or printed: the program may be stopped. Afterwards leaks_report()
- * (leaks_report.h) tells it; or leaks_carry() (src/analyze/leaks.h) puts what is in the
- * heap into the one that becomes the capture.
+ * (leaks_report.h) reports it; or leaks_carry() (src/analyze/leaks.h) puts what is in the heap into
+ * the one that becomes the capture.
  */
 #ifndef SESSION_LEAKS_LEAKS_SEARCH_H
 #define SESSION_LEAKS_LEAKS_SEARCH_H
@@ -23,13 +23,12 @@ struct leaks_search_options {
 	const struct leaks_seen *seen;	/* the search before; NULL = none */
 	/*
 	 * Called once all is classified, while the memory is there: looks more closely. Its errors
-	 * are its own affair. NULL = nobody does.
+	 * are its own affair. NULL = none does.
 	 */
 	void (*inspect)(void *arg, struct roots *s, const struct reach *r);
 	void *inspect_arg;
 	/*
-	 * called just before the roots are released, and the process with it; NULL = nobody waits
-	 * for that
+	 * called just before the roots are released, and the process with it; NULL = not wanted
 	 */
 	void (*left)(void *arg);
 	void *left_arg;

@@ -240,7 +240,7 @@ static void tell_unseen(const struct run_leaks *r, const struct heap *root, cons
 	str_fini(&s);
 }
 
-/* The program had blocks but was not searched, and nobody said why so far. */
+/* The program had blocks but was not searched, and no reason was given so far. */
 static void tell_unsearched(const struct run_leaks *r, const struct heap *root, const char *comm)
 {
 	if (root->end == HEAP_REPLACED)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * `pmm run --leaks`: each process searched for leaks at its end, what was found put into its
- * capture and told when all is over.
+ * capture and reported when all is over.
  */
 #ifndef SESSION_LEAKS_RUN_LEAKS_H
 #define SESSION_LEAKS_RUN_LEAKS_H
@@ -54,7 +54,7 @@ void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l);
 
 /*
  * The process has ended: what was found belongs into its heap, and into the report of all. Where
- * nobody searches for leaks it does nothing. `replaced`: it was another program in the end, which
+ * leaks are not searched for it does nothing. `replaced`: it was another program in the end, which
  * was not tracked.
  */
 void run_leaks_ended(struct run_leaks *r, struct heap *h, bool is_root, bool replaced);

@@ -77,7 +77,7 @@ static void trim(uint64_t *reason, uint64_t *excess)
  *
  *	canaried = budget + limit + large + refused + resized
  *
- * Where a block is resized in place nobody asks for guard pages. There are more reasons than
+ * Where a block is resized in place no guard pages are asked for. There are more reasons than
  * blocks in captures with PMM_CHECK_THRIFT, whose unchecked blocks are among those of the budget,
  * and by an event that is being recorded while it is read.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What ended the process, in a line for whoever was woken up. */
+/* The text of what ended the process, one line. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -115,7 +115,7 @@ void check_when(struct str *s, const struct heap *h, uint64_t ns)
 }
 
 /*
- * Found afterwards, by what stands in the place of canary or poison: when it was written is known
+ * Found afterwards, by what is in the place of canary or poison: when it was written is known
  * within bounds.
  */
 static void add_overwritten(struct str *s, const struct heap *h, const struct heap_finding *f)

@@ -52,7 +52,7 @@ static void add_past(struct str *s, const struct check_view *v, const struct hea
 {
 	const struct heap *h = v->heap;
 	uint64_t before = f->first_ns > ns ? f->first_ns - ns : 0;
-	/* not always of a block of before the fork */
+	/* not always of a block from before the fork */
 	bool known = f->by != PMM_BY_VALGRIND && (ns || !f->parent_pid);
 
 	if (thread != HEAP_NO_THREAD) {
