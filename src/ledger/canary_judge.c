@@ -19,7 +19,7 @@
 _Static_assert(SPAN_BYTES <= BATCH * sizeof(*((struct canary_judge *)NULL)->buffer),
 	       "there is room for it");
 _Static_assert(BATCH * sizeof(*((struct canary_judge *)NULL)->buffer) % _Alignof(struct iovec) == 0,
-	       "pieces lie behind it");
+	       "pieces are behind it");
 
 /* Canary that should be in [start, end), part of the block's surroundings. */
 struct edge {

@@ -275,15 +275,15 @@ static void note_living(const struct session_sink *to, const struct summary *s)
 {
 	if (s->nr_living == 1)
 		session_note(to,
-			     "1 process goes on (pid %d); its capture is written when it ends; "
+			     "1 process is still running (pid %d); its capture is written when it "
+			     "ends; "
 			     "'pmm report %d' shows it now",
 			     (int)s->living, (int)s->living);
 	else if (s->nr_living)
 		session_note(
 			to,
-			"%u processes go on (pid %d and others); their captures are written when "
-			"they "
-			"end; 'pmm report %d' shows the first now",
+			"%u processes are still running (pid %d and others); their captures are "
+			"written when they end; 'pmm report %d' shows the first now",
 			s->nr_living, (int)s->living, (int)s->living);
 }
 
@@ -299,7 +299,7 @@ static void note_heap(const struct session_sink *to, const struct heap *h)
 		session_note(to, "no allocation of it was sampled (one per %s is, on average)",
 			     fmt_bytes(h->sample_bytes).s);
 	else
-		session_note(to, "it never called malloc or its like");
+		session_note(to, "it never called malloc or a similar function");
 	if (heap_mapped_bytes(h, NULL)) {
 		note_facts(to, heap_facts_summary_mapped(h));
 		note_top_mapped(to, h);

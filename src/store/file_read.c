@@ -238,7 +238,7 @@ static int read_sections(struct reading *r)
 		if (!r->seen[i] && !file_tables[i].optional)
 			unpack_damaged(u, "it is missing");
 		else if (i == FILE_COVERAGE && r->seen[i] && !r->seen[FILE_CHECK])
-			unpack_damaged(u, "nobody checked");
+			unpack_damaged(u, "it was not checked");
 	}
 	return u->rc;
 }

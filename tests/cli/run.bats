@@ -164,7 +164,7 @@ run_pmm() {
 @test "run: a pipe on stderr ends when pmm does, whatever goes on in the background" {
 	mkfifo go
 	within "$PMM" run -o s.pmm -- sh -c 'cat go >/dev/null 2>&1 & exit 0' 2>&1 | cat >piped
-	grep -q 'goes on' piped
+	grep -q 'is still running' piped
 	pgrep -f "^$PMM run -o s.pmm" >/dev/null
 	echo >go
 }

@@ -289,11 +289,11 @@ static void summaries_do_not_share(void **state)
 	summary_note(&b, false, &tb);
 	assert_string_equal(ca.notes,
 			    "note: 'one' exited with status 0 after 0 s\n"
-			    "note: it never called malloc or its like\n"
+			    "note: it never called malloc or a similar function\n"
 			    "warning: 1 process could not be tracked: no memory or address space "
 			    "for a ledger, or no descriptors to watch it\n");
 	assert_string_equal(cb.notes, "note: 'two' exited with status 3 after 0 s\n"
-				      "note: it never called malloc or its like\n");
+				      "note: it never called malloc or a similar function\n");
 	summary_fini(&a);
 	summary_fini(&b);
 	heap_free(h);

@@ -56,13 +56,13 @@ static void captures_are_named(void **state)
 	(void)state;
 	says((struct summary){ .heap = h, CAPTURES(0, 1) }, false,
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
-	     "pmm: it never called malloc or its like\n"
+	     "pmm: it never called malloc or a similar function\n"
 	     "pmm: capture      sh.pmm\n"
 	     "pmm: hint: pmm report sh.pmm\n");
 	says((struct summary){ .heap = h, .run_ns = 1500000000, .status = 3 << 8, CAPTURES(0, 4) },
 	     false,
 	     "pmm: '/bin/demo arg' exited with status 3 after 1.50 s\n"
-	     "pmm: it never called malloc or its like\n"
+	     "pmm: it never called malloc or a similar function\n"
 	     "pmm: captures, the program's own and then by peak:\n"
 	     "pmm:     4.00 KiB  sh.pmm\n"
 	     "pmm:     5.00 MiB  large.pmm\n"
@@ -71,7 +71,7 @@ static void captures_are_named(void **state)
 	     "pmm: hint: pmm report sh.pmm\n");
 	says((struct summary){ .heap = h, CAPTURES(1, 3) }, false,
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
-	     "pmm: it never called malloc or its like\n"
+	     "pmm: it never called malloc or a similar function\n"
 	     "pmm: captures, by peak:\n"
 	     "pmm:     5.00 MiB  large.pmm\n"
 	     "pmm:         10 B  same.pmm\n"
@@ -85,7 +85,7 @@ static void captures_are_named(void **state)
 	says((struct summary){ .heap = h, .largest = large, CAPTURES(0, 4) }, false,
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
 	     "pmm: most memory  process 30 (work\\x1ber); the program itself had a peak of 1000 B\n"
-	     "pmm: it never called malloc or its like\n"
+	     "pmm: it never called malloc or a similar function\n"
 	     "pmm: captures, the program's own and then by peak:\n"
 	     "pmm:     4.00 KiB  sh.pmm\n"
 	     "pmm:     5.00 MiB  large.pmm\n"
@@ -95,7 +95,7 @@ static void captures_are_named(void **state)
 	h->peak_bytes = 1001;	/* hardly less than the other: its own program is meant */
 	says((struct summary){ .heap = h, .largest = large, CAPTURES(0, 4) }, false,
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
-	     "pmm: it never called malloc or its like\n"
+	     "pmm: it never called malloc or a similar function\n"
 	     "pmm: captures, the program's own and then by peak:\n"
 	     "pmm:     4.00 KiB  sh.pmm\n"
 	     "pmm:     5.00 MiB  large.pmm\n"
@@ -104,7 +104,7 @@ static void captures_are_named(void **state)
 	     "pmm: hint: pmm report sh.pmm\n");
 	says((struct summary){ .heap = h, .nr_replaced = 2 }, false,
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
-	     "pmm: it never called malloc or its like\n"
+	     "pmm: it never called malloc or a similar function\n"
 	     "pmm: exec         2 times a program took another's place; the earlier ones have no "
 	     "capture\n");
 	says((struct summary){ .heap = h, CAPTURES(0, 3), .nr_living = 1 }, true, "");
@@ -123,7 +123,7 @@ static void captures_are_bounded(void **state)
 		made[i] = (struct summary_capture){ "x.pmm", 100 + i, 1, false };
 	says((struct summary){ .heap = h, CAPTURES(0, 13) }, false,
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
-	     "pmm: it never called malloc or its like\n"
+	     "pmm: it never called malloc or a similar function\n"
 	     "pmm: captures, by peak:\n"
 	     "pmm:          1 B  x.pmm\n"
 	     "pmm:          1 B  x.pmm\n"
@@ -203,15 +203,15 @@ static void processes_that_go_on(void **state)
 	(void)state;
 	says((struct summary){ .heap = h, .nr_living = 1, .living = 42, .status = 9 }, false,
 	     "pmm: '/bin/demo arg' killed by signal 9 (Killed) after 0 s\n"
-	     "pmm: it never called malloc or its like\n"
-	     "pmm: 1 process goes on (pid 42); its capture is written when it ends; 'pmm report "
+	     "pmm: it never called malloc or a similar function\n"
+	     "pmm: 1 process is still running (pid 42); its capture is written when it ends; 'pmm report "
 	     "42' shows it now\n");
 	says((struct summary){ .heap = h, .nr_living = 2, .living = 42, .nr_replaced = 1 }, false,
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
-	     "pmm: it never called malloc or its like\n"
+	     "pmm: it never called malloc or a similar function\n"
 	     "pmm: exec         1 time a program took another's place; the earlier ones have no "
 	     "capture\n"
-	     "pmm: 2 processes go on (pid 42 and others); their captures are written when they "
+	     "pmm: 2 processes are still running (pid 42 and others); their captures are written when they "
 	     "end; 'pmm report 42' shows the first now\n");
 	heap_free(h);
 }

@@ -428,10 +428,10 @@ static void add_text(struct str *s, const struct hold_names *n, const struct hol
 		add_register(s, n, r);
 		break;
 	case HOLD_ROOT_KERNEL:
-		str_add(s, "an epoll or timer of the kernel's");
+		str_add(s, "an epoll instance or a timer in the kernel");
 		break;
 	case HOLD_ROOT_LIBRARY:
-		str_add(s, "the C library: a thread stands on it, or it is its own");
+		str_add(s, "the C library: it is a thread's stack, or the library's own");
 		break;
 	default:
 		add_memory(s, n, r);

@@ -53,7 +53,7 @@ void leaks_root_text(void *context, const struct leak_entry *e, struct str *s)
 		if (e->root.thread)
 			add_thread(s, k->heap, "a register", e->root.thread);
 		else
-			str_add(s, "an epoll or timer of the kernel's");
+			str_add(s, "an epoll instance or a timer in the kernel");
 		break;
 	default:
 		add_data(s, k, e->root.at);

@@ -139,7 +139,7 @@ static const char *why_untried(const struct run_leaks *r, const struct heap *h)
 	if (h->end == HEAP_KILLED)
 		return "its stack was used up when a signal killed it, or it was under seccomp";
 	if (h->end == HEAP_RUNNING)
-		return "it goes on";
+		return "it still runs";
 	if (r->gone == (pid_t)h->pid)
 		return "another of its threads ended it first";
 	return "its end was not seen: a system call past the C library, or another program in its "

@@ -138,7 +138,7 @@ static void add_exact(struct str *s, const struct check_runs *r, const struct ch
 		str_addf(s,
 			 "the run '%s' ended in another way than the others: blocks are aligned "
 			 "there only as far as their size "
-			 "is, which code need not stand. That is no error of the program's. ",
+			 "is, which code need not support. That is no error of the program's. ",
 			 run->name);
 	if (run->left_out)
 		str_addf(s,
