@@ -120,7 +120,10 @@ static void take_credit(struct tctx *c, struct pmm_ledger *l, uint64_t word, uin
 		return;
 	if (share > CREDIT_MAX)
 		share = CREDIT_MAX;
-	/* before the total holds it: who has loaded such a total then counts this credit as out */
+	/*
+	 * before the total holds it: a thread that loads such a total then counts this credit as
+	 * out
+	 */
 	__atomic_fetch_add(&l->credit_out, 1, __ATOMIC_ACQ_REL);
 	if (!CAS(l->total, word, word + (share << PMM_TOTAL_SHIFT))) {
 		__atomic_fetch_sub(&l->credit_out, 1, __ATOMIC_ACQ_REL);

@@ -11,8 +11,8 @@
 #define WAIT_PAUSES	100u
 
 /*
- * Between try number `tries` (from 0) and the next. Who waits bounds the tries: the other may be
- * the code that this signal handler interrupted.
+ * Between try number `tries` (from 0) and the next. The waiting code bounds the tries: the other
+ * may be the code that this signal handler interrupted.
  */
 static inline void wait_between(unsigned tries)
 {

@@ -114,7 +114,7 @@ static inline void quarantine_unlock(struct quarantine_ring *r)
 }
 
 /*
- * A ring that is ours now; NULL: all are in use. Who has it changes one entry: that its number has
+ * A ring that is ours now; NULL: all are in use. Its owner changes one entry: that its number has
  * left the ring, or that the ring's end has come to it, was stored with a release before the unlock
  * whose word is acquired here, so it is seen before the change (by ring_find() and ring_gone(),
  * which read without the lock).

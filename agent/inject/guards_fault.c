@@ -105,7 +105,7 @@ static bool install_handler(void)
 	return true;
 }
 
-/* Is it taken? Waits for who is just doing that; he is not interrupted. */
+/* Is it taken? Waits for a thread that is just doing that; it is not interrupted. */
 static bool is_taken(void)
 {
 	for (unsigned i = 0; i < WAITS && LOAD(taken) == TAKING; i++)

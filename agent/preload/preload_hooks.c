@@ -180,7 +180,7 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 }
 
 /*
- * Who asks may keep things behind what was asked for, from then on
+ * A program that asks may use the bytes behind what was requested, from then on
  * (src/roots/glibc/glibc_usable.c).
  */
 EXPORT size_t malloc_usable_size(void *p)

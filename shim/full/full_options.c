@@ -36,8 +36,8 @@ static unsigned tables_at_exit(void)
 }
 
 /*
- * In a forked child: who had the lock is not there, and what the parent has counted, gathered and
- * released is the parent's.
+ * In a forked child: the thread that had the lock is not there, and what the parent has counted,
+ * gathered and released is the parent's.
  */
 static void full_forked(void)
 {

@@ -45,7 +45,7 @@ static void decide(struct leak_entry *e, enum leak_verdict verdict, enum leak_re
 /*
  * Programs that keep a header before what they hand out (strings with a length, objects with
  * private data) look like this, and so do numbers that look like pointers. Only where such blocks
- * get more and more is a leak likely. Who wants memcheck's word asks for the class.
+ * get more and more is a leak likely. The class has memcheck's verdict.
  */
 static void judge_possible(const struct heap *h, struct leak_entry *e, uint64_t old_ns)
 {

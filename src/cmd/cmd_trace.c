@@ -215,7 +215,7 @@ static int trace_run(int argc, char **argv)
 		rc = trace(&c, &e);
 	loop_free(c.loop);
 	if (rc == -EPIPE)
-		err_set(&e, rc, "nobody reads the output any more");
+		err_set(&e, rc, "the output has no reader any more");
 	return rc < 0 ? cmd_fail(err_default(&e, rc)) : rc;
 }
 

@@ -77,7 +77,10 @@ uint64_t attached_new_owner(void);
  */
 int attached_claim(struct attached *a, uint64_t owner);
 
-/* Is it still his? At least one of its threads is stopped by the caller, who still holds it. */
+/*
+ * Does it still belong to the caller? The caller has stopped at least one of its threads and still
+ * holds it.
+ */
 bool attached_is_of(const struct attached *a, uint64_t owner);
 
 /* The inode of our pid namespace; 0 = not known. */

@@ -27,7 +27,7 @@ int memfile_make(pid_t pid, struct remote *r, const char *name, int64_t *theirs,
 /*
  * Have it map `bytes` of a new one of that name, which begins with PMM_AGENT_NAME, private, with
  * access `prot`: at *at, where nothing may be yet, or where the kernel likes (0). *fd, if not NULL,
- * is the file (the memory begins at PMM_AGENT_OFF), the caller's, who is to call memfile_fill();
+ * is the file (the memory begins at PMM_AGENT_OFF), the caller's, which has to call memfile_fill();
  * else it is sealed. 0; -EEXIST: something is there; -errno, with `e`.
  */
 int memfile_map(pid_t pid, struct remote *r, const char *name, uint64_t bytes, int prot,

@@ -362,7 +362,7 @@ const char *user_stack_end_text(enum user_stack_end end)
 	static const char *const text[USER_STACK_NR_ENDS] = {
 		[USER_STACK_COMPLETE] = "complete",
 		[USER_STACK_SHORT] = "the copy of the stack is too short",
-		[USER_STACK_ELSEWHERE] = "the stack goes on outside the copy",
+		[USER_STACK_ELSEWHERE] = "the stack continues outside the copy",
 		[USER_STACK_NO_RULE] = "code without unwind information",
 		[USER_STACK_NO_MODULE] = "no code is known to be there",
 		[USER_STACK_ANONYMOUS] = "code made at run time",

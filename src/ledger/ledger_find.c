@@ -300,7 +300,7 @@ static int find_file(pid_t pid, struct ledger_place *place, struct err *e)
 	}
 }
 
-/* Who has the ledger can do without the clock. */
+/* With the ledger the clock is not needed. */
 static void find_clock(pid_t pid, struct ledger_place *place)
 {
 	const struct proc_map *board = board_map(&place->maps);

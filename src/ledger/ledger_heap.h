@@ -38,9 +38,9 @@ struct ledger_options {
 
 /*
  * Read the whole ledger. *out is the caller's (heap_free()). heap.end is HEAP_EXITED (status -1),
- * HEAP_REPLACED or HEAP_RUNNING as the ledger says; who knows better sets end, end_status and
- * taken_ns afterwards. Damage is left out and counted. 0 or -errno with `e`: -EBADMSG when nothing
- * can be believed, -EFBIG it takes more than m->max_bytes, -ENOMEM.
+ * HEAP_REPLACED or HEAP_RUNNING as the ledger says; a caller that knows more sets end, end_status
+ * and taken_ns afterwards. Damage is left out and counted. 0 or -errno with `e`: -EBADMSG when
+ * nothing can be believed, -EFBIG it takes more than m->max_bytes, -ENOMEM.
  */
 int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct heap **out,
 		struct err *e);

@@ -27,7 +27,7 @@ struct naming_options {
 	bool debuginfod;	/* with full: ask the servers of $DEBUGINFOD_URLS */
 	pid_t pid;		/* running, maybe in another file system tree; 0: look here */
 	uint64_t max_bytes;	/* of symbolizer_options */
-	names_resolve *resolve; /* the names are not ours to look up: who knows them; NULL */
+	names_resolve *resolve; /* if names are looked up elsewhere: the function for that; NULL */
 	void *resolve_ctx;
 };
 

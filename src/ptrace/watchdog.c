@@ -80,7 +80,7 @@ static bool held_by_us(struct watch *w)
 	return held;
 }
 
-/* Once is enough: who is not scheduled does not begin to hold anything. */
+/* Once is enough: a process that is not scheduled does not begin to hold anything. */
 static void kill_if_stuck(struct watch *w)
 {
 	w->nr_still = gets_on(w) ? 0 : w->nr_still + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The programs that processes of a tree have executed, against the agents that turned up in them:
- * who is left was not tracked.
+ * The programs that processes of a tree have executed, against the agents that started in them:
+ * those left over were not tracked.
  *
  * A message before an exec is an expectation by process number. The agent of the new image answers
  * it when it hands in its ledger, or says that it has none. Messages may be heard in another order

@@ -29,8 +29,8 @@ struct figures_last {
 };
 
 /*
- * Ask when it is time, as far as that can be done; who has the process's ledger at `m` need not
- * know whether it could.
+ * Ask when it is time, as far as that can be done; a caller with the process's ledger at `m` need
+ * not know whether it could.
  */
 void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t now_ns);
 

@@ -124,7 +124,7 @@ void message_answer(int socket, int32_t number, int fd)
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
 	}
-	/* who does not take it is not waited for */
+	/* a process that does not take it is not waited for */
 	sendmsg(socket, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 

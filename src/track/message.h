@@ -3,8 +3,8 @@
  * One message of a traced process to the monitor, and the answer (include/pmm/channel.h): received
  * and checked.
  *
- * Who sends may be anybody. No call here blocks, and of a message without the tree's cookie nothing
- * is taken, no descriptor either.
+ * Any process may send. No call here blocks, and of a message without the tree's cookie nothing is
+ * taken, no descriptor either.
  */
 #ifndef TRACK_MESSAGE_H
 #define TRACK_MESSAGE_H

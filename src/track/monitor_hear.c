@@ -140,8 +140,8 @@ static enum pmm_limit limit_of(const struct monitor *m, pid_t pid)
 }
 
 /*
- * Who is not known, because his file was refused, never came, or is not the one in which he waits
- * for an answer, must not wait.
+ * A process that is not known, because its file was refused, never came, or is not the one in which
+ * it waits for an answer, must not wait.
  */
 static void on_leave(struct monitor *m, pid_t pid, int socket)
 {

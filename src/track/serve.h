@@ -3,10 +3,10 @@
  * The monitor's two sockets (include/pmm/channel.h): who may connect, how many are looked at, and
  * what becomes of those that say nothing.
  *
- * The private one was bound in the file system and has no name there any more: who may not look
- * into this process's descriptors cannot connect. The public one has an abstract address, which
- * everybody can see and connect to; what is done for strangers is bounded, per turn and in all, and
- * they cannot take anything from the private one.
+ * The private one was bound in the file system and has no name there any more: processes that may
+ * not look into this process's descriptors cannot connect. The public one has an abstract address,
+ * which all processes can see and connect to; what is done for strangers is bounded, per turn and
+ * in all, and they cannot take anything from the private one.
  */
 #ifndef TRACK_SERVE_H
 #define TRACK_SERVE_H

@@ -25,9 +25,9 @@
  * stepped or its long work is marked; without one, by attach_step(). When it stops for long, the
  * agent records the time of events wrongly, and after a while takes pmm for dead.
  *
- * Signals: none is taken, blocked or ignored here. Who is ended by a signal between start and
- * detach leaves the agent to the watchdog (src/ptrace/watchdog.h), which takes it out; so does who
- * is killed. When pmm is stopped, the process continues, its clock does not.
+ * Signals: none is taken, blocked or ignored here. A pmm that a signal ends between start and
+ * detach, SIGKILL included, leaves the agent to the watchdog (src/ptrace/watchdog.h), which takes
+ * it out. When pmm is stopped, the process continues, its clock does not.
  *
  * A caller that has started must detach whatever happens (except by a signal that cannot be
  * caught); attach_close() detaches when that was not done. Prints nothing.

@@ -385,7 +385,7 @@ static int sum_up(struct dominating *d, const uint32_t *numbers)
 
 /* ---- all ---- */
 
-/* The same pointer is cut once; who asks for it again gets the first one's answer. */
+/* The same pointer is cut once; a later request for it gets the first one's answer. */
 static int route(struct dominating *d)
 {
 	vec_each(&d->h->edges, e)

@@ -215,7 +215,7 @@ void attach_say_errors(struct attach_session *s, const struct heap *h)
 	attach_say_work_begins(s);
 	run_check_found(&s->check, h);
 	attach_say_work_ends(s);
-	/* libraries came or went: who was interrupted continues with his */
+	/* libraries came or went: interrupted work continues with its own */
 	if (s->sym_in_use && s->sym != s->sym_in_use) {
 		symbolizer_free(s->sym);
 		s->sym = before;

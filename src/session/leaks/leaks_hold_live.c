@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who holds blocks of a running process, and of a core file: the roots, and who waits for its end.
+ * Who holds blocks of a running process, and of a core file: the roots, and the wait for its end.
  */
 #include <errno.h>
 
