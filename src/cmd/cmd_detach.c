@@ -47,6 +47,40 @@ static int nothing_to_do(pid_t pid, struct err *e)
 	return cmd_fail(e);
 }
 
+/* `guarded`: blocks that the process still uses; 0: a thread of it is still inside the agent. */
+static int fail_inside(pid_t pid, unsigned guarded, struct err *e)
+{
+	if (guarded) {
+		err_set(e, -EBUSY, "process %d still uses %s of 'pmm attach --check'", (int)pid,
+			fmt_many(guarded, "guarded block").s);
+		err_hint(e,
+			 "they can be used and released as always; 'pmm detach %d' again takes out "
+			 "the rest when the last one is gone",
+			 (int)pid);
+	} else {
+		err_set(e, -EBUSY,
+			"the code of process %d is as it was, but a thread is still inside the "
+			"agent",
+			(int)pid);
+		err_hint(e,
+			 "it does no harm there; 'pmm detach %d' again takes it out once the "
+			 "thread has left it",
+			 (int)pid);
+	}
+	return cmd_fail(e);
+}
+
+static void note_detached(pid_t pid, pid_t monitor, uint64_t pause_ns)
+{
+	if (monitor)
+		cmd_note(
+			"process %d is as it was before process %d attached to it (stopped for %s)",
+			(int)pid, (int)monitor, fmt_duration(pause_ns).s);
+	else
+		cmd_note("process %d is as it was before pmm (stopped for %s)", (int)pid,
+			 fmt_duration(pause_ns).s);
+}
+
 static int detach_run(int argc, char **argv)
 {
 	struct watchdog w = { 0 };
@@ -74,34 +108,10 @@ static int detach_run(int argc, char **argv)
 		err_hint(&e, "nothing of pmm is left in a process that has ended");
 	if (rc < 0)
 		return cmd_fail(err_default(&e, rc));
-	if (rc > 0) {
-		err_set(&e, -EBUSY,
-			"process %d still uses %s of 'pmm attach --check'",
-			(int)pid, fmt_many((unsigned)rc, "guarded block").s);
-		err_hint(&e,
-			 "they can be used and released as always; 'pmm detach %d' again takes out "
-			 "the rest when the last one is gone",
-			 (int)pid);
-		return cmd_fail(&e);
-	}
-	if (!removed) {
-		err_set(&e, -EBUSY,
-			"the code of process %d is as it was, but a thread is still inside the "
-			"agent",
-			(int)pid);
-		err_hint(&e,
-			 "it does no harm there; 'pmm detach %d' again takes it out once the "
-			 "thread has left it",
-			 (int)pid);
-		return cmd_fail(&e);
-	}
-	if (!quiet && monitor)
-		cmd_note(
-			"process %d is as it was before process %d attached to it (stopped for %s)",
-			(int)pid, (int)monitor, fmt_duration(pause_ns).s);
-	else if (!quiet)
-		cmd_note("process %d is as it was before pmm (stopped for %s)", (int)pid,
-			 fmt_duration(pause_ns).s);
+	if (rc > 0 || !removed)
+		return fail_inside(pid, (unsigned)rc, &e);
+	if (!quiet)
+		note_detached(pid, monitor, pause_ns);
 	return CMD_OK;
 }
 

@@ -281,6 +281,26 @@ void check_headline_again(struct str *s, const struct heap_finding *f)
 		 (unsigned long long)f->block);
 }
 
+/* An access beside a block or to a released one: stopped, or found afterwards. */
+static void add_wrong_access(struct str *s, const struct heap *h, const struct heap_finding *f,
+			     unsigned access_bytes)
+{
+	if (f->by == PMM_BY_VALGRIND || f->by == PMM_BY_ACCESS || f->by == PMM_BY_FUNCTION) {
+		add_access(s, f, f->size_bytes ? f->size_bytes : access_bytes);
+		str_add(s, ", ");
+		add_place(s, f);
+	} else {
+		add_overwritten(s, h, f);
+	}
+}
+
+static void add_freed_already(struct str *s, const char *release, const struct heap_finding *f)
+{
+	str_addf(s, "%s of ", release);
+	add_block(s, f);
+	str_add(s, " that was freed already");
+}
+
 void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f,
 		    unsigned access_bytes)
 {
@@ -296,24 +316,13 @@ void check_headline(struct str *s, const struct heap *h, const struct heap_findi
 	case PMM_FINDING_OVERRUN:
 	case PMM_FINDING_UNDERRUN:
 	case PMM_FINDING_AFTER_FREE:
-		if (f->by == PMM_BY_VALGRIND || f->by == PMM_BY_ACCESS ||
-		    f->by == PMM_BY_FUNCTION) {
-			add_access(s, f, f->size_bytes ? f->size_bytes : access_bytes);
-			str_add(s, ", ");
-			add_place(s, f);
-		} else {
-			add_overwritten(s, h, f);
-		}
+		add_wrong_access(s, h, f, access_bytes);
 		break;
 	case PMM_FINDING_DOUBLE_FREE:
-		str_addf(s, "%s of ", check_release_text(f->release));
-		add_block(s, f);
-		str_add(s, " that was freed already");
+		add_freed_already(s, check_release_text(f->release), f);
 		break;
 	case PMM_FINDING_REALLOC_FREED:
-		str_add(s, "realloc of ");
-		add_block(s, f);
-		str_add(s, " that was freed already");
+		add_freed_already(s, "realloc", f);
 		break;
 	case PMM_FINDING_BAD_FREE:
 		add_bad_free(s, f);
