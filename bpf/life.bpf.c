@@ -35,6 +35,8 @@ int BPF_PROG(life_fork, struct task_struct *parent, struct task_struct *child)
 	    bpf_map_update_elem(&targets, &tgid, &value, BPF_ANY))
 		TRACE_COUNT(TRACE_FORK, dropped);
 	trace_seen(TRACE_FORK);
+	if (!trace_recorded(TRACE_FORK))
+		return 0;
 	r = trace_begin(&t, TRACE_FORK);
 	if (r) {
 		r->a[0] = tgid;
@@ -53,6 +55,8 @@ int BPF_PROG(life_exec, struct task_struct *task, int old_pid, struct linux_binp
 	if (!trace_wanted(&t))
 		return 0;
 	trace_seen(TRACE_EXEC);
+	if (!trace_recorded(TRACE_EXEC))
+		return 0;
 	room = trace_room(&t, TRACE_EXEC);
 	if (room)
 		trace_send_text(room, bpf_probe_read_kernel_str(room->text, sizeof(room->text),
@@ -73,7 +77,7 @@ int BPF_PROG(life_exit, struct task_struct *task)
 		return 0;
 	whole = BPF_CORE_READ(task, signal, live.counter) == 0;
 	trace_seen(TRACE_EXIT);
-	r = trace_begin(&t, TRACE_EXIT);
+	r = trace_recorded(TRACE_EXIT) ? trace_begin(&t, TRACE_EXIT) : NULL;
 	if (r) {
 		r->a[0] = BPF_CORE_READ(task, exit_code);
 		r->a[1] = BPF_CORE_READ(task, signal, maxrss) * PAGE_BYTES;
@@ -94,6 +98,8 @@ int BPF_PROG(life_rename, struct task_struct *task, const char *comm)
 	if (!trace_wanted(&t))
 		return 0;
 	trace_seen(TRACE_RENAME);
+	if (!trace_recorded(TRACE_RENAME))
+		return 0;
 	room = trace_room(&t, TRACE_RENAME);
 	if (room)
 		trace_send_text(room, bpf_probe_read_kernel_str(room->text, TRACE_COMM_BYTES, comm));
@@ -109,6 +115,8 @@ int BPF_PROG(life_oom_score, struct task_struct *task)
 	if (!trace_wanted(&t))
 		return 0;
 	trace_seen(TRACE_OOM_SCORE);
+	if (!trace_recorded(TRACE_OOM_SCORE))
+		return 0;
 	r = trace_begin(&t, TRACE_OOM_SCORE);
 	if (r) {
 		r->a[0] = (s64)BPF_CORE_READ(task, signal, oom_score_adj);

@@ -40,6 +40,15 @@ setup() { needs_bpf; }
 	[ "$(jq -c 'select(.event == "brk") | .grown_bytes' "$T/out" | tail -1)" -eq 0 ]
 }
 
+@test "stacks are complete without frame pointers, with names, by the caller" {
+	traced 3 mmap -- "$PROG/trace_calls" 5 wait
+	jq -c 'select(.event == "mremap" and .command == "trace_calls") | [.stack[].function]' "$T/out" | sort -u >"$T/stacks"
+	[ "$(wc -l <"$T/stacks")" -eq 1 ] || { cat "$T/stacks"; return 1; }
+	jq -s -e 'all(index("calls") != null and index("main") == index("calls") + 1 and .[-1] == "_start")' "$T/stacks"
+	[ "$(count mremap '.stack_end != null')" -eq 0 ]
+	[ "$(result '[.stacks[] | select(.event == "mremap") | .count] | sort | join(",")')" = 1,5 ]
+}
+
 @test "who begins, executes and ends" {
 	traced 0 life -- sh -c 'sh -c "exit 7"; :'
 	[ "$(count exec '.file | endswith("/sh")')" -eq 2 ]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* trace_calls N: N times each of mmap, mprotect, madvise, mremap, munmap, and N calls that fail; then a child that does the same once. */
+/* trace_calls N [wait]: N times each of mmap, mprotect, madvise, mremap, munmap, and N calls that fail; then a child that does the same once. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -23,6 +23,8 @@ int main(int argc, char **argv)
 	int n = argc > 1 ? atoi(argv[1]) : 1;
 	pid_t child;
 
+	if (argc > 2)
+		usleep(100000);
 	calls(n);
 	child = fork();
 	if (!child) {

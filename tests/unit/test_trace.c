@@ -90,7 +90,7 @@ static void line_is(struct trace_record r, const char *tail, const char *text, c
 	size_t n;
 	FILE *out = open_memstream(&words, &n);
 
-	trace_line(&e, &r, tail, 1000000);
+	trace_line(&e, &r, tail, 1000000, NULL, NULL, 0);
 	assert_int_equal(event_error(&e), 0);
 	assert_string_equal(str_text(&e.text), text);
 	assert_int_equal(event_print_json(&e, out), 0);

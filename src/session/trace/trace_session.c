@@ -9,6 +9,7 @@
 
 #include "src/base/nanotime.h"
 #include "src/document/event.h"
+#include "src/session/trace/trace_stacks.h"
 #include "src/track/gate.h"
 #include "src/view/trace/trace_line.h"
 #include "src/view/trace/trace_view.h"
@@ -19,6 +20,8 @@ struct trace_session {
 	struct kernel_source *source;
 	struct gate gate;
 	struct trace_totals totals;
+	bool with_stacks;
+	struct trace_stacks stacks;
 	struct kernel_rows rows[KERNEL_NR_TABLES];
 	struct loop_source *tick, *child, *end, *interval;
 	size_t nr_left;			/* of the given processes that have not ended */
@@ -36,7 +39,8 @@ static bool is_asked_for(const struct trace_session *s, const struct trace_recor
 	return trace_kinds[r->kind].name && s->o.classes >> trace_kinds[r->kind].event & 1;
 }
 
-static int say(struct trace_session *s, const struct trace_record *r, const void *tail)
+static int say(struct trace_session *s, const struct trace_record *r, const void *tail,
+	       uint32_t stack)
 {
 	struct event e = { 0 };
 	int rc;
@@ -46,7 +50,7 @@ static int say(struct trace_session *s, const struct trace_record *r, const void
 		memcpy(s->tail, tail, r->tail_bytes);
 		s->tail[r->tail_bytes] = '\0';
 	}
-	trace_line(&e, r, s->tail, s->start_ns);
+	trace_line(&e, r, s->tail, s->start_ns, &s->stacks.table, s->stacks.names, stack);
 	rc = session_event(s->to, &e);
 	event_fini(&e);
 	return rc;
@@ -55,11 +59,15 @@ static int say(struct trace_session *s, const struct trace_record *r, const void
 static int take(void *arg, const struct trace_record *r, const void *tail)
 {
 	struct trace_session *s = arg;
+	uint32_t stack;
+	int rc;
 
-	if (!is_asked_for(s, r))
-		return 0;
-	trace_totals_add(&s->totals, r, TRACE_NO_STACK);
-	return s->o.lines ? say(s, r, tail) : 0;
+	rc = s->with_stacks ? trace_stacks_note(&s->stacks, r) : 0;
+	if (rc || !is_asked_for(s, r))
+		return rc;
+	stack = s->with_stacks ? trace_stacks_add(&s->stacks, r, tail) : 0;
+	trace_totals_add(&s->totals, r, stack ? stack : TRACE_NO_STACK);
+	return s->o.lines ? say(s, r, tail, stack) : 0;
 }
 
 static void drain(struct trace_session *s)
@@ -87,6 +95,9 @@ static int hand_over(struct trace_session *s)
 		.counts = counts,
 		.groups = groups,
 		.rows = s->rows,
+		.stacks = &s->stacks.table,
+		.names = s->stacks.names,
+		.stack_ends = s->with_stacks ? user_stacks_ends(s->stacks.walker) : NULL,
 		.top = s->o.top,
 	};
 	struct doc d = { 0 };
@@ -189,6 +200,15 @@ static int add_timers(struct trace_session *s)
 
 /* ---- */
 
+/* What is mapped where is known by these, whether they are asked for or not. */
+static void want_life(uint64_t kinds[2])
+{
+	static const enum trace_kind life[] = { TRACE_EXEC, TRACE_FORK, TRACE_EXIT };
+
+	for (size_t i = 0; i < sizeof(life) / sizeof(*life); i++)
+		kinds[life[i] / 64] |= 1ull << life[i] % 64;
+}
+
 static int open_source(struct trace_session *s, struct err *e)
 {
 	struct kernel_options k = s->o.kernel;
@@ -198,9 +218,11 @@ static int open_source(struct trace_session *s, struct err *e)
 		k.nr_pids = 1;
 	}
 	k.groups = event_classes_groups(s->o.classes);
-	if (k.follow || s->o.command)
-		k.groups |= 1u << KERNEL_LIFE;
 	event_classes_kinds(s->o.classes, k.kinds);
+	if (k.follow || s->o.command || s->with_stacks)
+		k.groups |= 1u << KERNEL_LIFE;
+	if (s->with_stacks)
+		want_life(k.kinds);
 	return kernel_source_open(s->o.source, &k, &s->source, e);
 }
 
@@ -217,7 +239,11 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 	s->to = to;
 	s->gate = GATE_NONE;
 	s->status = -1;
-	if (o->command)
+	if (o->kernel.stack_bytes) {
+		s->with_stacks = true;
+		rc = trace_stacks_init(&s->stacks);
+	}
+	if (!rc && o->command)
 		rc = gate_fork(&s->gate, o->command, o->mask, e);
 	if (!rc)
 		rc = watch_processes(s, e);
@@ -300,6 +326,8 @@ void trace_session_close(struct trace_session *s)
 	kernel_source_close(s->source);
 	gate_close(&s->gate);
 	trace_totals_fini(&s->totals);
+	if (s->with_stacks)
+		trace_stacks_fini(&s->stacks);
 	for (int i = 0; i < KERNEL_NR_TABLES; i++)
 		kernel_rows_fini(&s->rows[i]);
 	free(s);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/view/trace/trace_stack.h"
+
 #define COLUMNS "%12s  %-15s %7s  %-10s %s\n"
 
 /* Groups of kinds in the order of enum trace_kind: up to `last`, described by `describe`. */
@@ -39,7 +41,9 @@ static void describe(struct str *text, struct event *e, const struct trace_recor
 	}
 }
 
-void trace_line(struct event *e, const struct trace_record *r, const char *tail, uint64_t start_ns)
+void trace_line(struct event *e, const struct trace_record *r, const char *tail,
+		uint64_t start_ns, const struct stack_table *stacks, struct stack_names *names,
+		uint32_t number)
 {
 	uint64_t since = r->time_ns > start_ns ? r->time_ns - start_ns : 0;
 	char comm[TRACE_COMM_BYTES + 1], time[32], pid[16];
@@ -59,6 +63,8 @@ void trace_line(struct event *e, const struct trace_record *r, const char *tail,
 	if (r->weight > 1)
 		event_u64(e, "weight", UNIT_COUNT, r->weight);
 	describe(&text, e, r, tail);
+	if (number)
+		trace_stack_event(e, &text, stacks, names, number);
 	str_addf(&e->text, COLUMNS, time, comm, pid, trace_kinds[r->kind].name, str_text(&text));
 	e->failed |= str_error(&text) != 0;
 	str_fini(&text);

@@ -8,6 +8,8 @@
 
 #include "src/document/event.h"
 #include "src/kernel/event_class.h"
+#include "src/kernel/stack_table.h"
+#include "src/names/stack_names.h"
 
 #define TRACE_SCHEMA "pmm-trace/1.0"
 
@@ -27,9 +29,10 @@ void trace_describe_life(struct str *text, struct event *e, const struct trace_r
 /* The line that names the columns of trace_line(). */
 void trace_heading(struct event *e);
 
-/* `start_ns`: when tracing began. */
+/* `start_ns`: when tracing began. `number`: of the record's stack, 0 = it has none. */
 void trace_line(struct event *e, const struct trace_record *r, const char *tail,
-		uint64_t start_ns);
+		uint64_t start_ns, const struct stack_table *stacks, struct stack_names *names,
+		uint32_t number);
 
 /* "ENOMEM"; a number for those that have no name. */
 const char *trace_errno(uint64_t result);

@@ -8,8 +8,10 @@
 #include "src/base/fmt.h"
 #include "src/document/doc_record.h"
 #include "src/document/facts.h"
+#include "src/kernel/user_stack.h"
 #include "src/view/trace/trace_line.h"
 #include "src/view/trace/trace_sections.h"
+#include "src/view/trace/trace_stack.h"
 
 /* ---- what was covered ---- */
 
@@ -33,6 +35,26 @@ static uint64_t sum_missed(const struct trace_result *t)
 	return sum;
 }
 
+/* How complete user stacks are; nothing where there are none. */
+static void add_stack_fact(struct table *facts, const struct trace_result *t)
+{
+	uint64_t all = 0;
+	struct str s = STR_INIT;
+
+	for (int i = 0; t->stack_ends && i < USER_STACK_NR_ENDS; i++)
+		all += t->stack_ends[i];
+	if (!all)
+		return;
+	str_addf(&s, "%s complete of %s", fmt_percent(t->stack_ends[USER_STACK_COMPLETE], all).s,
+		 fmt_many(all, "user stack").s);
+	for (int i = USER_STACK_COMPLETE + 1; i < USER_STACK_NR_ENDS; i++)
+		if (t->stack_ends[i])
+			str_addf(&s, "; of %s %s", fmt_count(t->stack_ends[i]).s,
+				 user_stack_end_text(i));
+	facts_text(facts, "stacks", &s);
+	str_fini(&s);
+}
+
 static void add_facts(struct doc *d, const struct trace_result *t)
 {
 	struct table *facts = facts_new(NULL);
@@ -50,6 +72,7 @@ static void add_facts(struct doc *d, const struct trace_result *t)
 			  fmt_count(missed).s);
 	else
 		facts_add(facts, "lost", "nothing");
+	add_stack_fact(facts, t);
 	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
 		if (t->groups[i].status == KERNEL_GROUP_FAILED ||
 		    t->groups[i].status == KERNEL_GROUP_PARTLY)
@@ -72,6 +95,14 @@ static void add_record(struct doc *d, const struct trace_result *t)
 	record_count(r, "lost_in_tables", sum.dropped);
 	record_count(r, "missed_by_recursion", sum_missed(t));
 	record_count(r, "unpaired", sum.unpaired);
+	if (t->stack_ends) {
+		uint64_t all = 0;
+
+		for (int i = 0; i < USER_STACK_NR_ENDS; i++)
+			all += t->stack_ends[i];
+		record_count(r, "stacks", all);
+		record_count(r, "complete_stacks", t->stack_ends[USER_STACK_COMPLETE]);
+	}
 	doc_add(d, r);
 }
 
@@ -171,6 +202,7 @@ void trace_document(struct doc *d, const struct trace_result *t)
 	add_record(d, t);
 	add_kinds(d, t);
 	add_processes(d, t);
+	trace_stack_section(d, t);
 	for (int i = 0; i < EVENT_NR_CLASSES; i++)
 		if (t->classes >> i & 1 && trace_sections[i])
 			trace_sections[i](d, t);

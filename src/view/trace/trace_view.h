@@ -9,6 +9,8 @@
 #include "src/analyze/trace/trace_totals.h"
 #include "src/document/doc.h"
 #include "src/kernel/kernel_rows.h"
+#include "src/kernel/stack_table.h"
+#include "src/names/stack_names.h"
 
 struct trace_result {
 	const char *scope;		/* "process 4711 and its children" */
@@ -19,6 +21,10 @@ struct trace_result {
 	const struct trace_counts *counts;		/* of each kind */
 	const struct kernel_group_state *groups;	/* each */
 	const struct kernel_rows *rows;			/* each table's; none where not read */
+	/* NULL: no stacks were asked for; the totals' stacks have numbers of the table */
+	const struct stack_table *stacks;
+	struct stack_names *names;
+	const uint64_t *stack_ends;	/* how many of all stacks ended so: enum user_stack_end */
 	uint64_t top;			/* rows of a table; 0 = all */
 };
 

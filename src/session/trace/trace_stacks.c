@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From records with copies of stacks to numbers of stacks. */
+#include "src/session/trace/trace_stacks.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+int trace_stacks_init(struct trace_stacks *s)
+{
+	struct symbolizer_options o = { .full = true, .use_cache = true };
+
+	*s = (struct trace_stacks){ 0 };
+	stack_table_init(&s->table, 0);
+	s->walker = user_stacks_new(&s->images);
+	s->names = stack_names_new(&s->images.modules, &o);
+	return s->walker && s->names ? 0 : -ENOMEM;
+}
+
+int trace_stacks_note(struct trace_stacks *s, const struct trace_record *r)
+{
+	switch (r->kind) {
+	case TRACE_EXEC:
+		return images_exec(&s->images, r->tgid, r->time_ns);
+	case TRACE_FORK:
+		return r->a[0] == r->tgid ? 0 : images_fork(&s->images, r->tgid, r->a[0],
+							    r->time_ns);
+	case TRACE_EXIT:
+		return r->a[2] ? images_exit(&s->images, r->tgid, r->time_ns) : 0;
+	case TRACE_MMAP:
+	case TRACE_MPROTECT:
+		return r->a[2] & PROT_EXEC ? images_changed(&s->images, r->tgid, r->time_ns) : 0;
+	default:
+		return 0;
+	}
+}
+
+static enum user_stack_at at_of(uint32_t kind)
+{
+	switch (kind) {
+	case TRACE_FAULT:
+	case TRACE_FAULT_MAJOR:
+	case TRACE_SWAP_IN:
+	case TRACE_STACK_GROWTH:
+	case TRACE_SEGV:
+		return USER_STACK_AT_FAULT;
+	default:
+		return USER_STACK_AFTER_CALL;
+	}
+}
+
+uint32_t trace_stacks_add(struct trace_stacks *s, const struct trace_record *r, const void *tail)
+{
+	struct user_stack_copy copy = { .at = at_of(r->kind) };
+	struct user_stack stack;
+
+	if (!(r->flags & TRACE_STACK))
+		return 0;
+	memcpy(&copy.regs, tail, sizeof(copy.regs));
+	copy.bytes = (const char *)tail + sizeof(copy.regs);
+	copy.nr_bytes = r->tail_bytes;
+	copy.cut = r->flags & TRACE_CUT;
+	user_stack_walk(s->walker, r->tgid, r->time_ns, &copy, &stack);
+	return stack_table_add(&s->table, stack.frame, stack.nr, stack.end);
+}
+
+void trace_stacks_fini(struct trace_stacks *s)
+{
+	stack_names_free(s->names);
+	user_stacks_free(s->walker);
+	stack_table_fini(&s->table);
+	images_fini(&s->images);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The user stacks of a trace: what is mapped where, copies unwound, each stack kept once, its names
+ * looked up on demand.
+ */
+#ifndef SESSION_TRACE_TRACE_STACKS_H
+#define SESSION_TRACE_TRACE_STACKS_H
+
+#include "src/kernel/user_stack.h"
+#include "src/names/stack_names.h"
+
+struct trace_stacks {
+	struct images images;
+	struct user_stacks *walker;
+	struct stack_table table;
+	struct stack_names *names;
+};
+
+/* 0 or -ENOMEM; trace_stacks_fini() follows in any case. */
+int trace_stacks_init(struct trace_stacks *s);
+
+/*
+ * All records, in the order in which they come: begins and ends of processes, new mappings. 0 or
+ * -ENOMEM: less is known from here on.
+ */
+int trace_stacks_note(struct trace_stacks *s, const struct trace_record *r);
+
+/* The number of a record's stack in the table; 0: it has none, or the table is full. */
+uint32_t trace_stacks_add(struct trace_stacks *s, const struct trace_record *r, const void *tail);
+
+void trace_stacks_fini(struct trace_stacks *s);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Frames by name: all of them for programs, those that matter for people. */
+#include "src/view/trace/trace_stack.h"
+
+#include <string.h>
+
+#include "src/base/fmt.h"
+#include "src/kernel/user_stack.h"
+#include "src/names/names.h"
+#include "src/view/trace/trace_view.h"
+
+#define INLINED_MAX	16
+
+static const char *basename_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "main (todo.c:12)", "0x1234 in libfoo.so". */
+static void add_name(struct str *s, const struct stack_name *n)
+{
+	if (n->function)
+		str_add(s, n->function);
+	else
+		str_addf(s, "0x%llx", (unsigned long long)n->address);
+	if (n->file && n->line)
+		str_addf(s, " (%s:%u)", basename_of(n->file), n->line);
+	else if (n->module)
+		str_addf(s, " in %s", basename_of(n->module));
+}
+
+static bool is_programs(const struct stack_name *n)
+{
+	return n->module && role_of(n->module, n->function) == FRAME_PROGRAM;
+}
+
+/* The first frame of the program's own; *found stays false where there is none. */
+static void find_own(const uint64_t *frame, unsigned nr, struct stack_names *names,
+		     struct stack_name *own, bool *found)
+{
+	struct stack_name name[INLINED_MAX];
+
+	*found = false;
+	for (unsigned i = 0; i < nr; i++) {
+		unsigned n = stack_names_find(names, frame[i], name, INLINED_MAX);
+
+		for (unsigned k = 0; k < n; k++) {
+			if (!is_programs(&name[k]))
+				continue;
+			*own = name[k];
+			*found = true;
+			return;
+		}
+	}
+}
+
+static void add_fields(struct event *e, const struct stack_name *n)
+{
+	event_object(e, NULL);
+	event_text(e, "function", n->function);
+	event_text(e, "file", n->file);
+	if (n->line)
+		event_u64(e, "line", UNIT_NUMBER, n->line);
+	event_text(e, "module", n->module);
+	event_u64(e, "address", UNIT_ADDRESS, n->address);
+	event_u64(e, "inlined", UNIT_BOOL, n->inlined);
+	event_end(e);
+}
+
+void trace_stack_event(struct event *e, struct str *text, const struct stack_table *stacks,
+		       struct stack_names *names, uint32_t number)
+{
+	struct stack_name name[INLINED_MAX], own;
+	unsigned nr, end;
+	const uint64_t *frame = stack_table_find(stacks, number, &nr, &end);
+	bool found;
+
+	if (!nr)
+		return;
+	event_list(e, "stack");
+	for (unsigned i = 0; i < nr; i++) {
+		unsigned n = stack_names_find(names, frame[i], name, INLINED_MAX);
+
+		for (unsigned k = 0; k < n; k++)
+			add_fields(e, &name[k]);
+	}
+	event_end(e);
+	if (end != USER_STACK_COMPLETE)
+		event_text(e, "stack_end", user_stack_end_name(end));
+	find_own(frame, nr, names, &own, &found);
+	if (!found)
+		return;
+	str_add(text, " by ");
+	add_name(text, &own);
+}
+
+/* ---- the result ---- */
+
+static const struct column columns[] = {
+	{ "event", "event", UNIT_TEXT },
+	{ "count", "count", UNIT_COUNT },
+	{ "size_bytes", "bytes", UNIT_BYTES, COLUMN_ZERO_BLANK },
+	{ "total_ns", "time", UNIT_DURATION, COLUMN_ZERO_BLANK },
+	{ "function", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },
+	{ "file", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },
+	{ "line", NULL, UNIT_NUMBER, COLUMN_JSON_ONLY },
+	{ "module", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },
+	{ "address", NULL, UNIT_ADDRESS, COLUMN_JSON_ONLY },
+	{ "stack_end", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },
+	{ NULL, "stack", UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
+};
+
+enum { EVENT, COUNT, BYTES, TIME, FUNCTION, FILE_, LINE, MODULE, ADDRESS, END, LABEL };
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct trace_row *const *x = a, *const *y = b;
+
+	if ((*x)->sum.events != (*y)->sum.events)
+		return (*x)->sum.events < (*y)->sum.events ? 1 : -1;
+	if ((*x)->kind != (*y)->kind)
+		return (*x)->kind < (*y)->kind ? -1 : 1;
+	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
+}
+
+static void add_frame(struct table *t, const struct stack_name *n)
+{
+	struct str label = STR_INIT;
+
+	table_row(t, 1, ROW_DIM, ROW_BOTH);
+	table_set_text(t, FUNCTION, n->function);
+	table_set_text(t, FILE_, n->file);
+	if (n->line)
+		table_set(t, LINE, n->line);
+	table_set_text(t, MODULE, n->module);
+	table_set(t, ADDRESS, n->address);
+	add_name(&label, n);
+	table_set_text(t, LABEL, table_text(t, &label));
+	str_fini(&label);
+}
+
+static void add_stack(struct table *t, const struct trace_result *r, const struct trace_row *row)
+{
+	struct stack_name name[INLINED_MAX], own;
+	struct str label = STR_INIT;
+	unsigned nr, end;
+	const uint64_t *frame = stack_table_find(r->stacks, row->id, &nr, &end);
+	bool found;
+
+	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+	table_set_const(t, EVENT, trace_kinds[row->kind].name);
+	table_set(t, COUNT, row->sum.events);
+	table_set(t, BYTES, row->sum.bytes);
+	table_set(t, TIME, row->sum.ns);
+	find_own(frame, nr, r->names, &own, &found);
+	if (found)
+		add_name(&label, &own);
+	else
+		str_add(&label, "no function of the program's own");
+	table_set_text(t, LABEL, table_text(t, &label));
+	str_fini(&label);
+	if (end != USER_STACK_COMPLETE)
+		table_set_const(t, END, user_stack_end_name(end));
+	for (unsigned i = 0; i < nr; i++) {
+		unsigned n = stack_names_find(r->names, frame[i], name, INLINED_MAX);
+
+		for (unsigned k = 0; k < n; k++)
+			add_frame(t, &name[k]);
+	}
+	if (end == USER_STACK_COMPLETE)
+		return;
+	table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
+	table_setf(t, LABEL, "(ends here: %s)", user_stack_end_text(end));
+}
+
+void trace_stack_section(struct doc *d, const struct trace_result *r)
+{
+	struct table *t;
+	VEC(const struct trace_row *) rows = { 0 };
+	uint64_t shown = 0;
+
+	if (!r->totals->stacks.nr || !r->names)
+		return;
+	t = table_new(TABLE_TREE, "stacks", "Stacks", columns, sizeof(columns) / sizeof(*columns));
+	if (t)
+		t->children_key = "frames";
+	vec_each(&r->totals->stacks, row)
+		if (vec_push(&rows, row) && t)
+			t->failed = true;
+	vec_sort(&rows, by_weight);
+	vec_each(&rows, row) {
+		if (!t || (r->top && shown++ == r->top))
+			break;
+		add_stack(t, r, *row);
+	}
+	if (t && r->top && rows.nr > r->top)
+		table_note(t, "%s more stacks (--top=0 shows all)",
+			   fmt_count(rows.nr - r->top).s);
+	vec_fini(&rows);
+	doc_add(d, t);
+}
