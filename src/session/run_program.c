@@ -10,6 +10,7 @@
 #include "src/base/fmt.h"
 #include "src/ledger/preload.h"
 #include "src/proc/elf_check.h"
+#include "src/session/check/check_core.h"
 #include "src/session/check/run_check.h"
 #include "src/session/leaks/run_leaks.h"
 #include "src/session/session.h"
@@ -325,6 +326,8 @@ void run_finish(struct run *r, struct session_end *end)
 		session_error(r->to, &e);
 	if (found > 0 && r->check.job && root_capture && !shared && r->heap && r->heap->nr_findings)
 		session_note(r->to, "'pmm check %s' shows it again", root_capture);
+	if (r->check.job && r->check.job->check.on_error == PMM_ON_ERROR_CORE && !shared && r->heap)
+		check_core_note(r->to, (pid_t)r->heap->pid, run_child(r)->status);
 	if (shared)
 		shared->unchecked = any_unchecked(r);
 	*end = (struct session_end){

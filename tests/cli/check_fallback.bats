@@ -133,10 +133,18 @@ many() {
 	[ "$status" -eq 134 ]
 	core=$(find . -name '*core*')
 	[ -s "$core" ]
+	[ "$(grep '^pmm: core file ' err)" = "pmm: core file    $(realpath "$core")" ]
 	[ "$(stat -c %s "$core")" -lt $((256 << 20)) ]		# what of the pool is in use
 	need gdb
 	within gdb -q -nx --batch -ex bt "$PROG/check_victim" "$core" >stack 2>&1
 	grep -q 'write_behind' stack
+	# another directory: what lies here is of another process
+	mkdir elsewhere
+	within "$PMM" check --on-error=core -- sh -c 'cd elsewhere; exec "$@"' _ "$PROG/check_victim" write-behind malloc >out 2>err || status=$?
+	[ -n "$(find elsewhere -name '*core*')" ]
+	grep -qxF "pmm: core file    written as '$pattern' says in /proc/sys/kernel/core_pattern; relative to the directory that the program was in" err
+	within bash -c 'ulimit -H -c 0; "$@"' _ "$PMM" check --on-error=core -- "$PROG/check_victim" write-behind malloc >out 2>err || status=$?
+	[ "$(grep 'core file' err)" = "pmm: no core file was written: the hard limit on core files is 0" ]
 }
 
 @test "so many requests fail as is said" {
