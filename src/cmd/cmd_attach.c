@@ -361,7 +361,7 @@ const struct cmd cmd_attach = {
 			"Calls of the allocator's functions then go through the agent. At the end "
 			"pmm undoes all this: on Ctrl-C, SIGTERM, SIGHUP, after --duration, or when the "
 			"output cannot be written any more. It needs no debugger, no restart and "
-			"no help from the program. doc/attach.md says what is done and promised. "
+			"no help from the program. doc/attach.md says what is done to the process and what is guaranteed. "
 			"When pmm is killed, its watchdog restores the process; 'pmm detach PID' "
 			"does so where the watchdog was killed, too.\n\n"
 			"A call site whose blocks live for --expire is reported once with its "

@@ -129,7 +129,7 @@ const struct cmd cmd_detach = {
 		"or when a thread was still inside the agent, this command restores the program's "
 		"code and unmaps what pmm has mapped. The next 'pmm attach' does the same "
 		"first.\n\n"
-		"Until then the program runs on: the agent notices within some seconds that there "
+		"Until then the program keeps running: the agent notices within some seconds that there "
 		"is no monitor, and stops recording.",
 	.exits = (const struct cmd_pair[]){
 		{ "0", "nothing of 'pmm attach' is in the process any more, or nothing was" },

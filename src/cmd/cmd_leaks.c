@@ -66,7 +66,7 @@ static const struct opt leaks_opts[] = {
 	  "too), growth, unsearched (processes), none (default likely)",
 	  &fail_on },
 	{ "max-leaked", 0, OPT_SIZE, "BYTES",
-	  "so much of what --fail-on names is tolerated (default nothing)",
+	  "how much of what --fail-on names is tolerated (default nothing)",
 	  &job.report.max_leaked_bytes, .given = &given_budget },
 	{ "error-exitcode", 0, OPT_UINT, "N", "exit code when there is more (default 1)",
 	  &error_code, .given = &given_code, .max = 255 },
@@ -91,10 +91,10 @@ static const struct opt leaks_opts[] = {
 	  "multipleinheritance, header, pool, all, none (default all)",
 	  &heuristics },
 	{ "tag-bits", 0, OPT_STRING, "BITS",
-	  "these bits are no part of a pointer: top (byte), 1 to 12 low ones, or a mask 0x...",
+	  "these bits are not part of a pointer: top (byte), 1 to 12 low ones, or a mask 0x...",
 	  &tag_bits },
 	{ "stop", 0, OPT_FLAG, NULL,
-	  "make no copy of the process: it is stopped until all is searched", &job.no_copy },
+	  "do not copy the process: it is stopped until the search is done", &job.no_copy },
 	{ "threads", 0, OPT_UINT, "N", "threads that search (default one for each processor)",
 	  &nr_threads, .min = 1, .max = 1024 },
 	{ "core", 0, OPT_FILE, "CORE",
@@ -462,9 +462,9 @@ const struct cmd cmd_leaks = {
 		"is stopped for no longer than that. The time is reported. The process must be "
 		"tracked: started by 'pmm run', or watched by 'pmm attach'. A capture (FILE) has "
 		"what was found when it was made with 'pmm run --leaks'. A COMMAND is run, and it "
-		"and its children are searched at their ends. Their output stays their own: "
+		"and its children are searched at their ends. Their output is left alone: "
 		"results go to standard error or into --report.\n\n"
-		"With --holds the question is another one: who holds the blocks of a call site, "
+		"With --holds the question is a different one: who holds the blocks of a call site, "
 		"or the block at an address? The answer lists the roots (variables, stacks, "
 		"registers) with how many of these blocks hang on each, the shortest chain of "
 		"pointers and fields from a root to a block, and what each pointer holds alone: "

@@ -34,7 +34,7 @@ static const struct opt report_opts[] = {
 	{ "top-down", 0, OPT_FLAG, NULL,
 	  "call tree from the outermost function inward, instead of stacks", &top_down },
 	{ "bottom-up", 0, OPT_FLAG, NULL,
-	  "call tree from what allocated outward, instead of stacks", &bottom_up },
+	  "call tree from the allocating function outward, instead of stacks", &bottom_up },
 	{ "depth", 0, OPT_UINT, "N", "frames shown of a stack, levels of a tree (0 = all)",
 	  &opt.depth, .given = &opt.depth_given },
 	{ "function", 0, OPT_STRING, "PATTERN", "only stacks with a function like this",
@@ -178,8 +178,8 @@ const struct cmd cmd_report = {
 		       "--top-down or --bottom-up a call tree takes their place.\n\n"
 		       "PATTERN is a shell pattern, or a part of the name when it has none of *?[ "
 		       "in it. With --thread, --size "
-		       "or --age figures come from the live blocks that pass; what was freed is "
-		       "not known by these.\n\n"
+		       "or --age figures come from the live blocks that match; frees are not "
+		       "known by these.\n\n"
 		       "Times count from the start of tracking. See doc/report.md for each "
 		       "figure, doc/json.md for each key of the JSON.",
 };

@@ -149,7 +149,7 @@ static void print_commands(void)
 	}
 	print_wrapped("\n'pmm COMMAND --help' lists the options of a command; 'pmm --version' the "
 		      "version\n"
-		      "to have the monitor inside a program, compile it with pmm.h: 'pmm help "
+		      "to build the monitor into a program, compile it with pmm.h: 'pmm help "
 		      "--man | man -l -'",
 		      0, 0);
 }

@@ -147,7 +147,7 @@ static void print_main_page(FILE *out)
 					"Results go to standard output, messages to standard "
 					"error.");
 	put_section(out, "COMPILED IN",
-					"A program can have the monitor inside, with #include "
+					"A program can contain the monitor, with #include "
 					"<pmm.h> and -DPMM. It then reports by file and line what "
 					"it allocates, loses and damages: on its own, at exit, by "
 					"signal or by function. Linked with 'pkg-config --cflags "

@@ -17,7 +17,7 @@ $ pmm
     help       explain pmm or one of its commands
   
   'pmm COMMAND --help' lists the options of a command; 'pmm --version' the version
-  to have the monitor inside a program, compile it with pmm.h: 'pmm help --man | man -l -'
+  to build the monitor into a program, compile it with pmm.h: 'pmm help --man | man -l -'
 [2]
 $ pmm help
   usage: pmm COMMAND [options] ...
@@ -37,7 +37,7 @@ $ pmm help
     help       explain pmm or one of its commands
   
   'pmm COMMAND --help' lists the options of a command; 'pmm --version' the version
-  to have the monitor inside a program, compile it with pmm.h: 'pmm help --man | man -l -'
+  to build the monitor into a program, compile it with pmm.h: 'pmm help --man | man -l -'
 $ pmm --help >a; pmm -h >b; pmm help | cmp a - && cmp a b
 $ pmm help --list
   run
@@ -98,7 +98,7 @@ $ pmm help --man detach
   .SH DESCRIPTION
   \&'pmm attach' takes itself out of the process when it ends. When it is killed, its watchdog does so within some seconds. Where the watchdog was killed as well, or when a thread was still inside the agent, this command restores the program's code and unmaps what pmm has mapped. The next 'pmm attach' does the same first.
   .PP
-  Until then the program runs on: the agent notices within some seconds that there is no monitor, and stops recording.
+  Until then the program keeps running: the agent notices within some seconds that there is no monitor, and stops recording.
   .SH OPTIONS
   .TP
   .B \-q, \-\-quiet
@@ -144,7 +144,7 @@ $ pmm help --man | head -60
   .PP
   Results go to standard output, messages to standard error.
   .SH COMPILED IN
-  A program can have the monitor inside, with #include <pmm.h> and \-DPMM. It then reports by file and line what it allocates, loses and damages: on its own, at exit, by signal or by function. Linked with 'pkg\-config \-\-cflags \-\-libs pmm', it can be read by 'pmm report', 'pmm leaks' and 'pmm snapshot' at any time. With pmm_static.c, which includes the files beside it, it runs on anything that has a C compiler. <pmm.h> says what each function does; doc/shim.md has the rest.
+  A program can contain the monitor, with #include <pmm.h> and \-DPMM. It then reports by file and line what it allocates, loses and damages: on its own, at exit, by signal or by function. Linked with 'pkg\-config \-\-cflags \-\-libs pmm', it can be read by 'pmm report', 'pmm leaks' and 'pmm snapshot' at any time. With pmm_static.c, which includes the files beside it, it runs on anything that has a C compiler. <pmm.h> says what each function does; doc/shim.md has the rest.
   .PP
   doc/ and examples/ are in share/doc/pmm where pmm is installed.
   .SH COMMANDS
@@ -515,7 +515,7 @@ $ pmm help --completion zsh | head -80
   		'--sort=[what makes a site large (default live; peak when little of it is left)]:choice:(live peak allocated calls temporary)' \
   		'--top=[rows shown of each list (default 10, as JSON all; 0 = all)]:N:' \
   		'--top-down[call tree from the outermost function inward, instead of stacks]' \
-  		'--bottom-up[call tree from what allocated outward, instead of stacks]' \
+  		'--bottom-up[call tree from the allocating function outward, instead of stacks]' \
   		'--depth=[frames shown of a stack, levels of a tree (0 = all)]:N:' \
   		'--function=[only stacks with a function like this]:PATTERN:' \
 $ pmm help --completion fish
