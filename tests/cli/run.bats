@@ -154,7 +154,7 @@ run_pmm() {
 	mkfifo go
 	run_pmm -o s.pmm -- sh -c '(cat go; ls /) >/dev/null & exit 4'
 	[ "$STATUS" -eq 4 ]
-	grep -E "process(es)? goe?s? on \(pid [0-9]+" err
+	grep -E "process(es are| is) still running \(pid [0-9]+" err
 	[ "$(find . -name 's.*.pmm' | wc -l)" -eq 0 ]
 	echo >go
 	captured() { [ "$(find . -name 's.*.pmm' | wc -l)" -ge 2 ]; }
