@@ -297,7 +297,7 @@ running() { "$PMM" "${@:3}" --json "$PID" >"$T/running.json" && json_is "$1" "$2
 
 @test "a program that blocks SIGSEGV, or sets it behind our back, is not guarded any more" {
 	local how
-	for how in "b blocked blocks" "n behind 'system call of its own'"; do
+	for how in "b blocked blocks" "n behind 'its own system call'"; do
 		eval "set -- $how"
 		start attach_check
 		guard

@@ -128,7 +128,7 @@ attack() {
 			[ "$status" -le 3 ] || { echo "$command: status $status"; cat "$T/said"; return 1; }
 			[ "$status" -ne 3 ] || grep -q '^pmm: ' "$T/said"
 		done
-		if grep -q 'was written over: nothing is changed there' "$T/said"; then
+		if grep -q 'was overwritten: the process is left as it is' "$T/said"; then
 			kill -USR1 "$PID"
 			hear works
 			found=$((found + 1))
