@@ -47,6 +47,7 @@ struct agent {
 	bool stacks;			/* ... with their stacks */
 	/* ... and Valgrind runs the program: a look at memory beside blocks is an error to it */
 	bool valgrind;
+	bool touches_pages;		/* the kernel has no MADV_POPULATE_WRITE */
 	/* the program put itself under seccomp: no unusual system call any more */
 	bool confined;
 	bool no_growth;			/* ... and its filter does not let the ledger grow */

@@ -64,15 +64,14 @@ void segment_unmap(void)
 
 /*
  * Kernels before 5.14 do not know MADV_POPULATE_WRITE: let the kernel itself write to each page,
- * which fails politely.
+ * which fails politely. It adds 0 to a word: other threads may already use the page.
  */
 static bool touch_pages(char *at, const char *end)
 {
 	for (; at < end; at += ARCH_PAGE)
-		if (sys_failed(sys2(clock_gettime, SYS_CLOCK_MONOTONIC, at)))
+		if (sys_failed(arch_syscall(ARCH_SYS_futex, (long)at, SYS_FUTEX_WAKE_OP_PRIVATE, 0,
+					    0, (long)at, SYS_FUTEX_ADD_0)))
 			return false;
-		else
-			memset(at, 0, 16);
 	return true;
 }
 
@@ -83,7 +82,10 @@ bool segment_back(char *at, uint64_t bytes)
 	if (sys_failed(sys3(mprotect, at, bytes, SYS_PROT_READ | SYS_PROT_WRITE)))
 		return false;
 	ret = sys3(madvise, at, bytes, SYS_MADV_POPULATE_WRITE);
-	return !sys_failed(ret) || (ret == -SYS_EINVAL && touch_pages(at, at + bytes));
+	if (ret != -SYS_EINVAL)
+		return !sys_failed(ret);
+	agent.touches_pages = true;
+	return touch_pages(at, at + bytes);
 }
 
 static long file_read(const char *path, char *to, size_t bytes)

@@ -38,6 +38,8 @@
 #define SYS_SIG_SETMASK		2
 #define SYS_CLOCK_REALTIME	0
 #define SYS_CLOCK_MONOTONIC	1
+#define SYS_FUTEX_WAKE_OP_PRIVATE 133
+#define SYS_FUTEX_ADD_0		(1 << 28)
 #define SYS_EINTR		4
 #define SYS_EAGAIN		11
 #define SYS_EINVAL		22

@@ -43,6 +43,11 @@ static const struct bpf_call growing[] = {
 	CALL_WITH(madvise, 2, SYS_MADV_POPULATE_WRITE),
 };
 
+/* Besides, on kernels before 5.14 (agent/segment.c). */
+static const struct bpf_call touching[] = {
+	CALL_WITH(futex, 1, SYS_FUTEX_WAKE_OP_PRIVATE),
+};
+
 /* A ledger for a forked child, and telling the monitor of it. */
 static const struct bpf_call making_files[] = {
 	CALL(memfd_create),  CALL(ftruncate),
@@ -229,6 +234,7 @@ static void ask_no_more(void)
 void confine(uint64_t mode, uint64_t flags, const void *program)
 {
 	const struct program *f = program;
+	bool touches;
 
 	if (!serious(mode, flags, f) || is_vforked())
 		return;
@@ -239,10 +245,11 @@ void confine(uint64_t mode, uint64_t flags, const void *program)
 		ask_no_more();
 	agent.no_break |= mode == CONFINE_STRICT || !LETS(f, breaks);
 	agent.no_return |= mode == CONFINE_STRICT ? false : !LETS(f, returning);
-	agent.no_files |= mode == CONFINE_STRICT || agent.no_break || !LETS(f, making_files);
+	touches = mode != CONFINE_STRICT && (!agent.touches_pages || LETS(f, touching));
+	agent.no_files |= !touches || agent.no_break || !LETS(f, making_files);
 	if (mode != CONFINE_STRICT)
 		close_to_children(f);
-	agent.no_growth |= mode == CONFINE_STRICT || !LETS(f, growing);
+	agent.no_growth |= !touches || !LETS(f, growing);
 	if (mode == CONFINE_STRICT || !LETS(f, guarding))
 		__atomic_store_n(&agent.no_guards, true, __ATOMIC_SEQ_CST);
 	STORE(agent.confined, true);

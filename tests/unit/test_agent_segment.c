@@ -7,8 +7,12 @@
 
 #include "tests/unit/test_child.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include "agent/limit.h"
 #include "agent/segment.h"
@@ -186,6 +190,54 @@ static void memory_is_given_whole(void **state)
 	assert_int_equal(agent.file[9 * PAGE], 7);
 	munmap(end_ - PAGE, PAGE);
 	assert_false(segment_back(end_ - 2 * PAGE, 2 * PAGE));
+}
+
+/* madvise() knows no MADV_POPULATE_WRITE from now on, as before Linux 5.14. */
+static void older_kernel(void)
+{
+	static struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_MADV_POPULATE_WRITE, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog p = { sizeof(filter) / sizeof(filter[0]), filter };
+
+	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	MUST(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p));
+}
+
+static void child_touches_pages(void)
+{
+	unsigned char resident[3];
+	char *end_, *at;
+
+	MUST(!segment_map(-1, 1 << 20));
+	end_ = agent.file + (1 << 20);
+	at = agent.file + 8 * PAGE;
+	older_kernel();
+	MUST(segment_back(at, 3 * PAGE));
+	MUST(agent.touches_pages);
+	MUST(!mincore(at, 3 * PAGE, resident));
+	for (int i = 0; i < 3; i++)
+		MUST(resident[i] & 1);
+	/* two threads may ask for the same page: what the first one wrote stays */
+	for (size_t i = 0; i < 3 * PAGE; i++)
+		at[i] = (char)(i % 255 + 1);
+	MUST(segment_back(at, 3 * PAGE));
+	for (size_t i = 0; i < 3 * PAGE; i++)
+		MUST(at[i] == (char)(i % 255 + 1));
+	/* one page beyond the end of the mapping: no signal */
+	munmap(end_ - PAGE, PAGE);
+	MUST(!segment_back(end_ - 2 * PAGE, 2 * PAGE));
+}
+
+static void older_kernels_touch_pages(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of_child(child_touches_pages), 0);
 }
 
 /* ---- a ledger -------------------------------------------------------------------------------- */
@@ -521,6 +573,7 @@ int main(void)
 		TEST(what_cannot_be_mapped_is_not),
 		TEST(children_inherit_nothing),
 		TEST(memory_is_given_whole),
+		TEST(older_kernels_touch_pages),
 		TEST(a_ledger_begins_empty),
 		TEST(a_limit_ends_the_arena),
 		TEST(options_in_the_file_are_left_there),
