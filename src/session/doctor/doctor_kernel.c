@@ -37,7 +37,6 @@ static long number_in(const char *path, long otherwise)
 static void check_memfd(struct doctor *d)
 {
 	int fd = memfd_create("pmm-doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	const char *upgrade = "Linux 5.14 or later is needed";
 	void *p;
 
 	if (fd < 0 || ftruncate(fd, TRY_BYTES) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK)) {
@@ -47,13 +46,17 @@ static void check_memfd(struct doctor *d)
 	}
 	doctor_add(d, "memfd", DOCTOR_OK, true, NULL, "memory files can be made and sealed");
 	p = mmap(NULL, TRY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (p == MAP_FAILED || madvise(p, TRY_BYTES, MADV_POPULATE_WRITE))
-		doctor_add(d, "populate", DOCTOR_NO, true, upgrade,
-			   "the ledger's memory cannot be allocated in advance (MADV_POPULATE_WRITE): %s",
-			   strerror(errno));
-	else
+	if (p != MAP_FAILED && !madvise(p, TRY_BYTES, MADV_POPULATE_WRITE))
 		doctor_add(d, "populate", DOCTOR_OK, true, NULL,
 			   "the ledger's memory can be allocated in advance (MADV_POPULATE_WRITE)");
+	else if (p != MAP_FAILED && errno == EINVAL)
+		doctor_add(d, "populate", DOCTOR_NOTE, true, "Linux 5.14 or later is faster",
+			   "the ledger's memory is allocated page by page: the kernel has no "
+			   "MADV_POPULATE_WRITE");
+	else
+		doctor_add(d, "populate", DOCTOR_NO, true, NULL,
+			   "the ledger's memory cannot be allocated in advance: %s",
+			   strerror(errno));
 	if (p != MAP_FAILED)
 		munmap(p, TRY_BYTES);
 out:
