@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What pmm does without help of the kernel's: it tracks, attaches and searches on kernels other than the one it was built on.
+# An emulated processor can be too slow for the time that pmm gives a thread of another process; pmm says so then, and is tried again.
+
+# doctor_says KEY: what it found of a check, as "STATE FOUND".
+doctor_says() { jq -r --arg c "$1" '.checks[] | select(.check == $c) | "\(.state) \(.found)"' doctor.json; }
+
+not_too_slow() { ! grep -q -E 'it takes too long|the machine is too busy' "$1"; }
+
+doctor() {
+	pmm doctor --json >doctor.json || { cat doctor.json; fail "pmm run does not work here"; }
+	not_too_slow doctor.json
+}
+
+test_doctor()
+{
+	await doctor
+	cat doctor.json
+	is kernel "$(doctor_says kernel)" "ok Linux $(uname -r) on x86_64"
+	is "checks that say no" "$(jq -r '[.checks[] | select(.state == "no").check] | join(" ")' doctor.json)" ""
+	if since 5.14; then
+		is populate "$(jq -r '.checks[] | select(.check == "populate").state' doctor.json)" ok
+	else
+		is populate "$(doctor_says populate)" "note the ledger's memory is allocated page by page: the kernel has no MADV_POPULATE_WRITE"
+	fi
+}
+
+test_run()
+{
+	pmm run -q -o c.pmm -- /prog/threads
+	check threads c.pmm
+}
+
+# start CMD...: a victim that takes orders on descriptor 7 and answers on 8.
+start() {
+	mkfifo in out
+	"$@" <in >out &
+	PID=$!
+	exec 7>in 8<out
+	hear ready
+}
+
+hear() {
+	read -r line <&8
+	is "the victim's line" "$line" "$1"
+}
+
+tell() {
+	echo "$1" >&7
+	hear "$2"
+}
+
+# attached: pmm is attached to PID, its capture will be in c.pmm. Sets MONITOR.
+attached() {
+	while :; do
+		pmm attach -o c.pmm "$@" "$PID" >attach.out 2>attach.err &
+		MONITOR=$!
+		while [ -d "/proc/$MONITOR" ] && ! grep -q attached attach.err; do sleep 0.1; done
+		! grep -q attached attach.err || return 0
+		! not_too_slow attach.err || { cat attach.err; fail "pmm attach ended"; }
+	done
+}
+
+detached() {
+	kill -INT "$MONITOR"
+	status=0
+	wait "$MONITOR" || status=$?
+	cat attach.err attach.out
+	is "the status of pmm attach" "$status" 0
+	is "the agent in the process" "$(grep -c -E 'memfd:pmm|libpmm' "/proc/$PID/maps")" 0
+}
+
+test_attach()
+{
+	start /prog/attach_victim
+	attached
+	tell g done
+	detached
+	tell g done
+	exec 7>&-
+	hear "sum 82800"
+	status=0
+	wait "$PID" || status=$?
+	is "the victim's status" "$status" 42
+	check attach_victim c.pmm
+}
+
+# certain CLASS KEY: a sum over the blocks that are certainly lost.
+certain() { jq --arg c "$1" "[.certain[] | select(.class == \$c).$2] | add" leaks.json; }
+
+# What the first comment of leak_shapes.c has, added up.
+shapes() {
+	cat leaks.err
+	is "definitely lost blocks" "$(certain definite blocks)" 10
+	is "their bytes" "$(certain definite bytes)" 584
+	is "indirectly lost blocks" "$(certain indirect blocks)" 26
+	is "their bytes" "$(certain indirect bytes)" 1320
+}
+
+search() { pmm leaks --json --top 0 --show definite,indirect --fail-on none "$@" >leaks.json 2>leaks.err; }
+
+test_leaks_at_exit()
+{
+	echo g | pmm run -q --leaks -o c.pmm -- /prog/leak_shapes
+	search c.pmm
+	shapes
+}
+
+test_leaks_of_a_running_process()
+{
+	start /prog/leak_shapes
+	attached
+	tell g done
+	await search "$PID"
+	shapes
+	detached
+	is tracer "$(awk '$1 == "TracerPid:" { print $2 }' "/proc/$PID/status")" 0
+	exec 7>&-
+	wait "$PID"
+}
