@@ -18,8 +18,13 @@ demo:
 
 # Install what is missing, build, run every test.
 test check:
-	@tools/deps build demo test
+	@tools/deps build demo test guest
 	@tools/run-tests
+
+# What runs in guests with Debian's kernel 6.1 in `make test`, with the oldest and the newest one too.
+trace-matrix:
+	@tools/deps build test guest
+	@GUEST_KERNELS="5.10 6.1 6.12" tools/run-tests guest/
 
 # Ten of Debian's servers at steady load for a minute, under pmm and attached to: none may have a likely leak.
 servers: all
@@ -50,4 +55,4 @@ uninstall:
 clean:
 	rm -rf build build-asan build-fuzz
 
-.PHONY: all bugs demo test check memcheck servers install uninstall clean
+.PHONY: all bugs demo test check memcheck servers trace-matrix install uninstall clean
