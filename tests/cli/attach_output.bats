@@ -222,3 +222,16 @@ ended() {
 	says_usage "pmm: --expire: '0' is out of range
 pmm: hint: at least 1 ms" --expire 0
 }
+
+@test "attach: a monitor that was stopped for too long says that it has not seen all" {
+	start "$PROG/attach_steady"
+	listen
+	kill -STOP "$MONITOR"
+	stopped() { "$PMM" report --json --no-symbols "$PID" 2>/dev/null 3>&- 7>&- 8<&- | grep -q '"tracking_stopped"'; }
+	await -p "$PID" stopped
+	kill -CONT "$MONITOR"
+	unwatch
+	grep -q '^tracking stopped early (pmm has ended or was stopped for too long); what came after is missing$' "$T/said" ||
+		{ cat "$T/said"; return 1; }
+	finish 45 unharmed
+}

@@ -3,6 +3,7 @@
 #include "src/session/attach/attach_events.h"
 
 #include "src/base/utf8.h"
+#include "src/view/lost.h"
 #include "src/view/report_view.h"
 
 #define NR(array)	(sizeof(array) / sizeof(*(array)))
@@ -435,6 +436,10 @@ static bool nothing_seen(const struct heap *h)
 
 static void say_outcome(struct str *line, const struct attach_scope *s, const struct outcome *o)
 {
+	bool ended = o->heap && lost_off_text(o->heap, line);
+
+	if (ended)
+		str_add(line, "\n");
 	if (!o->heap) {
 		str_add(line, "what was recorded could not be read\n");
 	} else if (nothing_seen(o->heap)) {
@@ -443,6 +448,8 @@ static void say_outcome(struct str *line, const struct attach_scope *s, const st
 			str_addf(line,
 				 "; process %d is stopped, and 'kill -CONT %d' continues it\n",
 				 (int)s->pid, (int)s->pid);
+		else if (ended)
+			str_add(line, "\n");
 		else
 			str_add(line, ": the program did not call its allocator, or uses one that "
 				      "pmm does not know (see --alloc)\n");
