@@ -5,7 +5,7 @@
 # doctor_says KEY: what it found of a check, as "STATE FOUND".
 doctor_says() { jq -r --arg c "$1" '.checks[] | select(.check == $c) | "\(.state) \(.found)"' doctor.json; }
 
-not_too_slow() { ! grep -q -E 'it takes too long|the machine is too busy' "$1"; }
+not_too_slow() { ! grep -q -E 'it takes too long|the machine is too busy|tracking stopped early .pmm has ended or was stopped for too long' "$1"; }
 
 doctor() {
 	pmm doctor --json >doctor.json || { cat doctor.json; fail "pmm run does not work here"; }
@@ -33,6 +33,7 @@ test_run()
 
 # start CMD...: a victim that takes orders on descriptor 7 and answers on 8.
 start() {
+	rm -f in out
 	mkfifo in out
 	"$@" <in >out &
 	PID=$!
@@ -66,22 +67,25 @@ detached() {
 	status=0
 	wait "$MONITOR" || status=$?
 	cat attach.err attach.out
-	is "the status of pmm attach" "$status" 0
+	between "the status of pmm attach" "$status" 0 1
 	is "the agent in the process" "$(grep -c -E 'memfd:pmm|libpmm' "/proc/$PID/maps")" 0
 }
 
 test_attach()
 {
-	start /prog/attach_victim
-	attached
-	tell g done
-	detached
-	tell g done
-	exec 7>&-
-	hear "sum 82800"
-	status=0
-	wait "$PID" || status=$?
-	is "the victim's status" "$status" 42
+	while :; do
+		start /prog/attach_victim
+		attached
+		tell g done
+		detached
+		tell g done
+		exec 7>&-
+		hear "sum 82800"
+		status=0
+		wait "$PID" || status=$?
+		is "the victim's status" "$status" 42
+		! not_too_slow attach.out || break
+	done
 	check attach_victim c.pmm
 }
 
@@ -108,13 +112,16 @@ test_leaks_at_exit()
 
 test_leaks_of_a_running_process()
 {
-	start /prog/leak_shapes
-	attached
-	tell g done
-	await search "$PID"
+	while :; do
+		start /prog/leak_shapes
+		attached
+		tell g done
+		await search "$PID"
+		detached
+		is tracer "$(awk '$1 == "TracerPid:" { print $2 }' "/proc/$PID/status")" 0
+		exec 7>&-
+		wait "$PID"
+		! not_too_slow attach.out || break
+	done
 	shapes
-	detached
-	is tracer "$(awk '$1 == "TracerPid:" { print $2 }' "/proc/$PID/status")" 0
-	exec 7>&-
-	wait "$PID"
 }
