@@ -85,6 +85,8 @@ struct mm_struct;
 
 struct task_struct {
 	struct thread_info thread_info;
+	unsigned int flags;
+	void *stack;
 	int pid, tgid;
 	char comm[16];
 	int exit_code;
@@ -98,6 +100,34 @@ struct task_struct {
 struct mm_struct {
 	struct task_struct *owner;
 	unsigned long total_vm, hiwater_rss, start_brk;
+} KERNEL_TYPE;
+
+struct address_space;
+
+struct folio {
+	struct address_space *mapping;
+} KERNEL_TYPE;
+
+struct page {
+	struct address_space *mapping;
+} KERNEL_TYPE;
+
+struct shrinker {
+	void *scan_objects;
+} KERNEL_TYPE;
+
+struct reclaim_stat {
+	unsigned int nr_dirty, nr_writeback, nr_ref_keep;
+} KERNEL_TYPE;
+
+enum migrate_mode {
+	MIGRATE_ASYNC,
+};
+
+struct compact_control {
+	unsigned int gfp_mask;
+	int order;
+	enum migrate_mode mode;
 } KERNEL_TYPE;
 
 struct linux_binprm {

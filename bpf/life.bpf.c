@@ -2,23 +2,6 @@
 /* Processes: exec, fork, exit, other names, OOM scores. Also keeps the table of targets. */
 #include "bpf/trace.h"
 
-/* A task's process and thread as pmm's pid namespace numbers them. */
-static __always_inline u32 number_of(struct task_struct *task)
-{
-	u32 level = config.ns_level, nr = 0;
-	struct upid *upid;
-	struct pid *pid;
-
-	if (!config.ns_ino)
-		return BPF_CORE_READ(task, pid);
-	pid = BPF_CORE_READ(task, thread_pid);
-	if (BPF_CORE_READ(pid, level) < level)
-		return 0;
-	upid = __builtin_preserve_access_index(&pid->numbers[0]);
-	bpf_probe_read_kernel(&nr, sizeof(nr), (char *)upid + level * bpf_core_type_size(struct upid));
-	return nr;
-}
-
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(life_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -29,8 +12,8 @@ int BPF_PROG(life_fork, struct task_struct *parent, struct task_struct *child)
 
 	if (!trace_wanted(&t))
 		return 0;
-	tid = number_of(child);
-	tgid = number_of(BPF_CORE_READ(child, group_leader));
+	tid = trace_number_of(child);
+	tgid = trace_number_of(BPF_CORE_READ(child, group_leader));
 	if (config.filters & TRACE_FOLLOW && tgid != t.tgid &&
 	    bpf_map_update_elem(&targets, &tgid, &value, BPF_ANY))
 		TRACE_COUNT(TRACE_FORK, dropped);
@@ -120,7 +103,7 @@ int BPF_PROG(life_oom_score, struct task_struct *task)
 	r = trace_begin(&t, TRACE_OOM_SCORE);
 	if (r) {
 		r->a[0] = (s64)BPF_CORE_READ(task, signal, oom_score_adj);
-		r->a[1] = number_of(task);
+		r->a[1] = trace_number_of(task);
 		trace_end(r);
 	}
 	return 0;

@@ -139,6 +139,23 @@ static __always_inline bool trace_pids(u32 *tgid, u32 *tid)
 	return true;
 }
 
+/* A thread's number in pmm's pid namespace; 0: it is not in there. */
+static __always_inline u32 trace_number_of(struct task_struct *task)
+{
+	u32 level = config.ns_level, nr = 0;
+	struct upid *upid;
+	struct pid *pid;
+
+	if (!config.ns_ino)
+		return BPF_CORE_READ(task, pid);
+	pid = BPF_CORE_READ(task, thread_pid);
+	if (BPF_CORE_READ(pid, level) < level)
+		return 0;
+	upid = __builtin_preserve_access_index(&pid->numbers[0]);
+	bpf_probe_read_kernel(&nr, sizeof(nr), (char *)upid + level * bpf_core_type_size(struct upid));
+	return nr;
+}
+
 static __always_inline bool trace_same_comm(void)
 {
 	char comm[TRACE_COMM_BYTES];

@@ -48,22 +48,27 @@ enum trace_kind {
 	TRACE_SWAP_IN,		/* address, ip */
 
 	/* reclaim */
-	TRACE_RECLAIM,		/* direct: ns, pages reclaimed, order, gfp */
-	TRACE_RECLAIM_MEMCG,	/* ns, pages reclaimed, order, gfp */
-	TRACE_RECLAIM_NODE,	/* ns, pages reclaimed, order, gfp, node */
+	TRACE_RECLAIM,		/* direct: ns, bytes reclaimed, order, gfp */
+	TRACE_RECLAIM_MEMCG,	/* ns, bytes reclaimed, order, gfp */
+	TRACE_RECLAIM_SOFT,	/* over a group's soft limit: ns, bytes reclaimed, order, gfp */
+	TRACE_RECLAIM_NODE,	/* ns, bytes reclaimed, order, gfp, node */
 	TRACE_SHRINK,		/* ns, objects freed, shrinker's function, objects asked for */
 	TRACE_KSWAPD_WAKE,	/* node, order */
 	TRACE_KSWAPD_SLEEP,	/* node */
+	TRACE_KSWAPD_CALL,	/* by an allocation: node, order, gfp */
 	TRACE_THROTTLED,	/* ns, reason, node */
-	TRACE_WRITEBACK,	/* 1 = file, 2 = anonymous */
+	TRACE_WRITEBACK,	/* counted only */
 
 	/* compaction, migrate, thp */
-	TRACE_COMPACTION,	/* ns, order, status, gfp, mode */
-	TRACE_MIGRATE,		/* succeeded, failed, mode, reason, split */
-	TRACE_HUGE_FAULT,	/* order, migrate type */
-	TRACE_COLLAPSE,		/* status, process whose memory it is */
-	TRACE_KHUGEPAGED,	/* status, process whose memory it is, unmapped pages */
-	TRACE_HUGE_SPLIT,
+	TRACE_COMPACTION,	/* ns, order as int64, status, gfp, mode */
+	TRACE_KCOMPACTD_WAKE,	/* node, order */
+	TRACE_KCOMPACTD_SLEEP,	/* node */
+	TRACE_KCOMPACTD_CALL,	/* by an allocation or kswapd: node, order */
+	TRACE_MIGRATE,		/* bytes moved, not moved, mode, reason, huge pages split, ns (0: not known) */
+	TRACE_HUGE_FAULT,	/* order, gfp, bytes; 1 = there was none */
+	TRACE_COLLAPSE,		/* enum huge_status, process whose memory it is, 1 = by itself, file */
+	TRACE_KHUGEPAGED,	/* the same, of a range that was looked at; a[4] unmapped pages */
+	TRACE_HUGE_SPLIT,	/* pages split to be migrated */
 
 	/* oom */
 	TRACE_OOM,		/* victim, its memcg, uid, oom_score_adj as int64 */

@@ -119,6 +119,15 @@ static int share_maps(struct bpf_object *object, const struct bpf_shared *shared
 	return 0;
 }
 
+static bool is_spare(const struct bpf_group *g, const char *tracepoint)
+{
+	const char *const *name = g->info->spare;
+
+	while (name && *name && strcmp(*name, tracepoint))
+		name++;
+	return name && *name;
+}
+
 /* Leave programs out that are not in `mask` or have no tracepoint; how many are left. */
 static int choose_programs(struct bpf_group *g, struct bpf_object *object, uint32_t mask,
 			   const struct btf *kernel)
@@ -130,7 +139,7 @@ static int choose_programs(struct bpf_group *g, struct bpf_object *object, uint3
 		const char *tracepoint = tracepoint_of(p);
 		bool there = !tracepoint || tracepoint_args(kernel, tracepoint) >= 0;
 
-		if (!there && g->state.status != KERNEL_GROUP_PARTLY) {
+		if (!there && g->state.status != KERNEL_GROUP_PARTLY && !is_spare(g, tracepoint)) {
 			g->state.status = KERNEL_GROUP_PARTLY;
 			snprintf(g->state.why, sizeof(g->state.why),
 				 "this kernel has no tracepoint %s", tracepoint);

@@ -15,6 +15,16 @@ const struct event_class_info event_classes[EVENT_NR_CLASSES] = {
 	[EVENT_BRK] = { "brk", "every change of the program break, by stack", "brkstack",
 			GROUP(CALLS) },
 	[EVENT_SHM] = { "shm", "System V and POSIX shared memory", "shmsnoop", GROUP(CALLS) },
+	[EVENT_RECLAIM] = { "reclaim",
+			    "who waits until memory is freed, what frees it, kswapd, write-back",
+			    "vmscan, drsnoop", GROUP(RECLAIM) },
+	[EVENT_COMPACTION] = { "compaction",
+			       "who waits until free memory is moved together, and whether it helped",
+			       "compsnoop", GROUP(COMPACTION) },
+	[EVENT_MIGRATE] = { "migrate", "pages moved to other places, and why",
+			    "mm_migrate_pages one-liners", GROUP(MIGRATE) },
+	[EVENT_THP] = { "thp", "huge pages: made by faults, collapsed, split, failed",
+			"hfaults, thp tools", GROUP(THP) | GROUP(MIGRATE) },
 	[EVENT_LIFE] = { "life",
 			 "programs executed, processes and threads that begin and end, new names, "
 			 "OOM scores",
@@ -40,6 +50,25 @@ const struct trace_kind_info trace_kinds[TRACE_NR_KINDS] = {
 	[TRACE_MEMFD] = { "memfd_create", EVENT_SHM, true, -1, -1 },
 	[TRACE_SHM_OPEN] = { "shm_open", EVENT_SHM, true, -1, -1 },
 	[TRACE_SHM_UNLINK] = { "shm_unlink", EVENT_SHM, true, -1, -1 },
+	[TRACE_RECLAIM] = { "direct_reclaim", EVENT_RECLAIM, false, 0, 1 },
+	[TRACE_RECLAIM_MEMCG] = { "memcg_reclaim", EVENT_RECLAIM, false, 0, 1 },
+	[TRACE_RECLAIM_SOFT] = { "soft_reclaim", EVENT_RECLAIM, false, 0, 1 },
+	[TRACE_RECLAIM_NODE] = { "node_reclaim", EVENT_RECLAIM, false, 0, 1 },
+	[TRACE_SHRINK] = { "shrink_slab", EVENT_RECLAIM, false, 0, -1 },
+	[TRACE_KSWAPD_WAKE] = { "kswapd_wake", EVENT_RECLAIM, false, -1, -1 },
+	[TRACE_KSWAPD_SLEEP] = { "kswapd_sleep", EVENT_RECLAIM, false, -1, -1 },
+	[TRACE_KSWAPD_CALL] = { "kswapd_call", EVENT_RECLAIM, false, -1, -1 },
+	[TRACE_THROTTLED] = { "throttled", EVENT_RECLAIM, false, 0, -1 },
+	[TRACE_WRITEBACK] = { "writeback", EVENT_RECLAIM, false, -1, -1 },
+	[TRACE_COMPACTION] = { "compaction", EVENT_COMPACTION, false, 0, -1 },
+	[TRACE_KCOMPACTD_WAKE] = { "kcompactd_wake", EVENT_COMPACTION, false, -1, -1 },
+	[TRACE_KCOMPACTD_SLEEP] = { "kcompactd_sleep", EVENT_COMPACTION, false, -1, -1 },
+	[TRACE_KCOMPACTD_CALL] = { "kcompactd_call", EVENT_COMPACTION, false, -1, -1 },
+	[TRACE_MIGRATE] = { "migrate", EVENT_MIGRATE, false, 5, 0, 1 },
+	[TRACE_HUGE_FAULT] = { "huge_fault", EVENT_THP, false, -1, 2, 3 },
+	[TRACE_COLLAPSE] = { "collapse", EVENT_THP, false, -1, -1 },
+	[TRACE_KHUGEPAGED] = { "huge_scan", EVENT_THP, false, -1, -1 },
+	[TRACE_HUGE_SPLIT] = { "huge_split", EVENT_THP, false, -1, -1 },
 };
 
 static int class_of(const char *name, size_t length)
@@ -106,9 +135,33 @@ void event_classes_kinds(uint32_t classes, uint64_t kinds[2])
 
 #define MAX_ERRNO	4095
 
-bool trace_failed(const struct trace_record *r)
+static bool call_failed(const struct trace_record *r)
 {
 	return trace_kinds[r->kind].call && r->a[5] >= -(uint64_t)MAX_ERRNO;
+}
+
+bool trace_failed(const struct trace_record *r)
+{
+	unsigned at = trace_kinds[r->kind].failed;
+
+	return call_failed(r) || (at && r->a[at]);
+}
+
+uint32_t trace_detail(const struct trace_record *r)
+{
+	switch (r->kind) {
+	case TRACE_COMPACTION:
+		return (uint32_t)(r->a[2] << 8 | (r->a[1] & 0xff));
+	case TRACE_MIGRATE:
+		return (uint32_t)(r->a[3] << 8 | (r->a[2] & 0xff));
+	case TRACE_COLLAPSE:
+	case TRACE_KHUGEPAGED:
+		return (uint32_t)(r->a[0] << 2 | !!r->a[3] << 1 | !!r->a[2]);
+	case TRACE_THROTTLED:
+		return (uint32_t)r->a[1];
+	default:
+		return TRACE_NO_DETAIL;
+	}
 }
 
 uint64_t trace_ns(const struct trace_record *r)
@@ -122,5 +175,5 @@ uint64_t trace_bytes(const struct trace_record *r)
 {
 	int at = trace_kinds[r->kind].bytes;
 
-	return at < 0 || trace_failed(r) || (int64_t)r->a[at] < 0 ? 0 : r->a[at];
+	return at < 0 || call_failed(r) || (int64_t)r->a[at] < 0 ? 0 : r->a[at];
 }

@@ -17,6 +17,10 @@ enum event_class {
 	EVENT_MMAP,
 	EVENT_BRK,
 	EVENT_SHM,
+	EVENT_RECLAIM,
+	EVENT_COMPACTION,
+	EVENT_MIGRATE,
+	EVENT_THP,
 	EVENT_LIFE,
 	EVENT_NR_CLASSES
 };
@@ -38,6 +42,7 @@ struct trace_kind_info {
 	bool call;			/* a[5] is a result, -errno = it failed */
 	signed char ns;			/* index in a[] of how long it took, -1 = nothing */
 	signed char bytes;		/* of how many bytes it is about */
+	unsigned char failed;		/* that is not zero when it has failed; 0 = none has */
 };
 
 extern const struct trace_kind_info trace_kinds[TRACE_NR_KINDS];
@@ -56,6 +61,19 @@ void event_classes_kinds(uint32_t classes, uint64_t kinds[2]);
 
 /* Has it failed, as its record says? */
 bool trace_failed(const struct trace_record *r);
+
+/*
+ * What sums of its kind are split by besides: how it ended, or why it came about.
+ * TRACE_NO_DETAIL: they are not.
+ *
+ *	compaction		status << 8 | order
+ *	migrate			reason << 8 | mode
+ *	collapse, khugepaged	status << 2 | of a file << 1 | by the process itself
+ *	throttled		reason
+ */
+#define TRACE_NO_DETAIL	UINT32_MAX
+
+uint32_t trace_detail(const struct trace_record *r);
 
 /* What the record says of time and bytes; 0 where it says nothing or the call has failed. */
 uint64_t trace_ns(const struct trace_record *r);

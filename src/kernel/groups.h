@@ -12,11 +12,17 @@
 enum kernel_group {
 	KERNEL_LIFE,
 	KERNEL_CALLS,
+	KERNEL_RECLAIM,
+	KERNEL_COMPACTION,
+	KERNEL_MIGRATE,
+	KERNEL_THP,
 	KERNEL_NR_GROUPS
 };
 
 enum kernel_table {
 	KERNEL_TABLE_NONE,
+	KERNEL_TABLE_SHRINKERS,		/* bpf/reclaim_abi.h */
+	KERNEL_TABLE_LISTS,
 	KERNEL_NR_TABLES
 };
 
@@ -32,6 +38,11 @@ struct kernel_group_info {
 	const unsigned char *object, *object_end; /* NULL: not in this build */
 	/* the tracepoint whose number of arguments is in trace_config.nr_args; NULL: none */
 	const char *varying;
+	/*
+	 * Tracepoints that some kernels have under another name, for which there is another
+	 * program: nothing is missing without them. Ends with NULL; NULL: none.
+	 */
+	const char *const *spare;
 	const struct group_perf *perf;	/* ends with a NULL program; NULL: none */
 };
 

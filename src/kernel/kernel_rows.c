@@ -47,6 +47,57 @@ int kernel_rows_read(struct kernel_rows *rows, struct kernel_source *s, enum ker
 	return rc == -ENOENT ? 0 : rc;
 }
 
+static const void *find(const struct kernel_rows *rows, const void *key)
+{
+	for (size_t i = 0; i < rows->nr; i++)
+		if (!memcmp(kernel_rows_key(rows, i), key, rows->key_bytes))
+			return kernel_rows_value(rows, i);
+	return NULL;
+}
+
+static int copy(struct kernel_rows *to, const struct kernel_rows *from)
+{
+	size_t row = from->key_bytes + from->value_bytes;
+	char *bytes = vec_grow(to->bytes, &to->room, from->nr, row);
+
+	if (!bytes)
+		return from->nr ? -ENOMEM : 0;
+	memcpy(bytes, from->bytes, from->nr * row);
+	to->bytes = bytes;
+	to->nr = from->nr;
+	to->key_bytes = from->key_bytes;
+	to->value_bytes = from->value_bytes;
+	return 0;
+}
+
+static void subtract(struct kernel_rows *rows, const struct kernel_rows *before)
+{
+	for (size_t i = 0; i < rows->nr; i++) {
+		uint64_t *now = (uint64_t *)kernel_rows_value(rows, i);
+		const uint64_t *old = find(before, kernel_rows_key(rows, i));
+
+		for (size_t k = 0; old && k < rows->value_bytes / sizeof(*now); k++)
+			now[k] -= old[k];
+	}
+}
+
+int kernel_rows_since(struct kernel_rows *rows, struct kernel_rows *before,
+		      enum kernel_table table)
+{
+	struct kernel_rows now = { 0 };
+	int rc;
+
+	if (!kernel_tables[table].summed)
+		return 0;
+	rc = copy(&now, rows);
+	if (rc)
+		return rc;
+	subtract(rows, before);
+	kernel_rows_fini(before);
+	*before = now;
+	return 0;
+}
+
 void kernel_rows_fini(struct kernel_rows *rows)
 {
 	free(rows->bytes);

@@ -15,6 +15,13 @@ struct kernel_rows {
 /* Read it; rows of before are gone. No rows where its group does not run. 0 or -ENOMEM. */
 int kernel_rows_read(struct kernel_rows *rows, struct kernel_source *s, enum kernel_table table);
 
+/*
+ * What they have gained since `before`, of a table whose values are summed numbers; of others
+ * nothing changes. `before` becomes what they were now. 0 or -ENOMEM.
+ */
+int kernel_rows_since(struct kernel_rows *rows, struct kernel_rows *before,
+		      enum kernel_table table);
+
 static inline const void *kernel_rows_key(const struct kernel_rows *rows, size_t i)
 {
 	return rows->bytes + i * (rows->key_bytes + rows->value_bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sums of kernel events, in three tables. */
+/* Sums of kernel events, in a table for each way of splitting them. */
 #include "src/analyze/trace/trace_totals.h"
 
 #include <string.h>
@@ -47,28 +47,31 @@ static struct trace_row *row_of(struct trace_row **v, size_t *nr, size_t *room,
 
 #define ROW(rows, at, kind, id) row_of(&(rows)->v, &(rows)->nr, &(rows)->room, at, kind, id)
 
+static void add_row(struct trace_totals *t, struct trace_row *row, const struct trace_record *r)
+{
+	if (row)
+		sum_add(&row->sum, r);
+	else
+		t->left_out += r->weight;
+}
+
 void trace_totals_add(struct trace_totals *t, const struct trace_record *r, uint32_t stack)
 {
 	struct trace_kind_total *kind = &t->kind[r->kind];
+	uint32_t detail = trace_detail(r);
 	struct trace_row *row;
 
 	sum_add(&kind->sum, r);
 	if (trace_kinds[r->kind].ns >= 0)
 		kind->histogram[slot_of(trace_ns(r))] += r->weight;
 	row = ROW(&t->processes, &t->process_at, r->kind, r->tgid);
-	if (row) {
-		sum_add(&row->sum, r);
-		memcpy(row->comm, r->comm, sizeof(row->comm));
-	} else {
-		t->left_out += r->weight;
-	}
-	if (stack == TRACE_NO_STACK)
-		return;
-	row = ROW(&t->stacks, &t->stack_at, r->kind, stack);
+	add_row(t, row, r);
 	if (row)
-		sum_add(&row->sum, r);
-	else
-		t->left_out += r->weight;
+		memcpy(row->comm, r->comm, sizeof(row->comm));
+	if (stack != TRACE_NO_STACK)
+		add_row(t, ROW(&t->stacks, &t->stack_at, r->kind, stack), r);
+	if (detail != TRACE_NO_DETAIL)
+		add_row(t, ROW(&t->details, &t->detail_at, r->kind, detail), r);
 }
 
 void trace_totals_clear(struct trace_totals *t)
@@ -81,6 +84,8 @@ void trace_totals_fini(struct trace_totals *t)
 {
 	vec_fini(&t->processes);
 	vec_fini(&t->stacks);
+	vec_fini(&t->details);
 	hash_fini(&t->process_at);
 	hash_fini(&t->stack_at);
+	hash_fini(&t->detail_at);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums of kernel events: by kind, by process and kind, by stack and kind.
+ * Sums of kernel events: by kind, by process and kind, by stack and kind, by kind and detail.
  *
  * A record stands for `weight` events; counts, bytes and times are multiplied by it. Tables are
  * bounded: what no longer fits is counted in `left_out` and is in the sums by kind alone.
@@ -24,18 +24,18 @@ struct trace_kind_total {
 	uint64_t histogram[TRACE_HISTOGRAM_SLOTS];	/* [k]: from 2^k ns, below 2^(k+1) */
 };
 
-/* One process's, or one stack's, events of one kind. */
+/* One process's, one stack's or one detail's events of one kind. */
 struct trace_row {
 	uint32_t kind;
-	uint32_t id;			/* pid, or number of the stack */
+	uint32_t id;			/* pid, number of the stack, or trace_detail() */
 	char comm[TRACE_COMM_BYTES];	/* of a process, its last */
 	struct trace_sum sum;
 };
 
 struct trace_totals {
 	struct trace_kind_total kind[TRACE_NR_KINDS];
-	VEC(struct trace_row) processes, stacks;
-	struct hash_map process_at, stack_at;
+	VEC(struct trace_row) processes, stacks, details;
+	struct hash_map process_at, stack_at, detail_at;
 	uint64_t left_out;
 };
 

@@ -23,6 +23,9 @@ struct trace_session {
 	bool with_stacks;
 	struct trace_stacks stacks;
 	struct kernel_rows rows[KERNEL_NR_TABLES];
+	struct kernel_rows before[KERNEL_NR_TABLES];	/* as the last result had them */
+	struct vmstat vmstat[2];	/* as the time of the result began, and now */
+	struct ksyms ksyms;
 	struct loop_source *tick, *child, *end, *interval;
 	size_t nr_left;			/* of the given processes that have not ended */
 	uint64_t start_ns;
@@ -98,13 +101,21 @@ static int hand_over(struct trace_session *s)
 		.stacks = &s->stacks.table,
 		.names = s->stacks.names,
 		.stack_ends = s->with_stacks ? user_stacks_ends(s->stacks.walker) : NULL,
+		.before = &s->vmstat[0],
+		.after = &s->vmstat[1],
+		.ksyms = &s->ksyms,
+		.min_ns = s->o.kernel.min_ns,
 		.top = s->o.top,
 	};
 	struct doc d = { 0 };
 	int rc = 0;
 
-	for (int i = 0; !rc && i < KERNEL_NR_TABLES; i++)
+	for (int i = 0; !rc && i < KERNEL_NR_TABLES; i++) {
 		rc = kernel_rows_read(&s->rows[i], s->source, i);
+		if (!rc)
+			rc = kernel_rows_since(&s->rows[i], &s->before[i], i);
+	}
+	vmstat_read(&s->vmstat[1]);	/* the result has no such table then */
 	kernel_source_counts(s->source, counts);
 	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
 		groups[i] = kernel_source_group(s->source, i);
@@ -145,6 +156,7 @@ static void on_interval(void *arg, uint64_t now_ns)
 		s->ending = true;
 	}
 	trace_totals_clear(&s->totals);
+	vmstat_read(&s->vmstat[0]);
 	loop_set_timer(s->o.loop, s->interval, now_ns + s->o.interval_ns);
 }
 
@@ -254,6 +266,7 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 		return rc;
 	}
 	s->start_ns = nanotime();
+	vmstat_read(&s->vmstat[0]);	/* no comparison then */
 	*out = s;
 	return 0;
 }
@@ -328,8 +341,13 @@ void trace_session_close(struct trace_session *s)
 	trace_totals_fini(&s->totals);
 	if (s->with_stacks)
 		trace_stacks_fini(&s->stacks);
-	for (int i = 0; i < KERNEL_NR_TABLES; i++)
+	for (int i = 0; i < KERNEL_NR_TABLES; i++) {
 		kernel_rows_fini(&s->rows[i]);
+		kernel_rows_fini(&s->before[i]);
+	}
+	vmstat_fini(&s->vmstat[0]);
+	vmstat_fini(&s->vmstat[1]);
+	ksyms_fini(&s->ksyms);
 	free(s);
 }
 

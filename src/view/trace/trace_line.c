@@ -7,7 +7,7 @@
 
 #include "src/view/trace/trace_stack.h"
 
-#define COLUMNS "%12s  %-15s %7s  %-10s %s\n"
+#define COLUMNS "%12s  %-15s %7s  %-15s %s\n"
 
 /* Groups of kinds in the order of enum trace_kind: up to `last`, described by `describe`. */
 static const struct {
@@ -16,6 +16,9 @@ static const struct {
 } describers[] = {
 	{ TRACE_OOM_SCORE, trace_describe_life },
 	{ TRACE_SHM_UNLINK, trace_describe_call },
+	{ TRACE_WRITEBACK, trace_describe_reclaim },
+	{ TRACE_MIGRATE, trace_describe_compaction },
+	{ TRACE_HUGE_SPLIT, trace_describe_huge },
 };
 
 const char *trace_errno(uint64_t result)

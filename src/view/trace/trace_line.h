@@ -23,6 +23,12 @@ typedef void trace_describe(struct str *text, struct event *e, const struct trac
 /* By group of programs. */
 void trace_describe_call(struct str *text, struct event *e, const struct trace_record *r,
 			 const char *tail);
+void trace_describe_reclaim(struct str *text, struct event *e, const struct trace_record *r,
+			    const char *tail);
+void trace_describe_compaction(struct str *text, struct event *e, const struct trace_record *r,
+			       const char *tail);
+void trace_describe_huge(struct str *text, struct event *e, const struct trace_record *r,
+			 const char *tail);
 void trace_describe_life(struct str *text, struct event *e, const struct trace_record *r,
 			 const char *tail);
 

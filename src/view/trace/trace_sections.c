@@ -3,5 +3,8 @@
 #include "src/view/trace/trace_sections.h"
 
 trace_section *const trace_sections[EVENT_NR_CLASSES] = {
-	[EVENT_MMAP] = NULL,
+	[EVENT_RECLAIM] = trace_reclaim_section,
+	[EVENT_COMPACTION] = trace_compaction_section,
+	[EVENT_MIGRATE] = trace_migrate_section,
+	[EVENT_THP] = trace_thp_section,
 };

@@ -14,4 +14,9 @@ typedef void trace_section(struct doc *d, const struct trace_result *t);
 /* By enum event_class; NULL: nothing of its own. */
 extern trace_section *const trace_sections[EVENT_NR_CLASSES];
 
+void trace_reclaim_section(struct doc *d, const struct trace_result *t);
+void trace_compaction_section(struct doc *d, const struct trace_result *t);
+void trace_migrate_section(struct doc *d, const struct trace_result *t);
+void trace_thp_section(struct doc *d, const struct trace_result *t);
+
 #endif

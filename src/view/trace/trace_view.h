@@ -9,7 +9,9 @@
 #include "src/analyze/trace/trace_totals.h"
 #include "src/document/doc.h"
 #include "src/kernel/kernel_rows.h"
+#include "src/kernel/ksyms.h"
 #include "src/kernel/stack_table.h"
+#include "src/kernel/vmstat.h"
 #include "src/names/stack_names.h"
 
 struct trace_result {
@@ -25,6 +27,10 @@ struct trace_result {
 	const struct stack_table *stacks;
 	struct stack_names *names;
 	const uint64_t *stack_ends;	/* how many of all stacks ended so: enum user_stack_end */
+	/* the machine's counters as the time began and ended; empty: not known */
+	const struct vmstat *before, *after;
+	struct ksyms *ksyms;		/* names of the kernel's functions; NULL: none */
+	uint64_t min_ns;		/* what was shorter was counted only */
 	uint64_t top;			/* rows of a table; 0 = all */
 };
 
