@@ -81,7 +81,7 @@ static void ledger_raise(uint64_t *most, uint64_t value)
 		;
 }
 
-/* A full ledger has no room for the record: then the block is known by the figures only. */
+/* A full ledger has no room for the record: then only the figures count the block. */
 static void ledger_record(uint32_t run, uint32_t state)
 {
 	const struct pmm_guard *r = &areas.record[run];

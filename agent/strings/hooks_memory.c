@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory functions: what they are to access is said when they are called.
+ * Memory functions: what they will access is known when they are called.
  */
 #include "agent/strings/strings.h"
 

@@ -236,7 +236,7 @@ static bool let_go(struct stop_thread *thread)
 }
 
 /*
- * A thread that does not get to run for a while does stop in the end; one that cannot be
+ * A thread that is not scheduled for a while does stop in the end; one that cannot be
  * interrupted is not worth waiting for.
  */
 void seize_let_go(struct seizing *sz)

@@ -322,12 +322,12 @@ finds() {
 	source src/view/say.c '/* stands still */' 'const char *const a = "stands-still", *const b = "understands still more", *const c = "it stands "' '	"still";' \
 		'const char *const d = "stands\nstill here";'
 	printf '%s\n' '<!-- SPDX-License-Identifier: GPL-2.0-or-later -->' 'It' 'Stands' 'still.' >doc/page.md
-	finds 'words that nobody knows are not used' 'src/view/say.c:4: not "stands still" but is stopped' \
+	finds 'banned words are not used' 'src/view/say.c:4: not "stands still" but is stopped' \
 		'src/view/say.c:6: not "stands still" but is stopped' 'doc/page.md:3: not "stands still" but is stopped'
 }
 
 @test "statements of a test that bash passes over" {
 	printf '%s\n' '# SPDX-License-Identifier: GPL-2.0-or-later' '@test "a" {' '	! false' '	[ 1 ] && [ 2 ]' '	[ 1 ] || [ 2 ]' '	! true' '}' >tests/cli/a.bats
-	finds 'no statement of a test is true whatever it finds' 'tests/cli/a.bats:3: bash goes on when that is false' \
-		'tests/cli/a.bats:4: bash goes on when that is false'
+	finds 'no statement of a test is true whatever it finds' 'tests/cli/a.bats:3: bash continues when that is false' \
+		'tests/cli/a.bats:4: bash continues when that is false'
 }

@@ -20,7 +20,7 @@ def check_statements():
                 re.match(r"\[|diff |cmp |grep |checked ", code) and "&&" in code)
             if (ignored and "||" not in code and then.strip() != "}"
                     and not code.endswith(("\\", "&&", "|"))):
-                yield f"{path}:{number}: bash goes on when that is false"
+                yield f"{path}:{number}: bash continues when that is false"
 
 
 CHECKS = (("no statement of a test is true whatever it finds", check_statements),)

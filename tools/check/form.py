@@ -12,7 +12,7 @@ MAX_WIDE = 160      # of scripts and of programs that pmm is tried on, whose lin
 MAX_BODY = 80       # lines of a function between its braces
 MAX_LINES = 600     # of a file
 MAX_FOLDER = 25     # .c files
-# what cannot be broken: one literal, and what must stand around it
+# what cannot be broken: one literal, and what must be around it
 LITERAL_LINE = re.compile(r'\s*"(?:\\.|[^"\\])*"[\s,;)}\\]*$|\s*\*?\s*(?:https?://\S+)\s*$')
 
 
@@ -28,7 +28,7 @@ def check_columns():
 
 
 def check_programs():
-    """Comments do not count: what a program is stands in its first line."""
+    """Comments do not count: what a program is, its first line says."""
     for path in tree.walk(*(top for top in tree.PROGRAMS if top != "examples"), "tests/faults", ends=(".c", ".h", ".cc")):
         for number, line in enumerate(tree.code_of(path).split("\n"), 1):
             if columns(line.rstrip()) > MAX_WIDE:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 What pages for developers name is there: files, functions with `()`, and names in backquotes that have an underscore. NAME, FORM and PROCESSOR
-in a name stand for any; what is below doc/ or include/, and a base name, will do for a path.
+in a name match any; what is below doc/ or include/, and a base name, will do for a path.
 """
 
 import fnmatch

@@ -2,7 +2,7 @@
 """
 Variables that outlive a call. src/ has none but the targets of a command's options: objects of src/cmd/ whose address a
 table of options (`static const struct opt NAME[]`) of the same file has in it, or a row that is a macro of its header; and
-what signal handlers of src/cmd/ share with it (`static volatile sig_atomic_t NAME`), since nobody can hand them anything.
+what signal handlers of src/cmd/ share with it (`static volatile sig_atomic_t NAME`), since no caller can hand them anything.
 """
 
 import os

@@ -17,7 +17,7 @@ CALLS = """
     wait waitpid waitid wait4 flock lockf system popen
 """.split()
 CALL = re.compile(rf"(?<![\w.>])({'|'.join(CALLS)})\s*\(")
-# what stands before a call, and not before a declaration
+# what comes before a call, and not before a declaration
 BEFORE = re.compile(r"\b(?:return|else|do)\s*$")
 # never waits
 AT_ONCE = {"poll": re.compile(r",\s*0\s*$"), "waitid": re.compile("WNOHANG"), "waitpid": re.compile("WNOHANG")}

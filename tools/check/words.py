@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Words that nobody may read: the table "Not this, but this" of doc/GLOSSARY.md against messages, help texts and documents."""
+"""Words that no text may have: the table "Not this, but this" of doc/GLOSSARY.md against messages, help texts and documents."""
 
 import os
 import re
@@ -45,5 +45,5 @@ def check_words():
                 yield f'{path}:{at}: not "{said}" but {instead}'
 
 
-CHECKS = (("words that nobody knows are not used", check_words),)
+CHECKS = (("banned words are not used", check_words),)
 COUNTED = ()
