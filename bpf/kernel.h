@@ -83,6 +83,14 @@ struct thread_info {
 
 struct mm_struct;
 
+typedef struct {
+	unsigned int val;
+} KERNEL_TYPE kuid_t;
+
+struct cred {
+	kuid_t uid;
+} KERNEL_TYPE;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;
@@ -92,6 +100,7 @@ struct task_struct {
 	int exit_code;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
+	const struct cred *cred;
 	struct css_set *cgroups;
 	struct pid *thread_pid;
 	struct task_struct *group_leader;

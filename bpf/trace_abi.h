@@ -71,7 +71,8 @@ enum trace_kind {
 	TRACE_HUGE_SPLIT,	/* pages split to be migrated */
 
 	/* oom */
-	TRACE_OOM,		/* victim, its memcg, uid, oom_score_adj as int64 */
+	/* victim, its memcg, uid, oom_score_adj as int64, 1 = those are known; text: its name */
+	TRACE_OOM,
 	TRACE_OOM_SIZES,	/* victim, total_vm, anon, file, shmem, page tables; bytes */
 	TRACE_OOM_REAPED,	/* victim */
 

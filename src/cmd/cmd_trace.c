@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm trace: what the kernel does about memory, and to whom. */
 #include <errno.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "src/cmd/options/pid.h"
 #include "src/cmd/terminal.h"
 #include "src/document/event.h"
+#include "src/proc/memcg.h"
 #include "src/session/trace/trace_session.h"
 #include "src/view/trace/trace_view.h"
 
@@ -20,13 +22,18 @@ static struct opt_list pids;
 static uint64_t duration_ns, interval_ns, min_latency_ns, min_size_bytes, top = 10,
 						stack_bytes = KERNEL_STACK_BYTES;
 static bool list, everything, as_json, quiet, summary_only, timed;
-static const char *comm;
+static const char *comm, *cgroup, *user;
 
 static const struct opt trace_opts[] = {
 	{ "pid", 'p', OPT_LIST, "PID", "trace this process and its children; may be given again",
 	  &pids },
 	{ "all", 'a', OPT_FLAG, NULL, "trace all processes", &everything },
 	{ "command", 0, OPT_STRING, "NAME", "only processes of that command name", &comm },
+	{ "cgroup", 0, OPT_FILE, "PATH",
+	  "only processes of that memory control group: its directory, or its path in the "
+	  "hierarchy",
+	  &cgroup },
+	{ "user", 'u', OPT_STRING, "NAME|UID", "only processes of that user", &user },
 	{ "duration", 'd', OPT_DURATION, "TIME", "end after TIME (seconds, or 10ms, 5m, 2h, 1d)",
 	  &duration_ns, .min = 1000000, .given = &timed },
 	{ "interval", 'i', OPT_DURATION, "TIME", "print the summary every TIME as well",
@@ -106,23 +113,70 @@ static int read_pids(struct command *c, struct err *e)
 	return 0;
 }
 
+static int read_user(struct command *c, struct err *e)
+{
+	struct passwd *p = getpwnam(user);
+	uint64_t uid = 0;
+
+	if (!p && (fmt_parse_uint(user, &uid, NULL) || uid >= UINT32_MAX)) {
+		err_set(e, -EINVAL, "there is no user '%s'", user);
+		e->exit_code = CMD_USAGE;
+		return -EINVAL;
+	}
+	c->o.kernel.by_uid = true;
+	c->o.kernel.uid = p ? p->pw_uid : uid;
+	return 0;
+}
+
+static int read_filters(struct command *c, struct err *e)
+{
+	int rc = read_pids(c, e);
+
+	if (!rc && cgroup)
+		rc = memcg_id("", cgroup, &c->o.kernel.memcg, e);
+	if (!rc && user)
+		rc = read_user(c, e);
+	return rc;
+}
+
+/* In words, what is traced: shown with the result. */
+static void say_scope(struct command *c)
+{
+	struct str s = STR_INIT;
+
+	if (c->o.command)
+		str_addf(&s, "'%s' and its children", c->o.command[0]);
+	else if (pids.nr == 1)
+		str_addf(&s, "process %s and its children", pids.v[0]);
+	else if (pids.nr)
+		str_addf(&s, "%u processes and their children", pids.nr);
+	else
+		str_add(&s, everything || !cgroup ? "all processes" : "processes");
+	if (cgroup)
+		str_addf(&s, " of control group '%s'", cgroup);
+	if (user)
+		str_addf(&s, " of user '%s'", user);
+	if (comm)
+		str_addf(&s, " named '%s'", comm);
+	snprintf(c->scope, sizeof(c->scope), "%s", str_text(&s));
+	str_fini(&s);
+	c->o.scope = c->scope;
+}
+
 static int set_scope(struct command *c, struct err *e)
 {
 	unsigned ways = !!c->o.command + !!pids.nr + everything;
 
 	if (ways > 1)
 		return cmd_refuse(e, "a command, '--pid' and '--all' exclude each other", NULL);
-	if (!ways)
+	if (!ways && !cgroup && !user && !comm)
 		return cmd_refuse(e, "nothing to trace",
-				  "give '-- COMMAND', '--pid PID' or '--all'");
-	if (c->o.command)
-		snprintf(c->scope, sizeof(c->scope), "'%s' and its children", c->o.command[0]);
-	else if (pids.nr)
-		snprintf(c->scope, sizeof(c->scope), "%s and %s children",
-			 pids.nr == 1 ? pids.v[0] : "processes", pids.nr == 1 ? "its" : "their");
-	else
-		snprintf(c->scope, sizeof(c->scope), "all processes");
-	c->o.scope = c->scope;
+				  "give '-- COMMAND', '--pid PID', '--all', or '--cgroup PATH'");
+	if (comm && strlen(comm) >= TRACE_COMM_BYTES)
+		return cmd_refuse(e, "command names have at most 15 characters", NULL);
+	/* without one of the three it is all processes that the filters let through */
+	c->o.kernel.follow = c->o.command || pids.nr;
+	say_scope(c);
 	return 0;
 }
 
@@ -147,14 +201,13 @@ static int read_options(struct command *c, int argc, char **argv, struct err *e)
 	c->o.lines = !summary_only;
 	c->o.top = top;
 	c->o.kernel = (struct kernel_options){
-		.follow = !everything,
 		.comm = comm,
 		.stack_bytes = stack_bytes,
 		.min_ns = min_latency_ns,
 		.min_bytes = min_size_bytes,
 	};
 	if (!rc)
-		rc = read_pids(c, e);
+		rc = read_filters(c, e);
 	return rc ? rc : set_scope(c, e);
 }
 

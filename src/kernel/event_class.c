@@ -25,6 +25,10 @@ const struct event_class_info event_classes[EVENT_NR_CLASSES] = {
 			    "mm_migrate_pages one-liners", GROUP(MIGRATE) },
 	[EVENT_THP] = { "thp", "huge pages: made by faults, collapsed, split, failed",
 			"hfaults, thp tools", GROUP(THP) | GROUP(MIGRATE) },
+	[EVENT_OOM] = { "oom",
+			"whom the OOM killer chooses, who asked for memory, the limit that was "
+			"reached, and the minute before",
+			"oomkill", GROUP(OOM) },
 	[EVENT_LIFE] = { "life",
 			 "programs executed, processes and threads that begin and end, new names, "
 			 "OOM scores",
@@ -37,6 +41,9 @@ const struct trace_kind_info trace_kinds[TRACE_NR_KINDS] = {
 	[TRACE_EXIT] = { "exit", EVENT_LIFE, false, -1, -1 },
 	[TRACE_RENAME] = { "rename", EVENT_LIFE, false, -1, -1 },
 	[TRACE_OOM_SCORE] = { "oom_score", EVENT_LIFE, false, -1, -1 },
+	[TRACE_OOM] = { "oom_kill", EVENT_OOM, false, -1, -1 },
+	[TRACE_OOM_SIZES] = { "oom_victim", EVENT_OOM, false, -1, -1 },
+	[TRACE_OOM_REAPED] = { "oom_reaped", EVENT_OOM, false, -1, -1 },
 	[TRACE_MMAP] = { "mmap", EVENT_MMAP, true, -1, 1 },
 	[TRACE_MUNMAP] = { "munmap", EVENT_MMAP, true, -1, 1 },
 	[TRACE_MREMAP] = { "mremap", EVENT_MMAP, true, -1, 2 },

@@ -25,3 +25,13 @@ result() { tail -1 "$T/out" | jq -r "$1"; }
 
 # programs: how many BPF programs named as pmm's are there.
 programs() { "$PROG/bpf_programs"; }
+
+# needs_memcg: the memory controller's hierarchy in MEMCG, the file of its limit in MEMCG_LIMIT; skip where groups cannot be made.
+needs_memcg() {
+	MEMCG=/sys/fs/cgroup/memory MEMCG_LIMIT=memory.limit_in_bytes
+	if [ ! -e "$MEMCG/$MEMCG_LIMIT" ]; then
+		MEMCG=/sys/fs/cgroup MEMCG_LIMIT=memory.max
+		grep -qw memory "$MEMCG/cgroup.subtree_control" 2>/dev/null || skip "no memory controller in /sys/fs/cgroup"
+	fi
+	[ -w "$MEMCG" ] || skip "$MEMCG cannot be written to"
+}

@@ -3,7 +3,7 @@
  * src/session/trace/trace_session.c, with a source of records made here: lines, sums, results,
  * ends. Also of src/kernel/kernel_source.c, kernel_rows.c, event_class.c, groups.c,
  * src/analyze/trace/trace_totals.c, src/view/trace/trace_line.c, trace_list.c, trace_view.c,
- * trace_calls.c, trace_life.c, trace_sections.c, src/track/gate.c.
+ * trace_calls.c, trace_life.c, trace_oom.c, trace_sections.c, src/track/gate.c.
  */
 #include "tests/unit/unit.h"
 
@@ -15,6 +15,7 @@
 #include "src/session/trace/trace_session.h"
 #include "src/track/gate.h"
 #include "src/view/trace/trace_line.h"
+#include "src/view/trace/trace_oom.h"
 #include "src/view/trace/trace_view.h"
 #include "tests/fake/fake_kernel.h"
 
@@ -180,6 +181,71 @@ static void test_lines_of_calls(void **state)
 		LINE("shm_unlink ", "'pool' failed: ENOENT"), "\"error\": \"ENOENT\"");
 	line_is(call(TRACE_MEMFD, A(0, 0, 0, 0, 0, 5)), "heap",
 		LINE("memfd_create ", "'heap' = 5"), "\"name\": \"heap\"");
+}
+
+static void test_lines_of_the_oom_killer(void **state)
+{
+	struct trace_record r = call(TRACE_OOM, A(8, 77, 1000, -(uint64_t)17, 1));
+
+	(void)state;
+	line_is(r, "grow", LINE("oom_kill   ", "killed process 8 'grow' of uid 1000, oom_score_adj "
+				"-17; process 7 asked for memory"),
+		"\"victim_pid\": 8, \"victim_command\": \"grow\", \"victim_uid\": 1000, "
+		"\"victim_oom_score_adj\": -17, \"victim_memory_cgroup\": 77");
+	r.a[0] = 7;
+	r.a[4] = 0;			/* Linux 5.10 */
+	line_is(r, "", LINE("oom_kill   ", "killed process 7"),
+		"\"victim_pid\": 7, \"victim_command\": null}");
+	line_is(call(TRACE_OOM_SIZES, A(8, 16 * MIB, 4 * MIB, 2 * MIB, MIB, 4096)), "",
+		LINE("oom_victim ", "process 8: resident about 4.00 MiB anonymous, 2.00 MiB of "
+				    "files, 1.00 MiB shared; mapped 16.0 MiB, page tables "
+				    "4.00 KiB"),
+		"\"mapped_bytes\": 16777216, \"anonymous_bytes\": 4194304, "
+		"\"file_bytes\": 2097152, \"shared_memory_bytes\": 1048576, "
+		"\"page_table_bytes\": 4096");
+	line_is(call(TRACE_OOM_REAPED, A(8)), "",
+		LINE("oom_reaped ", "memory of process 8 is free"), "\"victim_pid\": 8");
+}
+
+static void test_what_was_so_at_the_kill(void **state)
+{
+	struct machine before[4] = { 0 }, now = { .time_ns = 10000000000, .total_bytes = 64 * MIB,
+						  .available_bytes = MIB, .load = { 1, 2, 3 },
+						  .pressure = { true, 12.5, 3 } };
+	struct memcg group = { "/box", 24 * MIB, MIB };
+	struct trace_oom c = { .pid = 8, .group = &group, .now = &now, .before = before,
+			       .nr_before = 4 };
+	struct style style = { .width = 120 };
+	struct event e = { 0 };
+	char *words = NULL;
+	size_t n;
+	FILE *out = open_memstream(&words, &n);
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		before[i].time_ns = 6500000000 + i * 1000000000ull;
+		before[i].available_bytes = (5 - i) * MIB;
+		before[i].counter[MACHINE_MAJOR_FAULTS] = i * i;
+	}
+	now.counter[MACHINE_MAJOR_FAULTS] = 100;
+	trace_oom_event(&e, &c);
+	assert_int_equal(event_print_text(&e, &style, out), 0);
+	fflush(out);
+	assert_non_null(strstr(words, "  control group /box: limit 24.0 MiB, 1.00 MiB used a "
+				      "moment later\n"));
+	assert_non_null(strstr(words, "  machine: 1.00 MiB of 64.0 MiB available, no swap, load "
+				      "average 1.00 2.00 3.00, memory pressure in the last 10 s: "));
+	assert_non_null(strstr(words, "  3.50 s   5.00 MiB        0 B             1  "));
+	assert_non_null(strstr(words, "  2.50 s   4.00 MiB        0 B             3  "));
+	assert_non_null(strstr(words, "  500 ms   2.00 MiB        0 B            91  "));
+	fseek(out, 0, SEEK_SET);
+	assert_int_equal(event_print_json(&e, out), 0);
+	fclose(out);
+	assert_non_null(strstr(words, "\"cgroup\": \"/box\", \"limit_bytes\": 25165824, "
+				      "\"usage_bytes\": 1048576, \"available_bytes\": 1048576"));
+	assert_non_null(strstr(words, "\"before\": [{\"before_ns\": 3500000000, "));
+	event_fini(&e);
+	free(words);
 }
 
 static void test_lines(void **state)
@@ -440,6 +506,8 @@ int main(void)
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_lines_of_calls),
+		cmocka_unit_test(test_lines_of_the_oom_killer),
+		cmocka_unit_test(test_what_was_so_at_the_kill),
 		cmocka_unit_test(test_a_trace),
 		cmocka_unit_test(test_nobody_reads),
 		cmocka_unit_test(test_a_source_that_refuses),

@@ -9,6 +9,7 @@
 
 #include "src/base/nanotime.h"
 #include "src/document/event.h"
+#include "src/session/trace/trace_moments.h"
 #include "src/session/trace/trace_stacks.h"
 #include "src/track/gate.h"
 #include "src/view/trace/trace_line.h"
@@ -22,11 +23,12 @@ struct trace_session {
 	struct trace_totals totals;
 	bool with_stacks;
 	struct trace_stacks stacks;
+	struct trace_moments moments;
 	struct kernel_rows rows[KERNEL_NR_TABLES];
 	struct kernel_rows before[KERNEL_NR_TABLES];	/* as the last result had them */
 	struct vmstat vmstat[2];	/* as the time of the result began, and now */
 	struct ksyms ksyms;
-	struct loop_source *tick, *child, *end, *interval;
+	struct loop_source *tick, *child, *end, *interval, *second;
 	size_t nr_left;			/* of the given processes that have not ended */
 	uint64_t start_ns;
 	int status;			/* of the program, -1 = not known */
@@ -59,6 +61,37 @@ static int say(struct trace_session *s, const struct trace_record *r, const void
 	return rc;
 }
 
+/* What the kernel does not say with it; read at once, while it is nearly so. */
+static int say_context(struct trace_session *s, const struct trace_record *r)
+{
+	struct memcg group;
+	struct machine now;
+	struct trace_oom c = {
+		.pid = r->a[0],
+		.since_start_ns = r->time_ns > s->start_ns ? r->time_ns - s->start_ns : 0,
+		.now = &now,
+		.before = s->moments.v,
+		.nr_before = s->moments.nr,
+	};
+	struct event e = { 0 };
+	int rc;
+
+	if (r->a[1] && !memcg_find("", r->a[1], &group))
+		c.group = &group;
+	if (machine_read("", &now))
+		return 0;
+	trace_oom_event(&e, &c);
+	rc = session_event(s->to, &e);
+	event_fini(&e);
+	return rc;
+}
+
+/* Rare enough, and too important to be only a number at the end. */
+static bool is_always_said(uint32_t kind)
+{
+	return trace_kinds[kind].event == EVENT_OOM;
+}
+
 static int take(void *arg, const struct trace_record *r, const void *tail)
 {
 	struct trace_session *s = arg;
@@ -70,7 +103,10 @@ static int take(void *arg, const struct trace_record *r, const void *tail)
 		return rc;
 	stack = s->with_stacks ? trace_stacks_add(&s->stacks, r, tail) : 0;
 	trace_totals_add(&s->totals, r, stack ? stack : TRACE_NO_STACK);
-	return s->o.lines ? say(s, r, tail, stack) : 0;
+	if (!s->o.lines && !is_always_said(r->kind))
+		return 0;
+	rc = say(s, r, tail, stack);
+	return !rc && r->kind == TRACE_OOM ? say_context(s, r) : rc;
 }
 
 static void drain(struct trace_session *s)
@@ -160,6 +196,14 @@ static void on_interval(void *arg, uint64_t now_ns)
 	loop_set_timer(s->o.loop, s->interval, now_ns + s->o.interval_ns);
 }
 
+static void on_second(void *arg, uint64_t now_ns)
+{
+	struct trace_session *s = arg;
+
+	trace_moments_add(&s->moments);
+	loop_set_timer(s->o.loop, s->second, now_ns + TRACE_MOMENT_NS);
+}
+
 static void on_child(void *arg, pid_t pid, int status)
 {
 	struct trace_session *s = arg;
@@ -202,6 +246,8 @@ static int add_timers(struct trace_session *s)
 	uint64_t now = nanotime();
 	int rc = loop_add_timer(s->o.loop, now + KERNEL_STEP_NS, on_tick, s, &s->tick);
 
+	if (!rc && s->o.classes >> EVENT_OOM & 1)
+		rc = loop_add_timer(s->o.loop, now, on_second, s, &s->second);
 	if (!rc && s->o.duration_ns)
 		rc = loop_add_timer(s->o.loop, now + s->o.duration_ns, on_end, s, &s->end);
 	if (!rc && s->o.interval_ns)
@@ -335,6 +381,7 @@ void trace_session_close(struct trace_session *s)
 	loop_del(s->o.loop, s->tick);
 	loop_del(s->o.loop, s->end);
 	loop_del(s->o.loop, s->interval);
+	loop_del(s->o.loop, s->second);
 	loop_del(s->o.loop, s->child);
 	kernel_source_close(s->source);
 	gate_close(&s->gate);

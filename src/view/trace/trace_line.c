@@ -19,6 +19,7 @@ static const struct {
 	{ TRACE_WRITEBACK, trace_describe_reclaim },
 	{ TRACE_MIGRATE, trace_describe_compaction },
 	{ TRACE_HUGE_SPLIT, trace_describe_huge },
+	{ TRACE_OOM_REAPED, trace_describe_oom },
 };
 
 const char *trace_errno(uint64_t result)
@@ -39,7 +40,8 @@ static void describe(struct str *text, struct event *e, const struct trace_recor
 	for (size_t i = 0; i < sizeof(describers) / sizeof(*describers); i++) {
 		if (r->kind > describers[i].last)
 			continue;
-		describers[i].describe(text, e, r, tail);
+		if (describers[i].describe)
+			describers[i].describe(text, e, r, tail);
 		return;
 	}
 }

@@ -32,6 +32,9 @@ void trace_describe_huge(struct str *text, struct event *e, const struct trace_r
 void trace_describe_life(struct str *text, struct event *e, const struct trace_record *r,
 			 const char *tail);
 
+void trace_describe_oom(struct str *text, struct event *e, const struct trace_record *r,
+			const char *tail);
+
 /* The line that names the columns of trace_line(). */
 void trace_heading(struct event *e);
 

@@ -19,6 +19,9 @@ static void sum_counts(const struct trace_result *t, struct trace_counts *sum)
 {
 	*sum = (struct trace_counts){ 0 };
 	for (int kind = 0; kind < TRACE_NR_KINDS; kind++) {
+		/* pmm's own need of who begins and ends is not counted */
+		if (!trace_kinds[kind].name || !(t->classes >> trace_kinds[kind].event & 1))
+			continue;
 		sum->seen += t->counts[kind].seen;
 		sum->lost += t->counts[kind].lost;
 		sum->dropped += t->counts[kind].dropped;

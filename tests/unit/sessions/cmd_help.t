@@ -388,6 +388,8 @@ $ pmm help --completion bash
   	case $prev in
   	--pid=|--pid|-p) return ;;
   	--command=|--command) return ;;
+  	--cgroup=|--cgroup) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
+  	--user=|--user|-u) return ;;
   	--duration=|--duration|-d) return ;;
   	--interval=|--interval|-i) return ;;
   	--min-latency=|--min-latency) return ;;
@@ -397,7 +399,7 @@ $ pmm help --completion bash
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --pid --all --command --duration --interval --summary --min-latency --min-size --stack-size --top --list --json --quiet --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --pid --all --command --cgroup --user --duration --interval --summary --min-latency --min-size --stack-size --top --list --json --quiet --width' -- "$cur"))
   	else
   		_pmm_pids
   	fi
