@@ -14,12 +14,25 @@ need() {
 	command -v "$1" >/dev/null || skip "$1 is not installed"
 }
 
+# form CC SLOTS FLAGS...: FORM is the static form compiled so, once for all tests of a file; objects and -static are left out.
+form() {
+	local flags=() flag quiet=
+	for flag; do [[ $flag = *.o || $flag = -static ]] || flags+=("$flag"); done
+	FORM=$BATS_FILE_TMPDIR/$(printf '%s\n' "${flags[@]}" | md5sum | cut -c1-32).o
+	[ ! -s "$FORM" ] || return 0
+	[[ $1 != *clang* ]] || quiet=-Wno-unused-command-line-argument	# flags of the linker's
+	# shellcheck disable=SC2086
+	timeout 120 "$1" $WARN $quiet -I"$TOP/include" -DPMM -DPMM_STATIC_SLOTS="$2" "${flags[@]:2}" -c "$SHIM/pmm_static.c" -o "$FORM.part" &&
+		mv "$FORM.part" "$FORM"
+}
+
 # build CC SLOTS SOURCE EXE FLAGS...: a program of tests/shim with the static form in it.
 build() {
 	local cc=$1 slots=$2 source=$3 exe=$4
 	shift 4
+	form "$cc" "$slots" "$@" || return 1
 	# shellcheck disable=SC2086
-	timeout 120 "$cc" $WARN -I"$TOP/include" -DPMM -DPMM_STATIC_SLOTS="$slots" "$@" "$source" "$SHIM/pmm_static.c" -o "$exe"
+	timeout 120 "$cc" $WARN -I"$TOP/include" -DPMM -DPMM_STATIC_SLOTS="$slots" "$@" "$source" "$FORM" -o "$exe"
 }
 
 # build_library CC FLAGS...: the program of library.c, and what it calls compiled without the header.

@@ -61,14 +61,17 @@ with_and_without() {
 }
 
 cxx() {	# CC CXX
-	local std order link
+	local std order source link
 	need "$2"
 	"$1" -O1 -DPMM_STATIC_SLOTS=1000 -I"$TOP/include" -c "$SHIM/pmm_static.c" -o "$T/static.o"
 	for std in c++11 c++17 c++20; do
 		for order in FIRST LAST; do
-			for link in -pie -static; do
+			for source in cxx.cc "$SHIM/pmm_new.cc"; do
 				# shellcheck disable=SC2086
-				"$2" -std=$std $WARN -DPMM -DHEADER_$order -fPIE -I"$TOP/include" cxx.cc "$SHIM/pmm_new.cc" "$T/static.o" -o "$T/cxx" $link
+				"$2" -std=$std $WARN -DPMM -DHEADER_$order -fPIE -I"$TOP/include" -c "$source" -o "$T/$(basename "$source").o"
+			done
+			for link in -pie -static; do
+				"$2" "$T/cxx.cc.o" "$T/pmm_new.cc.o" "$T/static.o" -o "$T/cxx" $link
 				same cxx "$T/cxx"
 			done
 		done
