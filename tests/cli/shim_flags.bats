@@ -65,7 +65,7 @@ static_form() {
 	for std in "-x c -std=c89" "-x c -std=iso9899:199409" "-x c++ -std=c++98"; do
 		# shellcheck disable=SC2086
 		echo "#include <pmm.h>" | gcc $std -DPMM -I"$TOP/include" -fsyntax-only - 2>"$T/err" && return 1
-		grep -q 'error: #error "pmm.h wants C99 or later' "$T/err"
+		grep -q 'error: #error "pmm.h needs C99 or later' "$T/err"
 		[ "$(grep -c error: "$T/err")" -eq 1 ]
 	done
 }
