@@ -3,6 +3,7 @@
 #include "src/base/json.h"
 
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -170,6 +171,13 @@ void json_i64(struct json *j, const char *key, int64_t n)
 		fprintf(j->out, "%" PRId64, n);
 }
 
+/* So many significant digits give the same number again. */
+static bool digits_give(double x, int digits, char *text, size_t size)
+{
+	snprintf(text, size, "%.*g", digits, x);
+	return strtod(text, NULL) == x;
+}
+
 void json_double(struct json *j, const char *key, double x)
 {
 	char text[32];
@@ -181,12 +189,11 @@ void json_double(struct json *j, const char *key, double x)
 	}
 	if (!before(j, key))
 		return;
-	for (digits = 1; digits < 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, x);
-		if (strtod(text, NULL) == x)
-			break;
-	}
-	snprintf(text, sizeof(text), "%.*g", digits, x);
+	/* Where DBL_DIG digits are too few, fewer are, too: such decimals are further apart than
+	 * doubles. */
+	digits = digits_give(x, DBL_DIG, text, sizeof(text)) ? 1 : DBL_DIG + 1;
+	while (!digits_give(x, digits, text, sizeof(text)) && digits < 17)
+		digits++;
 	fputs(text, j->out);
 }
 

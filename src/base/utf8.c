@@ -40,6 +40,8 @@ bool utf8_harmless(uint32_t c)
 		{ 0xe0000, UINT32_MAX },		/* tags, private use */
 	};
 
+	if (c < 0x7f)			/* ASCII, as nearly all is */
+		return c >= 0x20;
 	for (size_t i = 0; i < sizeof(not) / sizeof(*not); i++)
 		if (c >= not[i].from && c <= not[i].to)
 			return false;
