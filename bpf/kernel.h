@@ -17,6 +17,7 @@
 #define KERNEL_TYPE __attribute__((preserve_access_index))
 
 typedef __u8 u8;
+typedef __s8 s8;
 typedef __u16 u16;
 typedef __u32 u32;
 typedef __s32 s32;
@@ -104,11 +105,13 @@ struct task_struct {
 	struct css_set *cgroups;
 	struct pid *thread_pid;
 	struct task_struct *group_leader;
+	struct task_struct *real_parent;
+	u64 start_time;		/* CLOCK_MONOTONIC */
 } KERNEL_TYPE;
 
 struct mm_struct {
 	struct task_struct *owner;
-	unsigned long total_vm, hiwater_rss, start_brk;
+	unsigned long total_vm, hiwater_rss, start_brk, arg_start, arg_end;
 } KERNEL_TYPE;
 
 struct address_space;

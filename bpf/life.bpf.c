@@ -29,6 +29,18 @@ int BPF_PROG(life_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
+/* The program's arguments as its memory has them, NULs between: how many bytes. */
+static __always_inline u64 read_arguments(struct trace_room *room, struct mm_struct *mm)
+{
+	u64 start = BPF_CORE_READ(mm, arg_start), bytes = BPF_CORE_READ(mm, arg_end) - start;
+
+	if (bytes > TRACE_TEXT_MAX - TRACE_TEXT_SECOND)
+		bytes = TRACE_TEXT_MAX - TRACE_TEXT_SECOND;
+	if (bpf_probe_read_user(room->text + TRACE_TEXT_SECOND, bytes, (void *)start))
+		return 0;
+	return bytes;
+}
+
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(life_exec, struct task_struct *task, int old_pid, struct linux_binprm *binprm)
 {
@@ -41,9 +53,12 @@ int BPF_PROG(life_exec, struct task_struct *task, int old_pid, struct linux_binp
 	if (!trace_recorded(TRACE_EXEC))
 		return 0;
 	room = trace_room(&t, TRACE_EXEC);
-	if (room)
-		trace_send_text(room, bpf_probe_read_kernel_str(room->text, sizeof(room->text),
-								BPF_CORE_READ(binprm, filename)));
+	if (!room)
+		return 0;
+	room->r.a[0] = trace_number_of(BPF_CORE_READ(task, real_parent, group_leader));
+	bpf_probe_read_kernel_str(room->text, TRACE_TEXT_SECOND,
+				  BPF_CORE_READ(binprm, filename));
+	trace_send_texts(room, read_arguments(room, BPF_CORE_READ(task, mm)));
 	return 0;
 }
 
@@ -65,6 +80,8 @@ int BPF_PROG(life_exit, struct task_struct *task)
 		r->a[0] = BPF_CORE_READ(task, exit_code);
 		r->a[1] = BPF_CORE_READ(task, signal, maxrss) * PAGE_BYTES;
 		r->a[2] = whole;
+		r->a[3] = trace_number_of(BPF_CORE_READ(task, real_parent, group_leader));
+		r->a[4] = bpf_ktime_get_ns() - BPF_CORE_READ(task, start_time);
 		trace_end(r);
 	}
 	if (whole)

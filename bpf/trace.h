@@ -265,6 +265,18 @@ static __always_inline void trace_send_text(struct trace_room *room, long got)
 	trace_send(room, sizeof(room->r) + bytes);
 }
 
+/* The second text ends after `bytes`; the first one is a string. */
+static __always_inline void trace_send_texts(struct trace_room *room, u64 bytes)
+{
+	if (bytes > TRACE_TEXT_MAX - TRACE_TEXT_SECOND)
+		bytes = TRACE_TEXT_MAX - TRACE_TEXT_SECOND;
+	if (bytes == TRACE_TEXT_MAX - TRACE_TEXT_SECOND)
+		room->r.flags |= TRACE_CUT;
+	room->r.flags |= TRACE_TEXT;
+	room->r.tail_bytes = TRACE_TEXT_SECOND + bytes;
+	trace_send(room, sizeof(room->r) + TRACE_TEXT_SECOND + bytes);
+}
+
 #define TRACE_PAGE_BYTES	4096ull
 #define TRACE_MAX_PARTS		(TRACE_STACK_MAX / 4096 + 1)
 

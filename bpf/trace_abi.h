@@ -20,9 +20,10 @@ enum trace_kind {
 	TRACE_NONE,
 
 	/* life */
-	TRACE_EXEC,		/* text: the file's name */
+	TRACE_EXEC,		/* parent; text: the file's name; second: arguments, NULs between */
 	TRACE_FORK,		/* the parent's record; child's process, thread */
-	TRACE_EXIT,		/* wait status, peak resident bytes, 1 = the whole process */
+	/* wait status, peak resident bytes, 1 = the whole process, parent, ns since it began */
+	TRACE_EXIT,
 	TRACE_RENAME,		/* text: the new name */
 	TRACE_OOM_SCORE,	/* oom_score_adj as int64, process it is of */
 
@@ -83,9 +84,9 @@ enum trace_kind {
 
 	/* files */
 	TRACE_OPEN,		/* -, flags, mode; a[5] fd or -errno; text: path */
-	TRACE_UNLINK,		/* text: path */
-	TRACE_MKDIR,
-	TRACE_RENAME_FILE,
+	TRACE_UNLINK,		/* a[5] result; text: path; also rmdir, which has a[0] = 1 */
+	TRACE_MKDIR,		/* -, mode; a[5] result; text: path */
+	TRACE_RENAME_FILE,	/* a[5] result; text: old path; second: new path */
 
 	/* stack */
 	TRACE_STACK_GROWTH,	/* address, ip, bytes below the stack's former end */
@@ -105,7 +106,8 @@ enum trace_flags {
 };
 
 #define TRACE_COMM_BYTES	16
-#define TRACE_TEXT_MAX		256
+#define TRACE_TEXT_MAX		512
+#define TRACE_TEXT_SECOND	256	/* where a second text begins, of records that have two */
 #define TRACE_STACK_MAX		65536
 #define TRACE_NR_ARGS		6
 

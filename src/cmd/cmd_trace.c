@@ -241,6 +241,8 @@ static int trace(struct command *c, struct err *e)
 	rc = trace_session_open(&c->session, &c->o, &c->emit.sink, e);
 	if (!rc)
 		rc = trace_session_run(c->session, e);
+	if (rc == -ENOENT && c->o.command && !strchr(c->o.command[0], '/') && !*e->hint)
+		err_hint(e, "'pmm trace --list' has the names of events");
 	if (!rc)
 		rc = trace_session_finish(c->session, e);
 	if (!rc) {

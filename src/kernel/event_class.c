@@ -33,6 +33,9 @@ const struct event_class_info event_classes[EVENT_NR_CLASSES] = {
 			 "programs executed, processes and threads that begin and end, new names, "
 			 "OOM scores",
 			 "execsnoop, exitsnoop, threadsnoop", GROUP(LIFE) },
+	[EVENT_FILES] = { "files",
+			  "files opened, created, removed and renamed; directories made",
+			  "opensnoop, filelife", GROUP(FILES) },
 };
 
 const struct trace_kind_info trace_kinds[TRACE_NR_KINDS] = {
@@ -44,6 +47,10 @@ const struct trace_kind_info trace_kinds[TRACE_NR_KINDS] = {
 	[TRACE_OOM] = { "oom_kill", EVENT_OOM, false, -1, -1 },
 	[TRACE_OOM_SIZES] = { "oom_victim", EVENT_OOM, false, -1, -1 },
 	[TRACE_OOM_REAPED] = { "oom_reaped", EVENT_OOM, false, -1, -1 },
+	[TRACE_OPEN] = { "open", EVENT_FILES, true, -1, -1 },
+	[TRACE_UNLINK] = { "unlink", EVENT_FILES, true, -1, -1 },
+	[TRACE_MKDIR] = { "mkdir", EVENT_FILES, true, -1, -1 },
+	[TRACE_RENAME_FILE] = { "rename_file", EVENT_FILES, true, -1, -1 },
 	[TRACE_MMAP] = { "mmap", EVENT_MMAP, true, -1, 1 },
 	[TRACE_MUNMAP] = { "munmap", EVENT_MMAP, true, -1, 1 },
 	[TRACE_MREMAP] = { "mremap", EVENT_MMAP, true, -1, 2 },

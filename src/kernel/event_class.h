@@ -23,6 +23,7 @@ enum event_class {
 	EVENT_THP,
 	EVENT_OOM,
 	EVENT_LIFE,
+	EVENT_FILES,
 	EVENT_NR_CLASSES
 };
 

@@ -23,6 +23,7 @@ OBJECT(thp);
 
 static const char *const reclaim_spare[] = { "mm_vmscan_write_folio", "mm_vmscan_writepage", NULL };
 OBJECT(oom);
+OBJECT(files);
 
 const struct kernel_group_info kernel_groups[KERNEL_NR_GROUPS] = {
 	[KERNEL_LIFE] = { EMBEDDED(life) },
@@ -31,6 +32,7 @@ const struct kernel_group_info kernel_groups[KERNEL_NR_GROUPS] = {
 	[KERNEL_COMPACTION] = { EMBEDDED(compaction), .varying = "mm_compaction_end" },
 	[KERNEL_MIGRATE] = { EMBEDDED(migrate), .varying = "mm_migrate_pages" },
 	[KERNEL_THP] = { EMBEDDED(thp), .varying = "mm_khugepaged_scan_pmd" },
+	[KERNEL_FILES] = { EMBEDDED(files) },
 	[KERNEL_OOM] = { EMBEDDED(oom), .varying = "mark_victim" },
 };
 

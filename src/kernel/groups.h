@@ -17,6 +17,7 @@ enum kernel_group {
 	KERNEL_MIGRATE,
 	KERNEL_THP,
 	KERNEL_OOM,
+	KERNEL_FILES,
 	KERNEL_NR_GROUPS
 };
 

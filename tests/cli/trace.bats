@@ -58,6 +58,21 @@ setup() { needs_bpf; }
 	[ "$(count fork .)" -eq 1 ]
 }
 
+@test "files, and the arguments of programs" {
+	mkdir "$T/work"
+	traced 0 life,files -- sh -c 'cd "$0"; echo x >a; mv a b; rm b; mkdir d; rmdir d; cat nosuch; true "with blank"; :' "$T/work"
+	[ "$(count open '.path == "a" and .creates and .truncates and .access == "write" and .error == null')" -eq 1 ]
+	[ "$(count rename_file '.path == "a" and .new_path == "b"')" -eq 1 ]
+	[ "$(count unlink '.path == "b" and .directory == false and .error == null')" -eq 1 ]
+	[ "$(count mkdir '.path == "d" and .mode == 511')" -eq 1 ]
+	[ "$(count unlink '.path == "d" and .directory')" -eq 1 ]
+	[ "$(count open '.path == "nosuch" and .error == "ENOENT" and .command == "cat"')" -eq 1 ]
+	[ "$(count exec '.arguments == ["mv", "a", "b"]')" -eq 1 ]
+	local shell
+	shell=$(jq -r 'select(.event == "exec" and .arguments[1] == "-c") | .pid' "$T/out")
+	[ "$(count exec ".parent_pid == $shell")" -eq 5 ]
+}
+
 @test "others are not traced" {
 	"$PROG/trace_calls" 1000 & other=$!
 	traced 0 mmap,life -- sleep 0.3
@@ -82,6 +97,9 @@ setup() { needs_bpf; }
 	run -2 "$PMM" trace mmap --all -- true
 	run -2 "$PMM" trace -p 12x
 	run -127 "$PMM" trace mmap -- /nowhere/program
+	run -127 "$PMM" trace mmmap
+	grep -qx "pmm: cannot execute 'mmmap': No such file or directory" <<<"$output"
+	grep -q "'pmm trace --list' has the names of events" <<<"$output"
 	run -3 timeout 20 "$PMM" trace mmap -p 4194304
 	[ "${lines[0]}" = "pmm: no process 4194304" ]
 }

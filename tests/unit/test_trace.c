@@ -3,7 +3,7 @@
  * src/session/trace/trace_session.c, with a source of records made here: lines, sums, results,
  * ends. Also of src/kernel/kernel_source.c, kernel_rows.c, event_class.c, groups.c,
  * src/analyze/trace/trace_totals.c, src/view/trace/trace_line.c, trace_list.c, trace_view.c,
- * trace_calls.c, trace_life.c, trace_oom.c, trace_sections.c, src/track/gate.c.
+ * trace_calls.c, trace_files.c, trace_life.c, trace_oom.c, trace_sections.c, src/track/gate.c.
  */
 #include "tests/unit/unit.h"
 
@@ -248,6 +248,40 @@ static void test_what_was_so_at_the_kill(void **state)
 	free(words);
 }
 
+/* A tail of two texts. */
+static const char *two_texts(const char *first, const char *second, size_t bytes)
+{
+	static char tail[TRACE_TEXT_MAX + 1];
+
+	memset(tail, 0, sizeof(tail));
+	strcpy(tail, first);
+	memcpy(tail + TRACE_TEXT_SECOND, second, bytes);
+	return tail;
+}
+
+static void test_lines_of_files(void **state)
+{
+	struct trace_record cut = call(TRACE_UNLINK, A(1, 0, 0, 0, 0, -(uint64_t)ENOTEMPTY));
+
+	(void)state;
+	line_is(call(TRACE_OPEN, A(0, 01101, 0644, 0, 0, 3)), "log",
+		LINE("open       ", "log to write, created if absent, truncated = 3"),
+		"\"path\": \"log\", \"access\": \"write\", \"creates\": true, "
+		"\"truncates\": true, \"descriptor\": 3}");
+	line_is(call(TRACE_OPEN, A(0, 0, 0, 0, 0, -(uint64_t)ENOENT)), "/x",
+		LINE("open       ", "/x to read failed: ENOENT"),
+		"\"access\": \"read\", \"creates\": false, \"truncates\": false, "
+		"\"error\": \"ENOENT\"}");
+	cut.flags = TRACE_CUT;
+	line_is(cut, "d", LINE("unlink     ", "d (a directory) failed: ENOTEMPTY"),
+		"\"path\": \"d\", \"path_cut\": true, \"directory\": true");
+	line_is(call(TRACE_MKDIR, A(0, 0, 0750)), "d", LINE("mkdir      ", "d mode 750"),
+		"\"mode\": 488");
+	line_is(call(TRACE_RENAME_FILE, A(0)), two_texts("old", "new", 3),
+		LINE("rename_file ", "old to new"),
+		"\"path\": \"old\", \"new_path\": \"new\"");
+}
+
 static void test_lines(void **state)
 {
 	struct trace_record r = record(TRACE_MMAP, 7, 0, 8192, 0x7f0000001000);
@@ -262,16 +296,23 @@ static void test_lines(void **state)
 		"\"result\": \"0x7f0000001000\"");
 	line_is(record(TRACE_MUNMAP, 7, 0x1000, 4096, -(uint64_t)EINVAL), "",
 		LINE("munmap     ", "4.00 KiB at 0x1000 failed: EINVAL"), "\"error\": \"EINVAL\"");
-	line_is(record(TRACE_EXEC, 7, 0, 0, 0), "/bin/ls", LINE("exec       ", "/bin/ls"),
-		"\"file\": \"/bin/ls\"");
-	r = record(TRACE_EXIT, 7, 3 << 8, 2 << 20, 0);
-	r.a[2] = 1;
-	line_is(r, "", LINE("exit       ", "status 3, peak resident size 2.00 MiB"),
+	r = record(TRACE_EXEC, 7, 6, 0, 0);
+	r.tail_bytes = TRACE_TEXT_SECOND + 10;
+	line_is(r, two_texts("/bin/ls", "ls\0-l\0a b", 10),
+		LINE("exec       ", "/bin/ls, parent 6: ls -l 'a b'"),
+		"\"file\": \"/bin/ls\", \"parent_pid\": 6, \"arguments\": [\"ls\", \"-l\", "
+		"\"a b\"], \"arguments_cut\": false");
+	r = call(TRACE_EXIT, A(3 << 8, 2 * MIB, 1, 6, 1500000000));
+	line_is(r, "", LINE("exit       ",
+			    "status 3, ran 1.50 s, peak resident size 2.00 MiB, parent 6"),
+		"\"parent_pid\": 6, \"age_ns\": 1500000000, \"thread\": false, "
 		"\"exit_status\": 3, \"signal\": 0, \"peak_resident_bytes\": 2097152");
 	r.a[0] = 11 | 0x80;
-	line_is(r, "", LINE("exit       ",
-			    "killed by SIGSEGV, core dumped, peak resident size 2.00 MiB"),
+	line_is(r, "", LINE("exit       ", "killed by SIGSEGV, core dumped, ran 1.50 s, peak "
+					   "resident size 2.00 MiB, parent 6"),
 		"\"signal\": 11");
+	line_is(call(TRACE_EXIT, A(0, 0, 0, 6, 1000)), "",
+		LINE("exit       ", "thread 7, ran 1.00 us"), "\"thread\": true");
 	line_is(record(TRACE_FORK, 7, 7, 9, 0), "", LINE("fork       ", "thread 9"),
 		"\"child_pid\": 7, \"child_tid\": 9");
 	line_is(record(TRACE_FORK, 7, 8, 8, 0), "", LINE("fork       ", "process 8"),
@@ -506,6 +547,7 @@ int main(void)
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_lines_of_calls),
+		cmocka_unit_test(test_lines_of_files),
 		cmocka_unit_test(test_lines_of_the_oom_killer),
 		cmocka_unit_test(test_what_was_so_at_the_kill),
 		cmocka_unit_test(test_a_trace),

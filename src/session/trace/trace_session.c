@@ -50,11 +50,9 @@ static int say(struct trace_session *s, const struct trace_record *r, const void
 	struct event e = { 0 };
 	int rc;
 
-	*s->tail = '\0';
-	if (r->flags & TRACE_TEXT && r->tail_bytes <= TRACE_TEXT_MAX) {
+	memset(s->tail, 0, sizeof(s->tail));
+	if (r->flags & TRACE_TEXT && r->tail_bytes <= TRACE_TEXT_MAX)
 		memcpy(s->tail, tail, r->tail_bytes);
-		s->tail[r->tail_bytes] = '\0';
-	}
 	trace_line(&e, r, s->tail, s->start_ns, &s->stacks.table, s->stacks.names, stack);
 	rc = session_event(s->to, &e);
 	event_fini(&e);

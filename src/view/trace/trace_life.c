@@ -6,6 +6,28 @@
 #include "src/base/fmt.h"
 #include "src/view/trace/trace_line.h"
 
+/* Arguments follow each other with NULs between; one with a blank is put into quotes. */
+static void describe_exec(struct str *text, struct event *e, const struct trace_record *r,
+			  const char *tail)
+{
+	const char *arg = tail + TRACE_TEXT_SECOND, *end = tail + r->tail_bytes;
+
+	event_text(e, "file", tail);
+	event_u64(e, "parent_pid", UNIT_NUMBER, r->a[0]);
+	event_list(e, "arguments");
+	str_addf(text, "%s, parent %llu:", tail, (unsigned long long)r->a[0]);
+	for (; arg < end; arg += strlen(arg) + 1) {
+		bool quote = !*arg || strpbrk(arg, " \t\n'\"");
+
+		event_text(e, NULL, arg);
+		str_addf(text, quote ? " '%s'" : " %s", arg);
+	}
+	event_end(e);
+	event_u64(e, "arguments_cut", UNIT_BOOL, !!(r->flags & TRACE_CUT));
+	if (r->flags & TRACE_CUT)
+		str_add(text, " ...");
+}
+
 static void describe_fork(struct str *text, struct event *e, const struct trace_record *r)
 {
 	bool thread = r->a[0] == r->tgid;
@@ -24,9 +46,11 @@ static void describe_exit(struct str *text, struct event *e, const struct trace_
 {
 	int status = r->a[0], signal = status & 0x7f;
 
+	event_u64(e, "parent_pid", UNIT_NUMBER, r->a[3]);
+	event_u64(e, "age_ns", UNIT_DURATION, r->a[4]);
 	if (!r->a[2]) {
 		event_u64(e, "thread", UNIT_BOOL, true);
-		str_addf(text, "thread %u", r->tid);
+		str_addf(text, "thread %u, ran %s", r->tid, fmt_duration(r->a[4]).s);
 		return;
 	}
 	event_u64(e, "thread", UNIT_BOOL, false);
@@ -41,7 +65,8 @@ static void describe_exit(struct str *text, struct event *e, const struct trace_
 	} else {
 		str_addf(text, "status %d", status >> 8 & 0xff);
 	}
-	str_addf(text, ", peak resident size %s", fmt_bytes(r->a[1]).s);
+	str_addf(text, ", ran %s, peak resident size %s, parent %llu", fmt_duration(r->a[4]).s,
+		 fmt_bytes(r->a[1]).s, (unsigned long long)r->a[3]);
 }
 
 void trace_describe_life(struct str *text, struct event *e, const struct trace_record *r,
@@ -49,8 +74,7 @@ void trace_describe_life(struct str *text, struct event *e, const struct trace_r
 {
 	switch (r->kind) {
 	case TRACE_EXEC:
-		event_text(e, "file", tail);
-		str_add(text, tail);
+		describe_exec(text, e, r, tail);
 		break;
 	case TRACE_FORK:
 		describe_fork(text, e, r);

@@ -20,6 +20,8 @@ static const struct {
 	{ TRACE_MIGRATE, trace_describe_compaction },
 	{ TRACE_HUGE_SPLIT, trace_describe_huge },
 	{ TRACE_OOM_REAPED, trace_describe_oom },
+	{ TRACE_CACHE_REMOVE, NULL },
+	{ TRACE_RENAME_FILE, trace_describe_file },
 };
 
 const char *trace_errno(uint64_t result)

@@ -15,7 +15,7 @@
 
 /*
  * What a record says beyond who and when: words for people into `text`, fields into `e`. `tail`:
- * the record's text, "" = none.
+ * the record's text, "" = none, with NULs up to TRACE_TEXT_MAX.
  */
 typedef void trace_describe(struct str *text, struct event *e, const struct trace_record *r,
 			    const char *tail);
@@ -34,6 +34,9 @@ void trace_describe_life(struct str *text, struct event *e, const struct trace_r
 
 void trace_describe_oom(struct str *text, struct event *e, const struct trace_record *r,
 			const char *tail);
+
+void trace_describe_file(struct str *text, struct event *e, const struct trace_record *r,
+			 const char *tail);
 
 /* The line that names the columns of trace_line(). */
 void trace_heading(struct event *e);
