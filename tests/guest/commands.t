@@ -42,7 +42,7 @@ start() {
 }
 
 hear() {
-	read -r line <&8
+	read -r line <&8 || line=nothing
 	is "the victim's line" "$line" "$1"
 }
 

@@ -50,3 +50,47 @@ check() {
 	jq -r --arg expected "$(cat expected)" --argjson value false "$(cat /t/names.jq /t/facts.jq)" report.json >difference
 	[ ! -s difference ] || { cat difference; fail "$2 differs from what $1 expects"; }
 }
+
+# tracing EVENTS [OPTION...]: pmm traces these events of all processes into trace.json; all programs are in place when it returns. Sets TRACER.
+tracing() {
+	local wanted=$1
+	shift
+	rm -f trace.json
+	pmm trace "life,$wanted" --all --json --top 0 --stack-size 0 "$@" >trace.json 2>trace.err &
+	TRACER=$!
+	until [ -s trace.json ]; do
+		[ -d "/proc/$TRACER" ] || { cat trace.err; fail "pmm trace ended"; }
+		sh -c :
+		sleep 0.1
+	done
+}
+
+# traced: end it; nothing was lost.
+traced() {
+	kill -INT "$TRACER"
+	status=0
+	wait "$TRACER" || status=$?
+	cat trace.err
+	is "the status of pmm trace" "$status" 0
+	is "lost events" "$(result '.coverage | .lost_in_ring + .lost_in_tables + .missed_by_recursion')" 0
+}
+
+# events EVENT FILTER EXPRESSION: EXPRESSION over the array of those events for which FILTER holds.
+events() { jq -s -r "[.[] | select(.event == \"$1\") | select($2)] | $3" trace.json; }
+
+# result EXPRESSION: over the document at the end.
+result() { tail -n 1 trace.json | jq -r "$1"; }
+
+# swap_on MIB: swap to memory that is compressed, read page by page.
+swap_on() {
+	[ -e /sys/block/zram0 ] || skip "this kernel has no zram"
+	echo "$1M" >/sys/block/zram0/disksize
+	mkswap /dev/zram0 >mkswap.out
+	swapon /dev/zram0
+	echo 0 >/proc/sys/vm/page-cluster
+}
+
+swap_off() {
+	swapoff /dev/zram0
+	echo 1 >/sys/block/zram0/reset
+}
