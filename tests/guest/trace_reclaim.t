@@ -9,7 +9,7 @@ gained() {
 		vmstat.before vmstat.after
 }
 
-# A victim of which `ready` is said when it has done its work. Sets PID.
+# A victim that says "ready" when it has done its work. Sets PID.
 start() {
 	rm -f in out
 	mkfifo in out
@@ -25,52 +25,96 @@ stop() {
 	wait "$PID"
 }
 
-test_compaction()
+# of EVENT COLUMN: of the row of an event in the table of all.
+of() { result ".events[] | select(.event == \"$1\").$2"; }
+
+# The writer compacts each zone by itself; nothing else moves pages meanwhile.
+test_compaction_and_migration()
 {
 	start /prog/trace_fragments 134217728
 	tracing compaction,migrate
 	before
-	sh -c 'echo 1 >/proc/sys/vm/compact_memory; echo "$$" >writer'
+	sh -c 'echo 1 >/proc/sys/vm/compact_memory; echo $$ >writer'
 	after
 	traced
 	stop
-	cat vmstat.before | grep compact; grep compact vmstat.after
-	result .
-	writer=$(cat writer)
-	is "pages moved for compaction" "$(events migrate '.reason == "compaction"' 'map(.moved_bytes) | add / 4096')" "$(gained pgmigrate_success)"
-	between "pages moved" "$(gained pgmigrate_success)" 1000 40000
+	result '.compaction_waits, .compaction, .migration'
+	by="select(.pid == $(cat writer))"
+	is "zones compacted" "$(events compaction 'true' "map($by) | length")" "$(grep -c '^Node.*zone *DMA' /proc/zoneinfo)"
+	is "others" "$(events compaction 'true' "map(.pid) | unique | length")" 1
+	if since 6.1; then
+		is "what it was for" "$(events compaction true 'map(.whole_zone) | unique | join(" ")')" true
+	fi
+	is "its end" "$(events compaction true 'map(.status) | unique | join(" ")')" complete
+	is "what was moved" "$(events migrate '.reason == "compaction"' 'map(.moved_bytes) | add / 4096')" "$(gained pgmigrate_success)"
+	is "what was not" "$(events migrate true 'map(.not_moved_bytes) | add / 4096')" "$(gained pgmigrate_fail)"
+	is "the same, summed up" "$(of migrate size_bytes)" "$(($(gained pgmigrate_success) * 4096))"
+	between "pages moved" "$(gained pgmigrate_success)" 1000 32768
 }
-test_x()
+
+# kswapd is done, nobody else reclaims.
+settled() {
+	grep -E 'allocstall|pageoutrun' /proc/vmstat >settled.1
+	sleep 0.5
+	grep -E 'allocstall|pageoutrun' /proc/vmstat | cmp -s - settled.1
+}
+
+# More than there is: kswapd begins, then everybody reclaims for himself, pmm too, which does not trace itself.
+test_direct_reclaim_and_kswapd()
 {
-	start /prog/trace_fragments 134217728
-	tracing compaction,migrate
-	before
-	sh -c 'echo 1 >/proc/sys/vm/compact_memory; echo "$$" >writer'
-	after
-	traced
-	stop
-	cat writer
-	grep '"compaction"' trace.json | head -5
-	tail -n 1 trace.json | jq -c .compaction_waits,.compaction,.migration
+	swap_on 512
 	tracing reclaim
 	before
-	swap_on 512
 	start /prog/trace_pressure 480 0
+	await settled
 	after
 	stop
 	traced
 	swap_off
-	diff vmstat.before vmstat.after | grep -E "allocstall|pgsteal|pgscan|slabs|pageoutrun|kswapd|oom|wat"
-	tail -n 1 trace.json | jq -c 'del(.memory_cgroups)' | cut -c1-6000
-	grep -v life trace.json | jq -r .event | sort | uniq -c
-	grep direct_reclaim trace.json | head -2
-	echo madvise >/sys/kernel/mm/transparent_hugepage/enabled
-	tracing thp
+	result '.reclaim_waits'
+	grep -E 'allocstall|pgsteal|pageoutrun' vmstat.after
+	stalls=$(gained allocstall_dma allocstall_dma32 allocstall_normal allocstall_movable)
+	pages=$(events direct_reclaim true 'map(.reclaimed_bytes) | add / 4096')
+	between stalls "$stalls" 10 100000
+	between "those of other processes" "$(of direct_reclaim count)" $((stalls / 2)) "$stalls"
+	between "those of the victim" "$(events direct_reclaim ".pid == $PID" length)" $((stalls / 2)) "$stalls"
+	between "pages reclaimed" "$pages" $(($(gained pgsteal_direct) / 2)) $(($(gained pgsteal_direct) + $(gained slabs_scanned)))
+	is "the same, summed up" "$(($(of direct_reclaim size_bytes) / 4096))" "$pages"
+	is "latencies of 0" "$(events direct_reclaim '.latency_ns == 0' length)" 0
+	is "kswapd's wakes" "$(of kswapd_wake count)" "$(gained pageoutrun)"
+	is "who wakes" "$(events kswapd_wake true 'map(.command) | unique | join(" ")')" kswapd0
+}
+
+test_shrinkers()
+{
+	find /sys -type f >files
+	tracing reclaim
 	before
-	/prog/trace_huge 8 4 2
+	echo 2 >/proc/sys/vm/drop_caches
 	after
 	traced
-	diff vmstat.before vmstat.after | grep thp
-	tail -n 1 trace.json | jq -c . | cut -c1-4000
-	fail x
+	result '.shrinkers'
+	is "calls" "$(result '[.shrinkers[].calls] | add')" "$(result '[.shrinker_latency[].count] | add')"
+	between "objects freed" "$(result '.shrinkers[] | select(.shrinker == "super_cache_scan").freed')" 1000 "$(gained slabs_scanned)"
+	between "objects looked at" "$(gained slabs_scanned)" 1000 "$(result '[.shrinkers[].asked] | add')"
+}
+
+# The kernel switches huge pages off where there is little memory.
+test_huge_pages()
+{
+	echo madvise >/sys/kernel/mm/transparent_hugepage/enabled
+	echo 1 >/proc/sys/vm/compact_memory
+	tracing thp
+	before
+	/prog/trace_huge 8 4 2 >huge
+	after
+	traced
+	cat huge
+	is "huge pages by faults" "$(of huge_fault count)" "$(gained thp_fault_alloc)"
+	is "the same, of smaps" "huge $(($(of huge_fault count) * 2048))" "$(cut -d ' ' -f 1,2 huge)"
+	is "the same, of the victim" "$(of huge_fault count)" 8
+	if since 6.1; then
+		is "huge pages made of small ones" "$(events collapse '.status == "succeeded" and .command == "trace_huge"' length)" 4
+		is "the same, of the machine" "$(events collapse '.status == "succeeded"' length)" "$(gained thp_collapse_alloc)"
+	fi
 }
