@@ -96,6 +96,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;
 	void *stack;
+	u64 start_time;
 	int pid, tgid;
 	char comm[16];
 	int exit_code;
@@ -106,7 +107,6 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct task_struct *group_leader;
 	struct task_struct *real_parent;
-	u64 start_time;		/* CLOCK_MONOTONIC */
 } KERNEL_TYPE;
 
 struct mm_struct {
@@ -114,14 +114,52 @@ struct mm_struct {
 	unsigned long total_vm, hiwater_rss, start_brk, arg_start, arg_end;
 } KERNEL_TYPE;
 
-struct address_space;
+struct super_block {
+	u32 s_dev;
+	unsigned long s_magic;
+} KERNEL_TYPE;
 
+struct hlist_node {
+	struct hlist_node *next;
+} KERNEL_TYPE;
+
+struct hlist_head {
+	struct hlist_node *first;
+} KERNEL_TYPE;
+
+struct inode {
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	u32 i_rdev;
+	struct hlist_head i_dentry;
+} KERNEL_TYPE;
+
+struct qstr {
+	const unsigned char *name;
+} KERNEL_TYPE;
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+	union {
+		struct hlist_node d_alias;
+	} KERNEL_TYPE d_u;
+} KERNEL_TYPE;
+
+struct address_space {
+	struct inode *host;
+} KERNEL_TYPE;
+
+/* The order of a large one: the low byte of _flags_1 since 6.6, _folio_order before. */
 struct folio {
 	struct address_space *mapping;
+	unsigned long _flags_1;
+	unsigned char _folio_order;
 } KERNEL_TYPE;
 
 struct page {
 	struct address_space *mapping;
+	unsigned char compound_order;	/* of the second page of a large one, until 5.15 */
 } KERNEL_TYPE;
 
 struct shrinker {
@@ -131,6 +169,10 @@ struct shrinker {
 struct reclaim_stat {
 	unsigned int nr_dirty, nr_writeback, nr_ref_keep;
 } KERNEL_TYPE;
+
+enum pageflags {
+	PG_head = 6,
+};
 
 enum migrate_mode {
 	MIGRATE_ASYNC,

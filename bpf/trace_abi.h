@@ -78,8 +78,8 @@ enum trace_kind {
 	TRACE_OOM_REAPED,	/* victim */
 
 	/* rss, cache */
-	TRACE_RSS,		/* kind, bytes now, change as int64 */
-	TRACE_CACHE_ADD,	/* device, inode, bytes */
+	TRACE_RSS,		/* enum rss_kind, bytes now, change as int64, the same if it is growth */
+	TRACE_CACHE_ADD,	/* device, inode, bytes, of all; text: struct cache_file.name */
 	TRACE_CACHE_REMOVE,
 
 	/* files */
@@ -93,7 +93,7 @@ enum trace_kind {
 	TRACE_SEGV,		/* address, ip, signal code */
 
 	/* kernel */
-	TRACE_KERNEL_ALLOC,	/* pointer, bytes, caller: only where records are asked for */
+	TRACE_KERNEL_ALLOC,	/* address, bytes, caller, enum kmem_sort; from min_bytes on */
 
 	TRACE_NR_KINDS
 };
@@ -158,9 +158,10 @@ struct trace_config {
 	__u32 self;		/* pmm's own process: never traced */
 	__u32 stack_bytes;	/* copied at most: 0 .. TRACE_STACK_MAX */
 	__u64 min_ns, min_bytes;	/* shorter and smaller events are counted only */
-	__u32 sample;		/* 1 of so many faults has a stack, 1 of so many kernel objects */
+	__u32 sample;		/* 1 of so many faults has a stack */
 	__u32 nr_args;		/* of the group's tracepoint that differs between kernels */
 	__u32 pad;
+	__u64 kmem_sample;	/* 1 of so many objects of the kernel is followed: a power of two */
 	__u64 kinds[2];		/* bit k: records of kind k are wanted */
 };
 

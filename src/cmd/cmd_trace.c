@@ -20,7 +20,8 @@
 
 static struct opt_list pids;
 static uint64_t duration_ns, interval_ns, min_latency_ns, min_size_bytes, top = 10,
-						stack_bytes = KERNEL_STACK_BYTES;
+						stack_bytes = KERNEL_STACK_BYTES, sample,
+						objects = KERNEL_KMEM_OBJECTS, older_ns;
 static bool list, everything, as_json, quiet, summary_only, timed;
 static const char *comm, *cgroup, *user;
 
@@ -47,6 +48,15 @@ static const struct opt trace_opts[] = {
 	{ "stack-size", 0, OPT_SIZE, "BYTES",
 	  "copy at most so much of a stack (default 16K, at most 64K, 0: no stacks)",
 	  &stack_bytes, .max = TRACE_STACK_MAX },
+	{ "sample", 0, OPT_UINT, "N",
+	  "follow 1 of N objects of the kernel (default 16; rounded up to a power of two)", &sample,
+	  .min = 1, .max = UINT32_MAX },
+	{ "objects", 0, OPT_UINT, "N",
+	  "follow at most N objects of the kernel at a time (default 262144, 80 bytes each)",
+	  &objects, .min = 1, .max = 1u << 26 },
+	{ "older", 0, OPT_DURATION, "TIME",
+	  "also count the objects of the kernel that are outstanding for longer than TIME",
+	  &older_ns },
 	{ "top", 0, OPT_UINT, "N", "rows of a table (default 10, 0 = all)", &top },
 	{ "list", 0, OPT_FLAG, NULL,
 	  "list the events, and whether each can be traced on this machine", &list },
@@ -200,11 +210,14 @@ static int read_options(struct command *c, int argc, char **argv, struct err *e)
 	c->o.interval_ns = interval_ns;
 	c->o.lines = !summary_only;
 	c->o.top = top;
+	c->o.older_ns = older_ns;
 	c->o.kernel = (struct kernel_options){
 		.comm = comm,
 		.stack_bytes = stack_bytes,
 		.min_ns = min_latency_ns,
 		.min_bytes = min_size_bytes,
+		.sample = sample,
+		.kmem_objects = objects,
 	};
 	if (!rc)
 		rc = read_filters(c, e);

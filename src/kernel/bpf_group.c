@@ -113,6 +113,8 @@ static int share_maps(struct bpf_object *object, const struct bpf_shared *shared
 			rc = bpf_map__reuse_fd(map, shared->counts);
 		else if (!strcmp(name, "rooms"))
 			rc = bpf_map__set_max_entries(map, shared->nr_cpus);
+		else if (!strcmp(name, "kmem_objects"))
+			rc = bpf_map__set_max_entries(map, shared->kmem_objects);
 		if (rc)
 			return rc;
 	}

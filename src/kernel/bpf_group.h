@@ -18,6 +18,7 @@ struct bpf_shared {
 	struct trace_config config;
 	int events, targets, counts;	/* maps */
 	int nr_cpus;			/* possible ones */
+	uint32_t kmem_objects;		/* entries of that map */
 };
 
 struct bpf_group {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "src/kernel/bpf_group.h"
+#include "src/kernel/bpf_table.h"
 
 #define FIRST_PID_NS	0xEFFFFFFCull	/* PROC_PID_INIT_INO, include/linux/proc_ns.h */
 #define MAX_TARGETS	65536
@@ -93,6 +94,7 @@ static void config_make(struct trace_config *c, const struct kernel_options *o)
 	c->min_ns = o->min_ns;
 	c->min_bytes = o->min_bytes;
 	c->sample = o->sample;
+	c->kmem_sample = kernel_kmem_sample(o);
 	memcpy(c->kinds, o->kinds, sizeof(c->kinds));
 }
 
@@ -189,6 +191,7 @@ static int fill(struct bpf_source *s, const struct kernel_options *o, struct err
 	int rc;
 
 	config_make(&s->shared.config, o);
+	s->shared.kmem_objects = o->kmem_objects ? o->kmem_objects : KERNEL_KMEM_OBJECTS;
 	rc = make_maps(s, o);
 	if (rc)
 		return refuse(rc, e);
@@ -243,49 +246,14 @@ static int bpf_step(void *state, kernel_take *take, void *arg)
 	return rc < 0 ? rc : (int)s->taken;
 }
 
-static void sum_words(uint64_t *sum, const char *values, size_t bytes, int nr_cpus)
-{
-	memset(sum, 0, bytes);
-	for (int cpu = 0; cpu < nr_cpus; cpu++)
-		for (size_t i = 0; i < bytes / sizeof(*sum); i++) {
-			uint64_t word;
-
-			memcpy(&word, values + cpu * bytes + i * sizeof(word), sizeof(word));
-			sum[i] += word;
-		}
-}
-
-#define MAX_KEY_BYTES	64
-#define MAX_VALUE_BYTES	1024
-
 static int bpf_table(void *state, enum kernel_table table, kernel_entry *entry, void *arg)
 {
 	struct bpf_source *s = state;
 	const struct kernel_table_info *info = &kernel_tables[table];
 	int fd = info->group < KERNEL_NR_GROUPS ? bpf_group_map(&s->group[info->group], info->map)
 						: -1;
-	char key[2][MAX_KEY_BYTES];
-	uint64_t value[MAX_VALUE_BYTES / 8];
-	char *values;
-	int rc = 0, now = 0;
 
-	if (fd < 0)
-		return -ENOENT;
-	values = malloc(info->value_bytes * (info->summed ? s->shared.nr_cpus : 1));
-	if (!values)
-		return -ENOMEM;
-	for (void *last = NULL; !rc && !bpf_map_get_next_key(fd, last, key[now]); now = !now) {
-		last = key[now];
-		if (bpf_map_lookup_elem(fd, last, values))
-			continue;		/* gone by now */
-		if (info->summed)
-			sum_words(value, values, info->value_bytes, s->shared.nr_cpus);
-		else
-			memcpy(value, values, info->value_bytes);
-		rc = entry(arg, last, value);
-	}
-	free(values);
-	return rc;
+	return fd < 0 ? -ENOENT : bpf_table_read(fd, info, s->shared.nr_cpus, entry, arg);
 }
 
 static void bpf_counts(void *state, struct trace_counts counts[TRACE_NR_KINDS])
@@ -295,7 +263,7 @@ static void bpf_counts(void *state, struct trace_counts counts[TRACE_NR_KINDS])
 
 	for (uint32_t kind = 0; each && kind < TRACE_NR_KINDS; kind++)
 		if (!bpf_map_lookup_elem(s->shared.counts, &kind, each))
-			sum_words((uint64_t *)&counts[kind], (const char *)each, sizeof(*each),
+			bpf_table_sum((uint64_t *)&counts[kind], (const char *)each, sizeof(*each),
 				  s->shared.nr_cpus);
 	free(each);
 }

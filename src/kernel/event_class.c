@@ -36,6 +36,14 @@ const struct event_class_info event_classes[EVENT_NR_CLASSES] = {
 	[EVENT_FILES] = { "files",
 			  "files opened, created, removed and renamed; directories made",
 			  "opensnoop, filelife", GROUP(FILES) },
+	[EVENT_KERNEL] = { "kernel",
+			   "what the kernel has allocated for itself and not freed, by stack "
+			   "and cache",
+			   "memleak (kernel), slabtop, kmem", GROUP(KMEM), .dear = true },
+	[EVENT_RSS] = { "rss", "resident size by kind as it changes, and whose code changes it",
+			"rss_stat one-liners", GROUP(RSS) },
+	[EVENT_CACHE] = { "cache", "who fills the page cache, with which files",
+			  "cachestat, cachetop", GROUP(CACHE) },
 };
 
 const struct trace_kind_info trace_kinds[TRACE_NR_KINDS] = {
@@ -83,6 +91,9 @@ const struct trace_kind_info trace_kinds[TRACE_NR_KINDS] = {
 	[TRACE_COLLAPSE] = { "collapse", EVENT_THP, false, -1, -1 },
 	[TRACE_KHUGEPAGED] = { "huge_scan", EVENT_THP, false, -1, -1 },
 	[TRACE_HUGE_SPLIT] = { "huge_split", EVENT_THP, false, -1, -1 },
+	[TRACE_RSS] = { "rss", EVENT_RSS, false, -1, 3 },
+	[TRACE_CACHE_ADD] = { "cache_add", EVENT_CACHE, false, -1, 2 },
+	[TRACE_KERNEL_ALLOC] = { "kernel_alloc", EVENT_KERNEL, false, -1, 1 },
 };
 
 static int class_of(const char *name, size_t length)

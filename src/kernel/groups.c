@@ -2,6 +2,8 @@
 /* The table of groups, with the objects that the build has embedded. */
 #include "src/kernel/groups.h"
 
+#include "bpf/kmem_abi.h"
+#include "bpf/pages_abi.h"
 #include "bpf/reclaim_abi.h"
 
 #ifdef PMM_BPF
@@ -20,10 +22,15 @@ OBJECT(reclaim);
 OBJECT(compaction);
 OBJECT(migrate);
 OBJECT(thp);
-
-static const char *const reclaim_spare[] = { "mm_vmscan_write_folio", "mm_vmscan_writepage", NULL };
 OBJECT(oom);
 OBJECT(files);
+OBJECT(kmem);
+OBJECT(rss);
+OBJECT(cache);
+
+static const char *const reclaim_spare[] = { "mm_vmscan_write_folio", "mm_vmscan_writepage", NULL };
+static const char *const kmem_spare[] = { "kmalloc_node", "kmem_cache_alloc_node",
+					  "rcu_invoke_kfree_bulk_callback", NULL };
 
 const struct kernel_group_info kernel_groups[KERNEL_NR_GROUPS] = {
 	[KERNEL_LIFE] = { EMBEDDED(life) },
@@ -34,12 +41,30 @@ const struct kernel_group_info kernel_groups[KERNEL_NR_GROUPS] = {
 	[KERNEL_THP] = { EMBEDDED(thp), .varying = "mm_khugepaged_scan_pmd" },
 	[KERNEL_FILES] = { EMBEDDED(files) },
 	[KERNEL_OOM] = { EMBEDDED(oom), .varying = "mark_victim" },
+	[KERNEL_KMEM] = { EMBEDDED(kmem), .spare = kmem_spare },
+	[KERNEL_RSS] = { EMBEDDED(rss), .varying = "rss_stat" },
+	[KERNEL_CACHE] = { EMBEDDED(cache) },
 };
 
 const struct kernel_table_info kernel_tables[KERNEL_NR_TABLES] = {
-	[KERNEL_TABLE_NONE] = { KERNEL_NR_GROUPS, "", 0, 0, 0 },
+	[KERNEL_TABLE_NONE] = { .group = KERNEL_NR_GROUPS, .map = "" },
 	[KERNEL_TABLE_SHRINKERS] = { KERNEL_RECLAIM, "reclaim_shrinkers", sizeof(uint64_t),
-				     sizeof(struct reclaim_shrinker), 1 },
+				     sizeof(struct reclaim_shrinker), .summed = true },
 	[KERNEL_TABLE_LISTS] = { KERNEL_RECLAIM, "reclaim_lists", sizeof(uint32_t),
-				 sizeof(struct reclaim_list), 1 },
+				 sizeof(struct reclaim_list), .summed = true },
+	[KERNEL_TABLE_KMEM_SITES] = { KERNEL_KMEM, "kmem_sites", sizeof(uint64_t),
+				      sizeof(struct kmem_site) },
+	[KERNEL_TABLE_KMEM_CACHES] = { KERNEL_KMEM, "kmem_caches", sizeof(uint64_t),
+				       sizeof(struct kmem_cache_info) },
+	[KERNEL_TABLE_KMEM_COUNTS] = { KERNEL_KMEM, "kmem_counts", sizeof(uint32_t),
+				       sizeof(struct kmem_counts), .summed = true,
+				       .lasting = true },
+	[KERNEL_TABLE_KMEM_OBJECTS] = { KERNEL_KMEM, "kmem_objects", sizeof(uint64_t),
+					sizeof(struct kmem_object), .large = true },
+	[KERNEL_TABLE_RSS] = { KERNEL_RSS, "rss_processes", sizeof(uint32_t),
+			       sizeof(struct rss_process) },
+	[KERNEL_TABLE_CACHE_FILES] = { KERNEL_CACHE, "cache_files", sizeof(struct cache_file_key),
+				       sizeof(struct cache_file) },
+	[KERNEL_TABLE_CACHE_USERS] = { KERNEL_CACHE, "cache_users", sizeof(struct cache_user_key),
+				       sizeof(struct cache_user) },
 };

@@ -6,6 +6,7 @@
 #ifndef KERNEL_GROUPS_H
 #define KERNEL_GROUPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,9 @@ enum kernel_group {
 	KERNEL_THP,
 	KERNEL_OOM,
 	KERNEL_FILES,
+	KERNEL_KMEM,
+	KERNEL_RSS,
+	KERNEL_CACHE,
 	KERNEL_NR_GROUPS
 };
 
@@ -25,6 +29,13 @@ enum kernel_table {
 	KERNEL_TABLE_NONE,
 	KERNEL_TABLE_SHRINKERS,		/* bpf/reclaim_abi.h */
 	KERNEL_TABLE_LISTS,
+	KERNEL_TABLE_KMEM_SITES,
+	KERNEL_TABLE_KMEM_CACHES,
+	KERNEL_TABLE_KMEM_COUNTS,
+	KERNEL_TABLE_KMEM_OBJECTS,
+	KERNEL_TABLE_RSS,
+	KERNEL_TABLE_CACHE_FILES,
+	KERNEL_TABLE_CACHE_USERS,
 	KERNEL_NR_TABLES
 };
 
@@ -41,8 +52,8 @@ struct kernel_group_info {
 	/* the tracepoint whose number of arguments is in trace_config.nr_args; NULL: none */
 	const char *varying;
 	/*
-	 * Tracepoints that some kernels have under another name, for which there is another
-	 * program: nothing is missing without them. Ends with NULL; NULL: none.
+	 * Tracepoints that only some kernels have, and others have another one, or do without:
+	 * nothing is missing without them. Ends with NULL; NULL: none.
 	 */
 	const char *const *spare;
 	const struct group_perf *perf;	/* ends with a NULL program; NULL: none */
@@ -55,7 +66,9 @@ struct kernel_table_info {
 	const char *map;
 	size_t key_bytes, value_bytes;
 	/* values are per processor: they are summed as a list of uint64_t */
-	int summed;
+	bool summed;
+	bool lasting;			/* summed since the start, not since the result before */
+	bool large;			/* read where it is asked for */
 };
 
 extern const struct kernel_table_info kernel_tables[KERNEL_NR_TABLES];

@@ -87,7 +87,7 @@ int kernel_rows_since(struct kernel_rows *rows, struct kernel_rows *before,
 	struct kernel_rows now = { 0 };
 	int rc;
 
-	if (!kernel_tables[table].summed)
+	if (!kernel_tables[table].summed || kernel_tables[table].lasting)
 		return 0;
 	rc = copy(&now, rows);
 	if (rc)

@@ -3,6 +3,8 @@
 #ifndef KERNEL_KERNEL_ROWS_H
 #define KERNEL_KERNEL_ROWS_H
 
+#include "bpf/kmem_abi.h"
+#include "bpf/pages_abi.h"
 #include "src/kernel/kernel_source.h"
 
 struct kernel_rows {

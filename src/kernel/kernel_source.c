@@ -11,6 +11,17 @@ struct kernel_source {
 	void *state;
 };
 
+#define MAX_SAMPLE	(1u << 30)
+
+uint32_t kernel_kmem_sample(const struct kernel_options *o)
+{
+	uint32_t wanted = o->sample ? o->sample : KERNEL_KMEM_SAMPLE, power = 1;
+
+	while (power < wanted && power < MAX_SAMPLE)
+		power *= 2;
+	return power;
+}
+
 int kernel_source_open(const struct kernel_source_ops *ops, const struct kernel_options *o,
 		       struct kernel_source **out, struct err *e)
 {

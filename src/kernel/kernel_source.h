@@ -30,6 +30,8 @@
 
 #define KERNEL_STEP_NS		20000000ull	/* the ring is looked into that often */
 #define KERNEL_RING_BYTES	(16u << 20)	/* default; a power of two */
+#define KERNEL_KMEM_SAMPLE	16u
+#define KERNEL_KMEM_OBJECTS	(256u << 10)	/* 20 MiB of the kernel's */
 #define KERNEL_STACK_BYTES	(16u << 10)	/* default: 98 % of stacks are complete */
 
 struct kernel_options {
@@ -46,8 +48,12 @@ struct kernel_options {
 	uint32_t stack_bytes;		/* of user stacks copied at most; 0: none */
 	uint64_t min_ns, min_bytes;
 	uint32_t sample;		/* 1 of so many faults, kernel objects; 0: default */
+	uint32_t kmem_objects;		/* followed at a time; 0: KERNEL_KMEM_OBJECTS */
 	uint32_t ring_bytes;		/* 0: the default */
 };
+
+/* 1 of so many kernel objects is followed: a power of two. */
+uint32_t kernel_kmem_sample(const struct kernel_options *o);
 
 enum kernel_group_status {
 	KERNEL_GROUP_UNUSED,		/* nobody has asked for it */

@@ -9,6 +9,7 @@
 
 #include "src/base/nanotime.h"
 #include "src/document/event.h"
+#include "src/session/trace/trace_kernel_looks.h"
 #include "src/session/trace/trace_moments.h"
 #include "src/session/trace/trace_stacks.h"
 #include "src/track/gate.h"
@@ -28,6 +29,8 @@ struct trace_session {
 	struct kernel_rows before[KERNEL_NR_TABLES];	/* as the last result had them */
 	struct vmstat vmstat[2];	/* as the time of the result began, and now */
 	struct ksyms ksyms;
+	struct trace_kernel kernel;
+	struct mounts mounts;
 	struct loop_source *tick, *child, *end, *interval, *second;
 	size_t nr_left;			/* of the given processes that have not ended */
 	uint64_t start_ns;
@@ -140,16 +143,24 @@ static int hand_over(struct trace_session *s)
 		.ksyms = &s->ksyms,
 		.min_ns = s->o.kernel.min_ns,
 		.top = s->o.top,
+		.older_ns = s->o.older_ns,
+		.min_bytes = s->o.kernel.min_bytes,
 	};
 	struct doc d = { 0 };
 	int rc = 0;
 
+	trace_kernel_look(&s->kernel, s->rows);
 	for (int i = 0; !rc && i < KERNEL_NR_TABLES; i++) {
+		if (kernel_tables[i].large && !s->o.older_ns)
+			continue;
 		rc = kernel_rows_read(&s->rows[i], s->source, i);
 		if (!rc)
 			rc = kernel_rows_since(&s->rows[i], &s->before[i], i);
 	}
 	vmstat_read(&s->vmstat[1]);	/* the result has no such table then */
+	trace_kernel_result(&s->kernel, &result);
+	if (s->o.classes >> EVENT_CACHE & 1 && !mounts_read(&s->mounts, NULL))
+		result.mounts = &s->mounts;
 	kernel_source_counts(s->source, counts);
 	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
 		groups[i] = kernel_source_group(s->source, i);
@@ -309,6 +320,8 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 		trace_session_close(s);
 		return rc;
 	}
+	if (o->classes >> EVENT_KERNEL & 1)
+		trace_kernel_start(&s->kernel, &o->kernel, to);
 	s->start_ns = nanotime();
 	vmstat_read(&s->vmstat[0]);	/* no comparison then */
 	*out = s;
@@ -393,6 +406,8 @@ void trace_session_close(struct trace_session *s)
 	vmstat_fini(&s->vmstat[0]);
 	vmstat_fini(&s->vmstat[1]);
 	ksyms_fini(&s->ksyms);
+	trace_kernel_fini(&s->kernel);
+	mounts_fini(&s->mounts);
 	free(s);
 }
 

@@ -32,6 +32,7 @@ struct trace_options {
 	uint64_t duration_ns;		/* 0: until something else ends it */
 	uint64_t interval_ns;		/* a result that often as well; 0: at the end only */
 	bool lines;			/* an event for each record */
+	uint64_t older_ns;		/* kernel objects that are older count apart; 0: not */
 	uint64_t top;			/* rows of a table; 0 = all */
 };
 

@@ -20,8 +20,10 @@ static const struct {
 	{ TRACE_MIGRATE, trace_describe_compaction },
 	{ TRACE_HUGE_SPLIT, trace_describe_huge },
 	{ TRACE_OOM_REAPED, trace_describe_oom },
-	{ TRACE_CACHE_REMOVE, NULL },
+	{ TRACE_RSS, trace_describe_rss },
+	{ TRACE_CACHE_REMOVE, trace_describe_cache },
 	{ TRACE_RENAME_FILE, trace_describe_file },
+	{ TRACE_KERNEL_ALLOC, trace_describe_kernel },
 };
 
 const char *trace_errno(uint64_t result)

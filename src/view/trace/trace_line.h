@@ -37,6 +37,12 @@ void trace_describe_oom(struct str *text, struct event *e, const struct trace_re
 
 void trace_describe_file(struct str *text, struct event *e, const struct trace_record *r,
 			 const char *tail);
+void trace_describe_rss(struct str *text, struct event *e, const struct trace_record *r,
+			const char *tail);
+void trace_describe_cache(struct str *text, struct event *e, const struct trace_record *r,
+			  const char *tail);
+void trace_describe_kernel(struct str *text, struct event *e, const struct trace_record *r,
+			   const char *tail);
 
 /* The line that names the columns of trace_line(). */
 void trace_heading(struct event *e);

@@ -10,6 +10,8 @@
 #include "src/document/doc.h"
 #include "src/kernel/kernel_rows.h"
 #include "src/kernel/ksyms.h"
+#include "src/kernel/mounts.h"
+#include "src/kernel/slabinfo.h"
 #include "src/kernel/stack_table.h"
 #include "src/kernel/vmstat.h"
 #include "src/names/stack_names.h"
@@ -32,6 +34,13 @@ struct trace_result {
 	struct ksyms *ksyms;		/* names of the kernel's functions; NULL: none */
 	uint64_t min_ns;		/* what was shorter was counted only */
 	uint64_t top;			/* rows of a table; 0 = all */
+	uint64_t min_bytes;		/* smaller events are counted only; 0: by class */
+	const struct mounts *mounts;	/* NULL: not read */
+	/* class `kernel` */
+	uint32_t kmem_sample;				/* 1 of so many objects is followed */
+	uint64_t now_ns, older_ns;			/* ages from this on; 0: not asked for */
+	const struct kernel_rows *sites_before;		/* at the result before; NULL: none */
+	const struct slabinfo *slabs, *slabs_before;	/* now, at the start; NULL: not read */
 };
 
 /* doc_fini() follows; trouble is in the document (doc_error()). */

@@ -395,11 +395,14 @@ $ pmm help --completion bash
   	--min-latency=|--min-latency) return ;;
   	--min-size=|--min-size) return ;;
   	--stack-size=|--stack-size) return ;;
+  	--sample=|--sample) return ;;
+  	--objects=|--objects) return ;;
+  	--older=|--older) return ;;
   	--top=|--top) return ;;
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --pid --all --command --cgroup --user --duration --interval --summary --min-latency --min-size --stack-size --top --list --json --quiet --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --pid --all --command --cgroup --user --duration --interval --summary --min-latency --min-size --stack-size --sample --objects --older --top --list --json --quiet --width' -- "$cur"))
   	else
   		_pmm_pids
   	fi
