@@ -25,6 +25,10 @@ static uint64_t duration_ns, interval_ns, min_latency_ns, min_size_bytes, top = 
 static bool list, everything, as_json, quiet, summary_only, timed;
 static const char *comm, *cgroup, *user;
 
+static int sort;
+static bool folded;
+static const char *const sorts[] = { "count", "bytes", "time", NULL };
+
 static const struct opt trace_opts[] = {
 	{ "pid", 'p', OPT_LIST, "PID", "trace this process and its children; may be given again",
 	  &pids },
@@ -58,6 +62,12 @@ static const struct opt trace_opts[] = {
 	  "also count the objects of the kernel that are outstanding for longer than TIME",
 	  &older_ns },
 	{ "top", 0, OPT_UINT, "N", "rows of a table (default 10, 0 = all)", &top },
+	{ "sort", 0, OPT_CHOICE, NULL, "order of processes and stacks (default count)", &sort,
+	  .choices = sorts },
+	{ "folded", 0, OPT_FLAG, NULL,
+	  "print stacks at the end and nothing else, as flame graph tools read them; the numbers "
+	  "are what --sort names",
+	  &folded },
 	{ "list", 0, OPT_FLAG, NULL,
 	  "list the events, and whether each can be traced on this machine", &list },
 	{ "json", 0, OPT_FLAG, NULL, "write lines of JSON (schema pmm-trace/1.0)", &as_json },
@@ -182,6 +192,9 @@ static int set_scope(struct command *c, struct err *e)
 	if (!ways && !cgroup && !user && !comm)
 		return cmd_refuse(e, "nothing to trace",
 				  "give '-- COMMAND', '--pid PID', '--all', or '--cgroup PATH'");
+	if (folded && (as_json || !stack_bytes))
+		return cmd_refuse(e, "'--folded' is a form of its own, of stacks",
+				  "it cannot be used with '--json' or '--stack-size 0'");
 	if (comm && strlen(comm) >= TRACE_COMM_BYTES)
 		return cmd_refuse(e, "command names have at most 15 characters", NULL);
 	/* without one of the three it is all processes that the filters let through */
@@ -208,7 +221,9 @@ static int read_options(struct command *c, int argc, char **argv, struct err *e)
 	c->o.mask = &c->given;
 	c->o.duration_ns = timed ? duration_ns : 0;
 	c->o.interval_ns = interval_ns;
-	c->o.lines = !summary_only;
+	c->o.lines = !summary_only && !folded;
+	c->o.folded = folded;
+	c->o.sort = sort;
 	c->o.top = top;
 	c->o.older_ns = older_ns;
 	c->o.kernel = (struct kernel_options){

@@ -49,6 +49,14 @@ setup() { needs_bpf; }
 	[ "$(result '[.stacks[] | select(.event == "mremap") | .count] | sort | join(",")')" = 1,5 ]
 }
 
+@test "folded stacks, by bytes" {
+	run -3 "$PMM" trace mmap --folded --sort bytes -- "$PROG/trace_calls" 5 wait
+	[ "$(grep -c '^mremap;_start;.*;main;calls;__mremap 15728640$' <<<"$output")" -eq 1 ]
+	[ "$(grep -c '^mremap;_start;.*;main;calls;__mremap 3145728$' <<<"$output")" -eq 1 ]
+	[ "$(grep -v -c -E '^[a-z]+;.* [0-9]+$' <<<"$output")" -eq 0 ]
+	run -2 "$PMM" trace mmap --folded --json -- true
+}
+
 @test "who begins, executes and ends" {
 	traced 0 life -- sh -c 'sh -c "exit 7"; :'
 	[ "$(count exec '.file | endswith("/sh")')" -eq 2 ]

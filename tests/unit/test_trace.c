@@ -2,8 +2,9 @@
 /*
  * src/session/trace/trace_session.c, with a source of records made here: lines, sums, results,
  * ends. Also of src/kernel/kernel_source.c, kernel_rows.c, event_class.c, groups.c,
- * src/analyze/trace/trace_totals.c, src/view/trace/trace_line.c, trace_list.c, trace_view.c,
- * trace_calls.c, trace_files.c, trace_life.c, trace_oom.c, trace_sections.c, src/track/gate.c.
+ * src/analyze/trace/trace_totals.c, trace_rank.c, src/view/trace/trace_line.c, trace_list.c,
+ * trace_view.c, trace_calls.c, trace_files.c, trace_folded.c, trace_life.c, trace_oom.c,
+ * trace_sections.c, src/track/gate.c.
  */
 #include "tests/unit/unit.h"
 
@@ -14,6 +15,8 @@
 #include "src/document/event.h"
 #include "src/session/trace/trace_session.h"
 #include "src/track/gate.h"
+#include "src/kernel/user_stack.h"
+#include "src/view/trace/trace_folded.h"
 #include "src/view/trace/trace_line.h"
 #include "src/view/trace/trace_oom.h"
 #include "src/view/trace/trace_view.h"
@@ -80,6 +83,65 @@ static void test_sums(void **state)
 	assert_int_equal(t.processes.nr, 0);
 	assert_int_equal(t.kind[TRACE_MMAP].sum.events, 0);
 	trace_totals_fini(&t);
+}
+
+static void test_orders(void **state)
+{
+	struct trace_row rows[] = {
+		{ .kind = TRACE_MMAP, .id = 1, .sum = { .events = 5, .bytes = 10, .ns = 3 } },
+		{ .kind = TRACE_MMAP, .id = 2, .sum = { .events = 3, .bytes = 30, .ns = 3 } },
+		{ .kind = TRACE_EXEC, .id = 3, .sum = { .events = 5, .bytes = 20, .ns = 9 } },
+		{ .kind = TRACE_EXEC, .id = 0, .sum = { .events = 5, .bytes = 20, .ns = 1 } },
+	};
+	static const unsigned orders[TRACE_NR_SORTS][4] = {
+		[TRACE_BY_COUNT] = { 3, 2, 0, 1 },
+		[TRACE_BY_BYTES] = { 1, 3, 2, 0 },
+		[TRACE_BY_TIME] = { 2, 0, 1, 3 },
+	};
+
+	(void)state;
+	for (unsigned sort = 0; sort < TRACE_NR_SORTS; sort++) {
+		const struct trace_row **list = trace_rank(rows, NR(rows), sort);
+
+		for (unsigned i = 0; i < NR(rows); i++)
+			assert_ptr_equal(list[i], &rows[orders[sort][i]]);
+		free(list);
+	}
+}
+
+static void test_folded_stacks(void **state)
+{
+	uint64_t one[] = { stack_frame(0, 0x30), stack_frame(0, 0x20), stack_frame(0, 0x10) };
+	struct trace_record r = record(TRACE_MMAP, 7, 0, 4096, 0x1000);
+	struct trace_totals totals = { 0 };
+	struct stack_table stacks;
+	struct modules modules = { 0 };
+	struct trace_result result = { .totals = &totals, .stacks = &stacks };
+	struct str s = STR_INIT;
+
+	(void)state;
+	stack_table_init(&stacks, 0);
+	result.names = stack_names_new(&modules, NULL);
+	trace_totals_add(&totals, &r, stack_table_add(&stacks, one, 3, USER_STACK_COMPLETE));
+	r.weight = 3;
+	trace_totals_add(&totals, &r, stack_table_add(&stacks, one, 2, USER_STACK_SHORT));
+	trace_folded(&s, &result);
+	assert_string_equal(str_text(&s), "mmap;[copy_too_short];0x20;0x30 3\n"
+					  "mmap;0x10;0x20;0x30 1\n");
+	str_clear(&s);
+	result.sort = TRACE_BY_BYTES;
+	trace_folded(&s, &result);
+	assert_string_equal(str_text(&s), "mmap;[copy_too_short];0x20;0x30 12288\n"
+					  "mmap;0x10;0x20;0x30 4096\n");
+	str_clear(&s);
+	result.sort = TRACE_BY_TIME;		/* of which there is none */
+	trace_folded(&s, &result);
+	assert_string_equal(str_text(&s), "");
+	str_fini(&s);
+	trace_totals_fini(&totals);
+	stack_table_fini(&stacks);
+	stack_names_free(result.names);
+	modules_fini(&modules);
 }
 
 /* ---- lines ---- */
@@ -427,6 +489,25 @@ static void test_a_trace(void **state)
 	free(seen.document);
 }
 
+/* A result for each interval has what happened in it, not since the beginning. */
+static void test_intervals(void **state)
+{
+	struct fake_record records[] = { { record(TRACE_MMAP, 7, 0, 4096, 0x1000), "" } };
+	struct fake_kernel f = { .records = records, .nr_records = 1,
+				 .counts = { [TRACE_MMAP] = { .seen = 1 } } };
+	struct trace_options o = { .classes = 1u << EVENT_MMAP, .scope = "all",
+				   .duration_ns = 250000000, .interval_ns = 100000000 };
+	struct seen seen = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(run(&f, &o, &seen, &e), 0);
+	assert_true(seen.documents >= 2);
+	has(&seen, "seen    0 events\n");	/* the last one */
+	assert_null(strstr(seen.document, "mmap"));
+	free(seen.document);
+}
+
 static void test_nobody_reads(void **state)
 {
 	struct fake_record records[] = { { record(TRACE_MMAP, 7, 0, 4096, 0x1000), "" } };
@@ -545,12 +626,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lists_of_events),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_folded_stacks),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_lines_of_calls),
 		cmocka_unit_test(test_lines_of_files),
 		cmocka_unit_test(test_lines_of_the_oom_killer),
 		cmocka_unit_test(test_what_was_so_at_the_kill),
 		cmocka_unit_test(test_a_trace),
+		cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_nobody_reads),
 		cmocka_unit_test(test_a_source_that_refuses),
 		cmocka_unit_test(test_a_command),

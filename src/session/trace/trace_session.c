@@ -13,6 +13,7 @@
 #include "src/session/trace/trace_moments.h"
 #include "src/session/trace/trace_stacks.h"
 #include "src/track/gate.h"
+#include "src/view/trace/trace_folded.h"
 #include "src/view/trace/trace_line.h"
 #include "src/view/trace/trace_view.h"
 
@@ -34,6 +35,10 @@ struct trace_session {
 	struct loop_source *tick, *child, *end, *interval, *second;
 	size_t nr_left;			/* of the given processes that have not ended */
 	uint64_t start_ns;
+	/* of the result that is being made: when its time began, and what was counted by then */
+	uint64_t since_ns;
+	struct trace_counts counted[TRACE_NR_KINDS];
+	uint64_t missed[KERNEL_NR_GROUPS];
 	int status;			/* of the program, -1 = not known */
 	bool ending;
 	int failed;			/* -errno that ended it; -EPIPE: nobody reads it any more */
@@ -122,13 +127,50 @@ static void drain(struct trace_session *s)
 
 /* ---- results ---- */
 
+/* What the kernel has counted since the last result. */
+static void read_counts(struct trace_session *s, struct trace_counts *counts,
+			struct kernel_group_state *groups)
+{
+	struct trace_counts now[TRACE_NR_KINDS];
+
+	kernel_source_counts(s->source, now);
+	for (int i = 0; i < TRACE_NR_KINDS; i++)
+		counts[i] = (struct trace_counts){
+			.seen = now[i].seen - s->counted[i].seen,
+			.lost = now[i].lost - s->counted[i].lost,
+			.dropped = now[i].dropped - s->counted[i].dropped,
+			.unpaired = now[i].unpaired - s->counted[i].unpaired,
+		};
+	memcpy(s->counted, now, sizeof(now));
+	for (int i = 0; i < KERNEL_NR_GROUPS; i++) {
+		uint64_t before = s->missed[i];
+
+		groups[i] = kernel_source_group(s->source, i);
+		s->missed[i] = groups[i].missed;
+		groups[i].missed -= before;
+	}
+}
+
+static int hand_over_folded(struct trace_session *s, const struct trace_result *r)
+{
+	struct str text = STR_INIT;
+	int rc;
+
+	trace_folded(&text, r);
+	rc = str_error(&text);
+	if (!rc)
+		rc = session_text(s->to, str_text(&text), text.len);
+	str_fini(&text);
+	return rc;
+}
+
 static int hand_over(struct trace_session *s)
 {
 	struct trace_counts counts[TRACE_NR_KINDS];
 	struct kernel_group_state groups[KERNEL_NR_GROUPS];
 	struct trace_result result = {
 		.scope = s->o.scope ? s->o.scope : s->o.command[0],
-		.duration_ns = nanotime() - s->start_ns,
+		.duration_ns = nanotime() - s->since_ns,
 		.classes = s->o.classes,
 		.stack_bytes = s->o.kernel.stack_bytes,
 		.totals = &s->totals,
@@ -142,6 +184,7 @@ static int hand_over(struct trace_session *s)
 		.after = &s->vmstat[1],
 		.ksyms = &s->ksyms,
 		.min_ns = s->o.kernel.min_ns,
+		.sort = s->o.sort,
 		.top = s->o.top,
 		.older_ns = s->o.older_ns,
 		.min_bytes = s->o.kernel.min_bytes,
@@ -161,9 +204,9 @@ static int hand_over(struct trace_session *s)
 	trace_kernel_result(&s->kernel, &result);
 	if (s->o.classes >> EVENT_CACHE & 1 && !mounts_read(&s->mounts, NULL))
 		result.mounts = &s->mounts;
-	kernel_source_counts(s->source, counts);
-	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
-		groups[i] = kernel_source_group(s->source, i);
+	read_counts(s, counts, groups);
+	if (s->o.folded)
+		return rc ? rc : hand_over_folded(s, &result);
 	trace_document(&d, &result);
 	if (!rc)
 		rc = doc_error(&d);
@@ -201,6 +244,7 @@ static void on_interval(void *arg, uint64_t now_ns)
 		s->ending = true;
 	}
 	trace_totals_clear(&s->totals);
+	s->since_ns = nanotime();
 	vmstat_read(&s->vmstat[0]);
 	loop_set_timer(s->o.loop, s->interval, now_ns + s->o.interval_ns);
 }
@@ -322,7 +366,7 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 	}
 	if (o->classes >> EVENT_KERNEL & 1)
 		trace_kernel_start(&s->kernel, &o->kernel, to);
-	s->start_ns = nanotime();
+	s->start_ns = s->since_ns = nanotime();
 	vmstat_read(&s->vmstat[0]);	/* no comparison then */
 	*out = s;
 	return 0;

@@ -15,6 +15,7 @@
 
 #include <signal.h>
 
+#include "src/analyze/trace/trace_rank.h"
 #include "src/base/loop.h"
 #include "src/kernel/kernel_source.h"
 #include "src/session/session.h"
@@ -33,6 +34,8 @@ struct trace_options {
 	uint64_t interval_ns;		/* a result that often as well; 0: at the end only */
 	bool lines;			/* an event for each record */
 	uint64_t older_ns;		/* kernel objects that are older count apart; 0: not */
+	bool folded;			/* the result as lines of folded stacks */
+	enum trace_sort sort;
 	uint64_t top;			/* rows of a table; 0 = all */
 };
 

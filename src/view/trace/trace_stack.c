@@ -2,6 +2,7 @@
 /* Frames by name: all of them for programs, those that matter for people. */
 #include "src/view/trace/trace_stack.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/fmt.h"
@@ -54,6 +55,16 @@ static void find_own(const uint64_t *frame, unsigned nr, struct stack_names *nam
 			return;
 		}
 	}
+}
+
+/*
+ * Without one: the caller of the innermost frame, which is but the call's entry. The dynamic
+ * linker's own work has such stacks.
+ */
+static void find_innermost(const uint64_t *frame, unsigned nr, struct stack_names *names,
+			   struct stack_name *out, bool *found)
+{
+	*found = nr && stack_names_find(names, frame[nr > 1], out, 1);
 }
 
 static void add_fields(struct event *e, const struct stack_name *n)
@@ -114,17 +125,6 @@ static const struct column columns[] = {
 
 enum { EVENT, COUNT, BYTES, TIME, FUNCTION, FILE_, LINE, MODULE, ADDRESS, END, LABEL };
 
-static int by_weight(const void *a, const void *b)
-{
-	const struct trace_row *const *x = a, *const *y = b;
-
-	if ((*x)->sum.events != (*y)->sum.events)
-		return (*x)->sum.events < (*y)->sum.events ? 1 : -1;
-	if ((*x)->kind != (*y)->kind)
-		return (*x)->kind < (*y)->kind ? -1 : 1;
-	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
-}
-
 static void add_frame(struct table *t, const struct stack_name *n)
 {
 	struct str label = STR_INIT;
@@ -155,10 +155,12 @@ static void add_stack(struct table *t, const struct trace_result *r, const struc
 	table_set(t, BYTES, row->sum.bytes);
 	table_set(t, TIME, row->sum.ns);
 	find_own(frame, nr, r->names, &own, &found);
+	if (!found)
+		find_innermost(frame, nr, r->names, &own, &found);
 	if (found)
 		add_name(&label, &own);
 	else
-		str_add(&label, "no function of the program's own");
+		str_add(&label, "not known");
 	table_set_text(t, LABEL, table_text(t, &label));
 	str_fini(&label);
 	if (end != USER_STACK_COMPLETE)
@@ -177,27 +179,22 @@ static void add_stack(struct table *t, const struct trace_result *r, const struc
 
 void trace_stack_section(struct doc *d, const struct trace_result *r)
 {
+	size_t nr = r->totals->stacks.nr;
+	const struct trace_row **rows;
 	struct table *t;
-	VEC(const struct trace_row *) rows = { 0 };
-	uint64_t shown = 0;
 
-	if (!r->totals->stacks.nr || !r->names)
+	if (!nr || !r->names)
 		return;
 	t = table_new(TABLE_TREE, "stacks", "Stacks", columns, sizeof(columns) / sizeof(*columns));
+	rows = trace_rank(r->totals->stacks.v, nr, r->sort);
 	if (t)
 		t->children_key = "frames";
-	vec_each(&r->totals->stacks, row)
-		if (vec_push(&rows, row) && t)
-			t->failed = true;
-	vec_sort(&rows, by_weight);
-	vec_each(&rows, row) {
-		if (!t || (r->top && shown++ == r->top))
-			break;
-		add_stack(t, r, *row);
-	}
-	if (t && r->top && rows.nr > r->top)
-		table_note(t, "%s more stacks (--top=0 shows all)",
-			   fmt_count(rows.nr - r->top).s);
-	vec_fini(&rows);
+	if (t && !rows)
+		t->failed = true;
+	for (size_t i = 0; t && rows && i < nr && !(r->top && i == r->top); i++)
+		add_stack(t, r, rows[i]);
+	if (t && r->top && nr > r->top)
+		table_note(t, "%s more stacks (--top=0 shows all)", fmt_count(nr - r->top).s);
+	free(rows);
 	doc_add(d, t);
 }

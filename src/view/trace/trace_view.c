@@ -3,6 +3,7 @@
 #include "src/view/trace/trace_view.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/fmt.h"
@@ -75,6 +76,9 @@ static void add_facts(struct doc *d, const struct trace_result *t)
 			  fmt_count(missed).s);
 	else
 		facts_add(facts, "lost", "nothing");
+	if (t->totals->left_out)
+		facts_add(facts, "left out", "%s of tables by process and by stack, which are full",
+			  fmt_many(t->totals->left_out, "event").s);
 	add_stack_fact(facts, t);
 	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
 		if (t->groups[i].status == KERNEL_GROUP_FAILED ||
@@ -97,6 +101,7 @@ static void add_record(struct doc *d, const struct trace_result *t)
 	record_count(r, "lost_in_ring", sum.lost);
 	record_count(r, "lost_in_tables", sum.dropped);
 	record_count(r, "missed_by_recursion", sum_missed(t));
+	record_count(r, "left_out_of_tables", t->totals->left_out);
 	record_count(r, "unpaired", sum.unpaired);
 	if (t->stack_ends) {
 		uint64_t all = 0;
@@ -157,41 +162,25 @@ static const struct column process_columns[] = {
 	{ "command", "command", UNIT_TEXT, COLUMN_LABEL },
 };
 
-static int by_events(const void *a, const void *b)
-{
-	const struct trace_row *const *x = a, *const *y = b;
-
-	if ((*x)->sum.events != (*y)->sum.events)
-		return (*x)->sum.events < (*y)->sum.events ? 1 : -1;
-	if ((*x)->kind != (*y)->kind)
-		return (*x)->kind < (*y)->kind ? -1 : 1;
-	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
-}
-
 static void add_processes(struct doc *d, const struct trace_result *t)
 {
 	struct table *table = table_new(TABLE_ROWS, "processes", "Processes", process_columns,
 					sizeof(process_columns) / sizeof(*process_columns));
-	VEC(const struct trace_row *) rows = { 0 };
-	uint64_t shown = 0;
+	size_t nr = t->totals->processes.nr;
+	const struct trace_row **rows = trace_rank(t->totals->processes.v, nr, t->sort);
 
-	vec_each(&t->totals->processes, row)
-		if (vec_push(&rows, row) && table)
-			table->failed = true;
-	vec_sort(&rows, by_events);
-	vec_each(&rows, row) {
-		if (!table || (t->top && shown++ == t->top))
-			break;
+	if (!rows && table)
+		table->failed = true;
+	for (size_t i = 0; rows && table && i < nr && !(t->top && i == t->top); i++) {
 		table_row(table, 0, ROW_PLAIN, ROW_BOTH);
-		table_set(table, 0, (*row)->id);
-		table_set_const(table, 1, trace_kinds[(*row)->kind].name);
-		set_sum(table, 2, &(*row)->sum);
-		table_setf(table, 7, "%.*s", TRACE_COMM_BYTES, (*row)->comm);
+		table_set(table, 0, rows[i]->id);
+		table_set_const(table, 1, trace_kinds[rows[i]->kind].name);
+		set_sum(table, 2, &rows[i]->sum);
+		table_setf(table, 7, "%.*s", TRACE_COMM_BYTES, rows[i]->comm);
 	}
-	if (table && t->top && rows.nr > t->top)
-		table_note(table, "%s more rows (--top=0 shows all)",
-			   fmt_count(rows.nr - t->top).s);
-	vec_fini(&rows);
+	if (table && t->top && nr > t->top)
+		table_note(table, "%s more rows (--top=0 shows all)", fmt_count(nr - t->top).s);
+	free(rows);
 	doc_add(d, table);
 }
 

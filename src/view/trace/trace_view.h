@@ -6,7 +6,7 @@
 #ifndef VIEW_TRACE_TRACE_VIEW_H
 #define VIEW_TRACE_TRACE_VIEW_H
 
-#include "src/analyze/trace/trace_totals.h"
+#include "src/analyze/trace/trace_rank.h"
 #include "src/document/doc.h"
 #include "src/kernel/kernel_rows.h"
 #include "src/kernel/ksyms.h"
@@ -33,6 +33,7 @@ struct trace_result {
 	const struct vmstat *before, *after;
 	struct ksyms *ksyms;		/* names of the kernel's functions; NULL: none */
 	uint64_t min_ns;		/* what was shorter was counted only */
+	enum trace_sort sort;		/* of processes and stacks */
 	uint64_t top;			/* rows of a table; 0 = all */
 	uint64_t min_bytes;		/* smaller events are counted only; 0: by class */
 	const struct mounts *mounts;	/* NULL: not read */

@@ -399,6 +399,7 @@ $ pmm help --completion bash
   	--objects=|--objects) return ;;
   	--older=|--older) return ;;
   	--top=|--top) return ;;
+  	--sort=|--sort) COMPREPLY=($(compgen -W 'count bytes time' -- "$cur")); return ;;
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
