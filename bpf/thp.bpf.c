@@ -13,6 +13,8 @@
 
 /* include/linux/gfp_types.h; the same numbers from 5.10 to 6.18 */
 #define GFP_MOVABLE	0x08u
+#define GFP_DIRECT	0x400u
+#define GFP_THISNODE	0x200000u
 #define GFP_COMP	0x40000u
 #define GFP_NOMEMALLOC	0x80000u
 #define GFP_HUGE	(GFP_MOVABLE | GFP_COMP | GFP_NOMEMALLOC)
@@ -53,6 +55,12 @@ static __always_inline bool is_collapsing(struct pt_regs *regs)
 	return nr == NR_PROCESS_MADVISE && BPF_CORE_READ(regs, r10) == MADV_COLLAPSE;
 }
 
+/* Without success on its own node, a fault that may reclaim tries again without asking for that. */
+static __always_inline bool is_tried_again(u64 page, u32 gfp)
+{
+	return !page && gfp & GFP_THISNODE && gfp & GFP_DIRECT;
+}
+
 SEC("raw_tp/mm_page_alloc")
 int thp_alloc(u64 *c)
 {
@@ -62,9 +70,11 @@ int thp_alloc(u64 *c)
 
 	if ((u32)c[1] != HUGE_ORDER || ((u32)c[2] & GFP_HUGE) != GFP_HUGE)
 		return 0;
+	if (is_tried_again(c[0], c[2]))
+		return 0;
 	if (!trace_recorded(TRACE_HUGE_FAULT) || is_kernel_thread() || !trace_wanted(&t))
 		return 0;
-	regs = user_regs();
+	regs = trace_user_regs();
 	if (is_collapsing(regs))
 		return 0;
 	trace_seen(TRACE_HUGE_FAULT);

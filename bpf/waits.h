@@ -6,7 +6,7 @@
 #ifndef BPF_WAITS_H
 #define BPF_WAITS_H
 
-#include "bpf/trace.h"
+#include "bpf/user_regs.h"
 
 #define WAITS_MAX	8192	/* threads that wait at the same time */
 
@@ -76,27 +76,13 @@ static __always_inline bool is_kernel_thread(void)
 	return BPF_CORE_READ(task, flags) & PF_KTHREAD;
 }
 
-#define STACK_BYTES	16384		/* THREAD_SIZE, x86-64 without KASAN */
-
-/* The user registers of the current task, which is no kernel thread. */
-static __always_inline struct pt_regs *user_regs(void)
-{
-	struct task_struct *task;
-
-	/* since 5.15 */
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
-		return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	task = (void *)bpf_get_current_task();
-	return BPF_CORE_READ(task, stack) + STACK_BYTES - bpf_core_type_size(struct pt_regs);
-}
-
 /* Hand over a record with the user stack, if there is one. */
 static __always_inline void send_waiter(struct trace_room *room)
 {
 	if (is_kernel_thread())
 		trace_send(room, sizeof(room->r));
 	else
-		trace_send_stack(room, user_regs());
+		trace_send_stack(room, trace_user_regs());
 }
 
 static __always_inline bool long_enough(u64 ns)

@@ -28,6 +28,29 @@ stop() {
 # of EVENT COLUMN: of the row of an event in the table of all.
 of() { result ".events[] | select(.event == \"$1\").$2"; }
 
+# state CLASS: whether it works on this kernel, and what is missing.
+state() { jq -r --arg c "$1" '.events[] | select(.event == $c) | "\(.works) \(.why // "")"' list.json; }
+
+test_groups()
+{
+	pmm trace --list --json >list.json
+	is compaction "$(state compaction)" "yes "
+	if since 6.1; then
+		is reclaim "$(state reclaim)" "yes "
+		is migrate "$(state migrate)" "yes "
+	else
+		is reclaim "$(state reclaim)" "partly this kernel has no tracepoint mm_vmscan_throttled"
+		is migrate "$(state migrate)" "partly this kernel has no tracepoint mm_migrate_pages_start"
+	fi
+	if since 6.12; then
+		is thp "$(state thp)" "yes "
+	elif since 6.1; then
+		is thp "$(state thp)" "partly this kernel has no tracepoint mm_khugepaged_collapse_file"
+	else
+		is thp "$(state thp | cut -d' ' -f1)" partly
+	fi
+}
+
 # The writer compacts each zone by itself; nothing else moves pages meanwhile.
 test_compaction_and_migration()
 {
@@ -50,6 +73,33 @@ test_compaction_and_migration()
 	is "what was not" "$(events migrate true 'map(.not_moved_bytes) | add / 4096')" "$(gained pgmigrate_fail)"
 	is "the same, summed up" "$(of migrate size_bytes)" "$(($(gained pgmigrate_success) * 4096))"
 	between "pages moved" "$(gained pgmigrate_success)" 1000 32768
+}
+
+# What is free is in pieces: a fault that wants a huge page makes one, or waits in vain.
+test_compaction_that_a_fault_waits_for()
+{
+	echo madvise >/sys/kernel/mm/transparent_hugepage/enabled
+	echo always >/sys/kernel/mm/transparent_hugepage/defrag
+	start /prog/trace_fragments $((($(awk '$1 == "MemFree:" { print $2 }' /proc/meminfo) - 65536) * 1024))
+	tracing compaction,thp
+	before
+	/prog/trace_huge 60 1 0 >huge
+	after
+	traced
+	stop
+	cat huge
+	result '.compaction_waits, .compaction'
+	grep compact_ vmstat.after
+	is "huge page faults" "$(events huge_fault '.command == "trace_huge"' length)" 60
+	is "huge pages by faults" "$(events huge_fault .allocated length)" "$(gained thp_fault_alloc)"
+	[ "$(gained compact_stall)" -gt 0 ] || skip "no fault had to wait for compaction"
+	by='.command == "trace_huge"'
+	# one for each zone that is tried; a stall may end before the first
+	between compactions "$(events compaction "$by" length)" 1 $(($(gained compact_stall) * 2))
+	is "those for huge pages" "$(events compaction "$by and .order == 9 and (.gfp | startswith(\"GFP_TRANSHUGE\"))" length)" \
+		"$(events compaction "$by" length)"
+	is "their sum" "$(result '[.compaction[].count] | add')" "$(events compaction true length)"
+	is "latencies of 0" "$(events compaction '.latency_ns == 0' length)" 0
 }
 
 # kswapd is done, nobody else reclaims.
