@@ -97,6 +97,7 @@ struct task_struct {
 	unsigned int flags;
 	void *stack;
 	u64 start_time;
+	int pagefault_disabled;
 	int pid, tgid;
 	char comm[16];
 	int exit_code;
@@ -111,7 +112,72 @@ struct task_struct {
 
 struct mm_struct {
 	struct task_struct *owner;
-	unsigned long total_vm, hiwater_rss, start_brk, arg_start, arg_end;
+	unsigned long total_vm, hiwater_rss;
+	unsigned long task_size, start_brk, brk, start_stack, arg_start, arg_end;
+} KERNEL_TYPE;
+
+/* Changes whenever mappings change: a number from Linux 6.4 on, a seqcount_t from 6.13 on. */
+struct mm_struct___number {
+	int mm_lock_seq;
+} KERNEL_TYPE;
+
+typedef struct seqcount {
+	unsigned int sequence;
+} KERNEL_TYPE seqcount_t;
+
+struct mm_struct___seqcount {
+	seqcount_t mm_lock_seq;
+} KERNEL_TYPE;
+
+struct vfsmount {
+	struct dentry *mnt_root;
+} KERNEL_TYPE;
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+} KERNEL_TYPE;
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+} KERNEL_TYPE;
+
+struct file {
+	struct path f_path;
+	struct inode *f_inode;
+} KERNEL_TYPE;
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
+	struct mm_struct *vm_mm;
+	struct file *vm_file;
+	const void *vm_ops;
+} KERNEL_TYPE;
+
+/* Is it still in use? Linux 6.4 .. 6.14, and later. */
+struct vm_area_struct___flag {
+	bool detached;
+} KERNEL_TYPE;
+
+typedef struct refcount_struct {
+	atomic_t refs;
+} KERNEL_TYPE refcount_t;
+
+struct vm_area_struct___count {
+	refcount_t vm_refcnt;
+} KERNEL_TYPE;
+
+/* The context of a program of type perf_event, to be read by itself; asm/bpf_perf_event.h. */
+struct bpf_perf_event_data {
+	unsigned long regs[21];
+	u64 sample_period, addr;
+};
+
+/* What that is in truth. */
+struct bpf_perf_event_data_kern {
+	struct pt_regs *regs;
 } KERNEL_TYPE;
 
 struct super_block {
@@ -130,7 +196,9 @@ struct hlist_head {
 struct inode {
 	struct super_block *i_sb;
 	unsigned long i_ino;
+	unsigned int i_nlink;
 	u32 i_rdev;
+	long long i_size;
 	struct hlist_head i_dentry;
 } KERNEL_TYPE;
 

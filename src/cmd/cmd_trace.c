@@ -53,8 +53,9 @@ static const struct opt trace_opts[] = {
 	  "copy at most so much of a stack (default 16K, at most 64K, 0: no stacks)",
 	  &stack_bytes, .max = TRACE_STACK_MAX },
 	{ "sample", 0, OPT_UINT, "N",
-	  "follow 1 of N objects of the kernel (default 16; rounded up to a power of two)", &sample,
-	  .min = 1, .max = UINT32_MAX },
+	  "follow 1 of N objects of the kernel (default 16; rounded up to a power of two); stacks of 1 "
+	  "of N page faults (default: of all while they are few)",
+	  &sample, .min = 1, .max = UINT32_MAX },
 	{ "objects", 0, OPT_UINT, "N",
 	  "follow at most N objects of the kernel at a time (default 262144, 80 bytes each)",
 	  &objects, .min = 1, .max = 1u << 26 },

@@ -130,6 +130,48 @@ static bool is_spare(const struct bpf_group *g, const char *tracepoint)
 	return name && *name;
 }
 
+/* Does this kernel have a helper? */
+static bool has_helper(const struct btf *kernel, const char *name)
+{
+	int id = btf__find_by_name_kind(kernel, "bpf_func_id", BTF_KIND_ENUM);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(kernel, id) : NULL;
+
+	for (unsigned i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(kernel, btf_enum(t)[i].name_off), name))
+			return true;
+	return false;
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t length = strlen(name), tail = strlen(end);
+
+	return length >= tail && !strcmp(name + length - tail, end);
+}
+
+/* Leave out what needs a helper that is missing, or is only for kernels without it. */
+static void choose_by_helper(struct bpf_group *g, struct bpf_object *object,
+			     const struct btf *kernel)
+{
+	const struct group_helper *helper = g->info->helper;
+	bool has = !helper || has_helper(kernel, helper->name);
+	struct bpf_program *p;
+	struct bpf_map *map;
+
+	if (!helper)
+		return;
+	bpf_object__for_each_program(p, object)
+		if (ends_with(bpf_program__name(p), has ? helper->without : helper->with))
+			bpf_program__set_autoload(p, false);
+	if (has)
+		return;
+	bpf_object__for_each_map(map, object)	/* those kernels may not have it either */
+		if (bpf_map__type(map) == BPF_MAP_TYPE_TASK_STORAGE)
+			bpf_map__set_autocreate(map, false);
+	g->state.status = KERNEL_GROUP_PARTLY;
+	snprintf(g->state.why, sizeof(g->state.why), "%s", helper->lacking);
+}
+
 /* Leave programs out that are not in `mask` or have no tracepoint; how many are left. */
 static int choose_programs(struct bpf_group *g, struct bpf_object *object, uint32_t mask,
 			   const struct btf *kernel)
@@ -137,8 +179,10 @@ static int choose_programs(struct bpf_group *g, struct bpf_object *object, uint3
 	struct bpf_program *p;
 	int nr = 0, left = 0;
 
+	choose_by_helper(g, object, kernel);
 	bpf_object__for_each_program(p, object) {
 		const char *tracepoint = tracepoint_of(p);
+		bool chosen = bpf_program__autoload(p) && mask >> nr & 1;
 		bool there = !tracepoint || tracepoint_args(kernel, tracepoint) >= 0;
 
 		if (!there && g->state.status != KERNEL_GROUP_PARTLY && !is_spare(g, tracepoint)) {
@@ -146,8 +190,8 @@ static int choose_programs(struct bpf_group *g, struct bpf_object *object, uint3
 			snprintf(g->state.why, sizeof(g->state.why),
 				 "this kernel has no tracepoint %s", tracepoint);
 		}
-		bpf_program__set_autoload(p, there && mask >> nr & 1);
-		left += there && mask >> nr & 1;
+		bpf_program__set_autoload(p, there && chosen);
+		left += there && chosen;
 		nr++;
 	}
 	return left;
@@ -328,7 +372,7 @@ uint64_t bpf_group_missed(const struct bpf_group *g)
 	struct bpf_program *p;
 	uint64_t sum = 0;
 
-	if (!g->object)
+	if (!g->object || g->info->meets_itself)
 		return 0;
 	bpf_object__for_each_program(p, g->object) {
 		struct bpf_prog_info info = { 0 };

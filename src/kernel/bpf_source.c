@@ -246,12 +246,26 @@ static int bpf_step(void *state, kernel_take *take, void *arg)
 	return rc < 0 ? rc : (int)s->taken;
 }
 
+static int table_map(const struct bpf_source *s, enum kernel_table table)
+{
+	const struct kernel_table_info *info = &kernel_tables[table];
+
+	return info->group < KERNEL_NR_GROUPS ? bpf_group_map(&s->group[info->group], info->map)
+					      : -1;
+}
+
+static int bpf_find(void *state, enum kernel_table table, const void *key, void *value)
+{
+	int fd = table_map(state, table);
+
+	return fd < 0 || bpf_map_lookup_elem(fd, key, value) ? -ENOENT : 0;
+}
+
 static int bpf_table(void *state, enum kernel_table table, kernel_entry *entry, void *arg)
 {
 	struct bpf_source *s = state;
 	const struct kernel_table_info *info = &kernel_tables[table];
-	int fd = info->group < KERNEL_NR_GROUPS ? bpf_group_map(&s->group[info->group], info->map)
-						: -1;
+	int fd = table_map(s, table);
 
 	return fd < 0 ? -ENOENT : bpf_table_read(fd, info, s->shared.nr_cpus, entry, arg);
 }
@@ -281,6 +295,7 @@ const struct kernel_source_ops bpf_source = {
 	.open = bpf_open,
 	.step = bpf_step,
 	.table = bpf_table,
+	.find = bpf_find,
 	.target = bpf_target,
 	.counts = bpf_counts,
 	.group = bpf_state,

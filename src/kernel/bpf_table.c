@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define BATCH		1024	/* entries; a bucket must fit */
-#define MAX_VALUE_BYTES	1024
+#define MAX_VALUE_BYTES	2048
 
 struct reading {
 	const struct kernel_table_info *info;

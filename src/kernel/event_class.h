@@ -17,6 +17,9 @@ enum event_class {
 	EVENT_MMAP,
 	EVENT_BRK,
 	EVENT_SHM,
+	EVENT_FAULTS,
+	EVENT_MAJOR,
+	EVENT_SWAP,
 	EVENT_RECLAIM,
 	EVENT_COMPACTION,
 	EVENT_MIGRATE,
@@ -48,6 +51,7 @@ struct trace_kind_info {
 	signed char ns;			/* index in a[] of how long it took, -1 = nothing */
 	signed char bytes;		/* of how many bytes it is about */
 	unsigned char failed;		/* that is not zero when it has failed; 0 = none has */
+	bool sampled;			/* records are of some only: all are in a table */
 };
 
 extern const struct trace_kind_info trace_kinds[TRACE_NR_KINDS];

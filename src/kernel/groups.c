@@ -2,6 +2,9 @@
 /* The table of groups, with the objects that the build has embedded. */
 #include "src/kernel/groups.h"
 
+#include <linux/perf_event.h>
+
+#include "bpf/faults_abi.h"
 #include "bpf/kmem_abi.h"
 #include "bpf/pages_abi.h"
 #include "bpf/reclaim_abi.h"
@@ -31,6 +34,20 @@ OBJECT(cache);
 static const char *const reclaim_spare[] = { "mm_vmscan_write_folio", "mm_vmscan_writepage", NULL };
 static const char *const kmem_spare[] = { "kmalloc_node", "kmem_cache_alloc_node",
 					  "rcu_invoke_kfree_bulk_callback", NULL };
+OBJECT(faults);
+OBJECT(major);
+
+static const struct group_helper find_vma = {
+	"BPF_FUNC_find_vma", "_with_areas", "_without_areas",
+	"this kernel (before 5.17) cannot look up areas of memory: faults are of the heap, of the "
+	"stack, or of an area that is not known, and have no file",
+};
+
+static const struct group_perf major_perf[] = {
+	{ "major_with_areas", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1 },
+	{ "major_without_areas", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1 },
+	{ 0 }
+};
 
 const struct kernel_group_info kernel_groups[KERNEL_NR_GROUPS] = {
 	[KERNEL_LIFE] = { EMBEDDED(life) },
@@ -44,6 +61,8 @@ const struct kernel_group_info kernel_groups[KERNEL_NR_GROUPS] = {
 	[KERNEL_KMEM] = { EMBEDDED(kmem), .spare = kmem_spare },
 	[KERNEL_RSS] = { EMBEDDED(rss), .varying = "rss_stat" },
 	[KERNEL_CACHE] = { EMBEDDED(cache) },
+	[KERNEL_FAULTS] = { EMBEDDED(faults), .helper = &find_vma, .meets_itself = true },
+	[KERNEL_MAJOR] = { EMBEDDED(major), .perf = major_perf, .helper = &find_vma },
 };
 
 const struct kernel_table_info kernel_tables[KERNEL_NR_TABLES] = {
@@ -67,4 +86,14 @@ const struct kernel_table_info kernel_tables[KERNEL_NR_TABLES] = {
 				       sizeof(struct cache_file) },
 	[KERNEL_TABLE_CACHE_USERS] = { KERNEL_CACHE, "cache_users", sizeof(struct cache_user_key),
 				       sizeof(struct cache_user) },
+	[KERNEL_TABLE_FAULTS] = { KERNEL_FAULTS, "fault_rows", sizeof(struct fault_key),
+				  sizeof(struct fault_row),
+				  .counted_bytes = offsetof(struct fault_row, comm) },
+	[KERNEL_TABLE_FAULT_FILES] = { KERNEL_FAULTS, "files", sizeof(struct fault_file_key),
+				       sizeof(struct fault_file) },
+	[KERNEL_TABLE_MAJOR] = { KERNEL_MAJOR, "major_rows", sizeof(struct fault_key),
+				 sizeof(struct major_row),
+				 .counted_bytes = offsetof(struct major_row, comm) },
+	[KERNEL_TABLE_MAJOR_FILES] = { KERNEL_MAJOR, "files", sizeof(struct fault_file_key),
+				       sizeof(struct fault_file) },
 };

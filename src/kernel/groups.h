@@ -22,6 +22,8 @@ enum kernel_group {
 	KERNEL_KMEM,
 	KERNEL_RSS,
 	KERNEL_CACHE,
+	KERNEL_FAULTS,
+	KERNEL_MAJOR,
 	KERNEL_NR_GROUPS
 };
 
@@ -36,6 +38,10 @@ enum kernel_table {
 	KERNEL_TABLE_RSS,
 	KERNEL_TABLE_CACHE_FILES,
 	KERNEL_TABLE_CACHE_USERS,
+	KERNEL_TABLE_FAULTS,	/* struct fault_key, struct fault_row; bpf/faults_abi.h */
+	KERNEL_TABLE_FAULT_FILES, /* struct fault_file_key, struct fault_file */
+	KERNEL_TABLE_MAJOR,	/* struct fault_key, struct major_row */
+	KERNEL_TABLE_MAJOR_FILES,
 	KERNEL_NR_TABLES
 };
 
@@ -44,6 +50,16 @@ struct group_perf {
 	const char *program;
 	uint32_t type;			/* perf_event_attr.type */
 	uint64_t config, period;
+};
+
+/*
+ * A helper of the kernel's that newer kernels have: programs whose names end with `with` need it,
+ * those that end with `without` take their place where it is missing.
+ */
+struct group_helper {
+	const char *name;		/* of enum bpf_func_id */
+	const char *with, *without;
+	const char *lacking;		/* what is missing then; a sentence without its full stop */
 };
 
 struct kernel_group_info {
@@ -57,6 +73,12 @@ struct kernel_group_info {
 	 */
 	const char *const *spare;
 	const struct group_perf *perf;	/* ends with a NULL program; NULL: none */
+	const struct group_helper *helper; /* NULL: all programs run on all kernels */
+	/*
+	 * Its programs meet themselves only as they read user memory that is not there: that is no
+	 * event, and nothing is missed.
+	 */
+	bool meets_itself;
 };
 
 extern const struct kernel_group_info kernel_groups[KERNEL_NR_GROUPS];
@@ -68,6 +90,7 @@ struct kernel_table_info {
 	/* values are per processor: they are summed as a list of uint64_t */
 	bool summed;
 	bool lasting;			/* summed since the start, not since the result before */
+	size_t counted_bytes;		/* not summed: so many bytes of a value are counts */
 	bool large;			/* read where it is asked for */
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/hash.h"
 #include "src/base/vec.h"
 
 struct reading {
@@ -47,12 +48,32 @@ int kernel_rows_read(struct kernel_rows *rows, struct kernel_source *s, enum ker
 	return rc == -ENOENT ? 0 : rc;
 }
 
-static const void *find(const struct kernel_rows *rows, const void *key)
+/* Rows by the hash of their keys. Two that have the same are as likely as a broken processor. */
+static int index_rows(struct hash_map *at, const struct kernel_rows *rows)
 {
-	for (size_t i = 0; i < rows->nr; i++)
-		if (!memcmp(kernel_rows_key(rows, i), key, rows->key_bytes))
-			return kernel_rows_value(rows, i);
-	return NULL;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < rows->nr; i++)
+		rc = hash_put(at, hash_bytes(kernel_rows_key(rows, i), rows->key_bytes), i);
+	return rc;
+}
+
+static int subtract(struct kernel_rows *rows, const struct kernel_rows *before, size_t bytes)
+{
+	struct hash_map at = { 0 };
+	int rc = index_rows(&at, before);
+
+	for (size_t i = 0; !rc && i < rows->nr; i++) {
+		uint64_t *now = (uint64_t *)kernel_rows_value(rows, i);
+		uint32_t *known = hash_find(&at, hash_bytes(kernel_rows_key(rows, i),
+							    rows->key_bytes));
+		const uint64_t *old = known ? kernel_rows_value(before, *known) : NULL;
+
+		for (size_t k = 0; old && k < bytes / sizeof(*now); k++)
+			now[k] -= old[k];
+	}
+	hash_fini(&at);
+	return rc;
 }
 
 static int copy(struct kernel_rows *to, const struct kernel_rows *from)
@@ -70,32 +91,23 @@ static int copy(struct kernel_rows *to, const struct kernel_rows *from)
 	return 0;
 }
 
-static void subtract(struct kernel_rows *rows, const struct kernel_rows *before)
-{
-	for (size_t i = 0; i < rows->nr; i++) {
-		uint64_t *now = (uint64_t *)kernel_rows_value(rows, i);
-		const uint64_t *old = find(before, kernel_rows_key(rows, i));
-
-		for (size_t k = 0; old && k < rows->value_bytes / sizeof(*now); k++)
-			now[k] -= old[k];
-	}
-}
-
 int kernel_rows_since(struct kernel_rows *rows, struct kernel_rows *before,
 		      enum kernel_table table)
 {
+	const struct kernel_table_info *info = &kernel_tables[table];
+	size_t bytes = info->lasting ? 0 : info->summed ? rows->value_bytes : info->counted_bytes;
 	struct kernel_rows now = { 0 };
 	int rc;
 
-	if (!kernel_tables[table].summed || kernel_tables[table].lasting)
+	if (!bytes)
 		return 0;
 	rc = copy(&now, rows);
 	if (rc)
 		return rc;
-	subtract(rows, before);
+	rc = subtract(rows, before, bytes);
 	kernel_rows_fini(before);
 	*before = now;
-	return 0;
+	return rc;
 }
 
 void kernel_rows_fini(struct kernel_rows *rows)

@@ -18,8 +18,8 @@ struct kernel_rows {
 int kernel_rows_read(struct kernel_rows *rows, struct kernel_source *s, enum kernel_table table);
 
 /*
- * What they have gained since `before`, of a table whose values are summed numbers; of others
- * nothing changes. `before` becomes what they were now. 0 or -ENOMEM.
+ * What they have gained since `before`, of a table whose values are summed numbers or begin with
+ * counts; of others nothing changes. `before` becomes what they were now. 0 or -ENOMEM.
  */
 int kernel_rows_since(struct kernel_rows *rows, struct kernel_rows *before,
 		      enum kernel_table table);

@@ -52,6 +52,12 @@ int kernel_source_table(struct kernel_source *s, enum kernel_table table, kernel
 	return s->ops->table(s->state, table, entry, arg);
 }
 
+int kernel_source_find(struct kernel_source *s, enum kernel_table table, const void *key,
+		       void *value)
+{
+	return s->ops->find(s->state, table, key, value);
+}
+
 int kernel_source_target(struct kernel_source *s, pid_t pid, bool add)
 {
 	return s->ops->target(s->state, pid, add);

@@ -83,6 +83,7 @@ struct kernel_source_ops {
 	int (*open)(const struct kernel_options *o, void **state, struct err *e);
 	int (*step)(void *state, kernel_take *take, void *arg);
 	int (*table)(void *state, enum kernel_table table, kernel_entry *entry, void *arg);
+	int (*find)(void *state, enum kernel_table table, const void *key, void *value);
 	int (*target)(void *state, pid_t pid, bool add);
 	void (*counts)(void *state, struct trace_counts counts[TRACE_NR_KINDS]);
 	void (*group)(void *state, enum kernel_group group, struct kernel_group_state *out);
@@ -102,6 +103,13 @@ int kernel_source_step(struct kernel_source *s, kernel_take *take, void *arg);
 /* Read a table; entries may change meanwhile. -ENOENT: its group does not run. */
 int kernel_source_table(struct kernel_source *s, enum kernel_table table, kernel_entry *entry,
 			void *arg);
+
+/*
+ * The value of one key, of a table that is not counted for each processor. -ENOENT: none, or its
+ * group does not run.
+ */
+int kernel_source_find(struct kernel_source *s, enum kernel_table table, const void *key,
+		       void *value);
 
 /* Add or remove a process that is traced (options.by_targets or pids). */
 int kernel_source_target(struct kernel_source *s, pid_t pid, bool add);

@@ -49,6 +49,22 @@ static int fake_table(void *state, enum kernel_table table, kernel_entry *entry,
 	return rc;
 }
 
+static int fake_find(void *state, enum kernel_table table, const void *key, void *value)
+{
+	const struct fake_kernel *f = state;
+	const struct kernel_table_info *info = &kernel_tables[table];
+
+	for (size_t i = 0; f->keys[table] && i < f->nr_rows[table]; i++) {
+		if (memcmp((const char *)f->keys[table] + i * info->key_bytes, key,
+			   info->key_bytes))
+			continue;
+		memcpy(value, (const char *)f->values[table] + i * info->value_bytes,
+		       info->value_bytes);
+		return 0;
+	}
+	return -ENOENT;
+}
+
 static int fake_target(void *state, pid_t pid, bool add)
 {
 	(void)state;
@@ -77,6 +93,7 @@ const struct kernel_source_ops fake_source = {
 	.open = fake_open,
 	.step = fake_step,
 	.table = fake_table,
+	.find = fake_find,
 	.target = fake_target,
 	.counts = fake_counts,
 	.group = fake_group,

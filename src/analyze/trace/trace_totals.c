@@ -55,10 +55,9 @@ static void add_row(struct trace_totals *t, struct trace_row *row, const struct 
 		t->left_out += r->weight;
 }
 
-void trace_totals_add(struct trace_totals *t, const struct trace_record *r, uint32_t stack)
+static void add_to_kind(struct trace_totals *t, const struct trace_record *r)
 {
 	struct trace_kind_total *kind = &t->kind[r->kind];
-	uint32_t detail = trace_detail(r);
 	struct trace_row *row;
 
 	sum_add(&kind->sum, r);
@@ -68,6 +67,14 @@ void trace_totals_add(struct trace_totals *t, const struct trace_record *r, uint
 	add_row(t, row, r);
 	if (row)
 		memcpy(row->comm, r->comm, sizeof(row->comm));
+}
+
+void trace_totals_add(struct trace_totals *t, const struct trace_record *r, uint32_t stack)
+{
+	uint32_t detail = trace_detail(r);
+
+	if (!trace_kinds[r->kind].sampled)
+		add_to_kind(t, r);
 	if (stack != TRACE_NO_STACK)
 		add_row(t, ROW(&t->stacks, &t->stack_at, r->kind, stack), r);
 	if (detail != TRACE_NO_DETAIL)

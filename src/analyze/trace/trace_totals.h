@@ -2,7 +2,8 @@
 /*
  * Sums of kernel events: by kind, by process and kind, by stack and kind, by kind and detail.
  *
- * A record stands for `weight` events; counts, bytes and times are multiplied by it. Tables are
+ * A record stands for `weight` events; counts, bytes and times are multiplied by it. If only some
+ * events have a record it is added to its stack alone: all are counted in the kernel. Tables are
  * bounded: what no longer fits is counted in `left_out` and is in the sums by kind alone.
  */
 #ifndef ANALYZE_TRACE_TRACE_TOTALS_H

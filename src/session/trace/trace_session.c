@@ -11,6 +11,7 @@
 #include "src/document/event.h"
 #include "src/session/trace/trace_kernel_looks.h"
 #include "src/session/trace/trace_moments.h"
+#include "src/session/trace/trace_paths.h"
 #include "src/session/trace/trace_stacks.h"
 #include "src/track/gate.h"
 #include "src/view/trace/trace_folded.h"
@@ -32,6 +33,7 @@ struct trace_session {
 	struct ksyms ksyms;
 	struct trace_kernel kernel;
 	struct mounts mounts;
+	struct fault_names files;	/* for lines */
 	struct loop_source *tick, *child, *end, *interval, *second;
 	size_t nr_left;			/* of the given processes that have not ended */
 	uint64_t start_ns;
@@ -61,7 +63,8 @@ static int say(struct trace_session *s, const struct trace_record *r, const void
 	memset(s->tail, 0, sizeof(s->tail));
 	if (r->flags & TRACE_TEXT && r->tail_bytes <= TRACE_TEXT_MAX)
 		memcpy(s->tail, tail, r->tail_bytes);
-	trace_line(&e, r, s->tail, s->start_ns, &s->stacks.table, s->stacks.names, stack);
+	trace_line(&e, r, trace_paths_has(r) ? trace_paths_find(&s->files, s->source, r) : s->tail,
+		   s->start_ns, &s->stacks.table, s->stacks.names, stack);
 	rc = session_event(s->to, &e);
 	event_fini(&e);
 	return rc;
@@ -164,6 +167,14 @@ static int hand_over_folded(struct trace_session *s, const struct trace_result *
 	return rc;
 }
 
+/* Kinds with records of some events only: all of them are counted in the kernel. */
+static void count_sampled(struct trace_totals *t, const struct trace_counts *counts)
+{
+	for (int kind = 0; kind < TRACE_NR_KINDS; kind++)
+		if (trace_kinds[kind].sampled)
+			t->kind[kind].sum.events = counts[kind].seen;
+}
+
 static int hand_over(struct trace_session *s)
 {
 	struct trace_counts counts[TRACE_NR_KINDS];
@@ -205,6 +216,7 @@ static int hand_over(struct trace_session *s)
 	if (s->o.classes >> EVENT_CACHE & 1 && !mounts_read(&s->mounts, NULL))
 		result.mounts = &s->mounts;
 	read_counts(s, counts, groups);
+	count_sampled(&s->totals, counts);
 	if (s->o.folded)
 		return rc ? rc : hand_over_folded(s, &result);
 	trace_document(&d, &result);
@@ -443,6 +455,7 @@ void trace_session_close(struct trace_session *s)
 	trace_totals_fini(&s->totals);
 	if (s->with_stacks)
 		trace_stacks_fini(&s->stacks);
+	fault_names_fini(&s->files);
 	for (int i = 0; i < KERNEL_NR_TABLES; i++) {
 		kernel_rows_fini(&s->rows[i]);
 		kernel_rows_fini(&s->before[i]);

@@ -16,6 +16,7 @@ static const struct {
 } describers[] = {
 	{ TRACE_OOM_SCORE, trace_describe_life },
 	{ TRACE_SHM_UNLINK, trace_describe_call },
+	{ TRACE_SWAP_IN, trace_describe_fault },
 	{ TRACE_WRITEBACK, trace_describe_reclaim },
 	{ TRACE_MIGRATE, trace_describe_compaction },
 	{ TRACE_HUGE_SPLIT, trace_describe_huge },

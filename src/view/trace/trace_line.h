@@ -44,6 +44,10 @@ void trace_describe_cache(struct str *text, struct event *e, const struct trace_
 void trace_describe_kernel(struct str *text, struct event *e, const struct trace_record *r,
 			   const char *tail);
 
+/* `tail`: the path of the file that it was of, if it is known. */
+void trace_describe_fault(struct str *text, struct event *e, const struct trace_record *r,
+			  const char *tail);
+
 /* The line that names the columns of trace_line(). */
 void trace_heading(struct event *e);
 

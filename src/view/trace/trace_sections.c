@@ -3,6 +3,9 @@
 #include "src/view/trace/trace_sections.h"
 
 trace_section *const trace_sections[EVENT_NR_CLASSES] = {
+	[EVENT_FAULTS] = trace_section_faults,
+	[EVENT_MAJOR] = trace_section_major,
+	[EVENT_SWAP] = trace_section_swap,
 	[EVENT_RECLAIM] = trace_reclaim_section,
 	[EVENT_COMPACTION] = trace_compaction_section,
 	[EVENT_MIGRATE] = trace_migrate_section,
