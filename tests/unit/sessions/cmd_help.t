@@ -399,10 +399,11 @@ $ pmm help --completion bash
   	--objects=|--objects) return ;;
   	--older=|--older) return ;;
   	--top=|--top) return ;;
+  	--sort=|--sort) COMPREPLY=($(compgen -W 'count bytes time' -- "$cur")); return ;;
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --pid --all --command --cgroup --user --duration --interval --summary --min-latency --min-size --stack-size --sample --objects --older --top --list --json --quiet --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --pid --all --command --cgroup --user --duration --interval --summary --min-latency --min-size --stack-size --sample --objects --older --top --sort --folded --list --json --quiet --width' -- "$cur"))
   	else
   		_pmm_pids
   	fi
