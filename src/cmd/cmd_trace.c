@@ -22,6 +22,7 @@ static struct opt_list pids;
 static uint64_t duration_ns, interval_ns, min_latency_ns, min_size_bytes, top = 10,
 						stack_bytes = KERNEL_STACK_BYTES, sample,
 						objects = KERNEL_KMEM_OBJECTS, older_ns;
+static uint64_t ring_bytes;
 static bool list, everything, as_json, quiet, summary_only, timed;
 static const char *comm, *cgroup, *user;
 
@@ -62,6 +63,9 @@ static const struct opt trace_opts[] = {
 	{ "older", 0, OPT_DURATION, "TIME",
 	  "also count the objects of the kernel that are outstanding for longer than TIME",
 	  &older_ns },
+	{ "buffer", 0, OPT_SIZE, "BYTES",
+	  "room for events that wait for pmm (a power of two, default 16M)", &ring_bytes,
+	  .min = 1 << 16, .max = 1 << 30 },
 	{ "top", 0, OPT_UINT, "N", "rows of a table (default 10, 0 = all)", &top },
 	{ "sort", 0, OPT_CHOICE, NULL, "order of processes and stacks (default count)", &sort,
 	  .choices = sorts },
@@ -193,6 +197,8 @@ static int set_scope(struct command *c, struct err *e)
 	if (!ways && !cgroup && !user && !comm)
 		return cmd_refuse(e, "nothing to trace",
 				  "give '-- COMMAND', '--pid PID', '--all', or '--cgroup PATH'");
+	if (ring_bytes & (ring_bytes - 1))
+		return cmd_refuse(e, "the size of '--buffer' must be a power of two", NULL);
 	if (folded && (as_json || !stack_bytes))
 		return cmd_refuse(e, "'--folded' is a form of its own, of stacks",
 				  "it cannot be used with '--json' or '--stack-size 0'");
@@ -230,6 +236,7 @@ static int read_options(struct command *c, int argc, char **argv, struct err *e)
 	c->o.kernel = (struct kernel_options){
 		.comm = comm,
 		.stack_bytes = stack_bytes,
+		.ring_bytes = ring_bytes,
 		.min_ns = min_latency_ns,
 		.min_bytes = min_size_bytes,
 		.sample = sample,

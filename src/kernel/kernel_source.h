@@ -28,7 +28,7 @@
 #include "src/base/err.h"
 #include "src/kernel/groups.h"
 
-#define KERNEL_STEP_NS		20000000ull	/* the ring is looked into that often */
+#define KERNEL_STEP_NS		5000000ull	/* the ring is looked into that often */
 #define KERNEL_RING_BYTES	(16u << 20)	/* default; a power of two */
 #define KERNEL_KMEM_SAMPLE	16u
 #define KERNEL_KMEM_OBJECTS	(256u << 10)	/* 20 MiB of the kernel's */

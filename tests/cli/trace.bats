@@ -104,6 +104,7 @@ setup() { needs_bpf; }
 	[ "${lines[0]}" = "pmm: nothing to trace" ]
 	run -2 "$PMM" trace mmap --all -- true
 	run -2 "$PMM" trace -p 12x
+	run -2 "$PMM" trace mmap --buffer 3M -- true
 	run -127 "$PMM" trace mmap -- /nowhere/program
 	run -127 "$PMM" trace mmmap
 	grep -qx "pmm: cannot execute 'mmmap': No such file or directory" <<<"$output"
@@ -118,4 +119,26 @@ setup() { needs_bpf; }
 	kill -INT "$pid"
 	wait "$pid"
 	tail -1 "$T/out" | jq -e '.schema == "pmm-trace/1.0" and .coverage.scope == "all processes"'
+}
+
+@test "a stopped pmm loses exactly what it counts as lost" {
+	mkfifo "$T/go"
+	"$PMM" trace mmap --json --top 0 -- sh -c 'read -r _ <"$0"; exec "$1" 20000' "$T/go" "$PROG/trace_calls" >"$T/out" 2>"$T/err" & local pid=$!
+	until [ -s "$T/out" ]; do sleep 0.02; done
+	kill -STOP "$pid"
+	local child
+	child=$(pgrep -P "$pid")
+	echo >"$T/go"
+	until grep -qs '^State:.Z' "/proc/$child/status"; do sleep 0.05; done
+	kill -CONT "$pid"
+	wait "$pid" || [ "$?" -eq 3 ]
+	# 20,001 times six calls, besides those of the dynamic linker and the shell
+	local seen lost
+	seen=$(result .coverage.seen)
+	lost=$(result '.coverage.lost_in_ring + .coverage.lost_in_tables')
+	[ "$lost" -gt 0 ]
+	[ "$seen" -gt 120006 ]
+	[ "$seen" -lt 120200 ]
+	[ "$(jq -c 'select(.event)' "$T/out" | wc -l)" -eq $((seen - lost)) ]
+	[ "$(result '[.events[].count] | add')" -eq $((seen - lost)) ]
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "src/base/nanotime.h"
 #include "src/document/event.h"
@@ -42,7 +43,8 @@ struct trace_session {
 	struct trace_counts counted[TRACE_NR_KINDS];
 	uint64_t missed[KERNEL_NR_GROUPS];
 	int status;			/* of the program, -1 = not known */
-	bool ending;
+	int nice;			/* as it was, if `prompt` */
+	bool prompt, ending;
 	int failed;			/* -errno that ended it; -EPIPE: nobody reads it any more */
 	char tail[TRACE_TEXT_MAX + 1];
 };
@@ -349,6 +351,19 @@ static int open_source(struct trace_session *s, struct err *e)
 	return kernel_source_open(s->o.source, &k, &s->source, e);
 }
 
+#define NICE	(-15)
+
+/*
+ * On a busy machine the ring would fill while we wait for a processor: we need little of it, but
+ * soon. Without the right to it (CAP_SYS_NICE) more is lost, and counted.
+ */
+static void be_prompt(struct trace_session *s)
+{
+	errno = 0;
+	s->nice = getpriority(PRIO_PROCESS, 0);
+	s->prompt = !errno && s->nice > NICE && !setpriority(PRIO_PROCESS, 0, NICE);
+}
+
 int trace_session_open(struct trace_session **out, const struct trace_options *o,
 		       const struct session_sink *to, struct err *e)
 {
@@ -378,6 +393,7 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 	}
 	if (o->classes >> EVENT_KERNEL & 1)
 		trace_kernel_start(&s->kernel, &o->kernel, to);
+	be_prompt(s);			/* the command has been forked by now, and is as we were */
 	s->start_ns = s->since_ns = nanotime();
 	vmstat_read(&s->vmstat[0]);	/* no comparison then */
 	*out = s;
@@ -445,6 +461,8 @@ void trace_session_close(struct trace_session *s)
 {
 	if (!s)
 		return;
+	if (s->prompt)
+		setpriority(PRIO_PROCESS, 0, s->nice);
 	loop_del(s->o.loop, s->tick);
 	loop_del(s->o.loop, s->end);
 	loop_del(s->o.loop, s->interval);

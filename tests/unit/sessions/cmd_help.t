@@ -398,12 +398,13 @@ $ pmm help --completion bash
   	--sample=|--sample) return ;;
   	--objects=|--objects) return ;;
   	--older=|--older) return ;;
+  	--buffer=|--buffer) return ;;
   	--top=|--top) return ;;
   	--sort=|--sort) COMPREPLY=($(compgen -W 'count bytes time' -- "$cur")); return ;;
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --pid --all --command --cgroup --user --duration --interval --summary --min-latency --min-size --stack-size --sample --objects --older --top --sort --folded --list --json --quiet --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --pid --all --command --cgroup --user --duration --interval --summary --min-latency --min-size --stack-size --sample --objects --older --buffer --top --sort --folded --list --json --quiet --width' -- "$cur"))
   	else
   		_pmm_pids
   	fi
