@@ -104,6 +104,7 @@ const struct trace_kind_info trace_kinds[TRACE_NR_KINDS] = {
 	[TRACE_HUGE_SPLIT] = { "huge_split", EVENT_THP, false, -1, -1 },
 	[TRACE_RSS] = { "rss", EVENT_RSS, false, -1, 3 },
 	[TRACE_CACHE_ADD] = { "cache_add", EVENT_CACHE, false, -1, 2 },
+	[TRACE_CACHE_REMOVE] = { "cache_remove", EVENT_CACHE, false, -1, -1 },
 	[TRACE_KERNEL_ALLOC] = { "kernel_alloc", EVENT_KERNEL, false, -1, 1 },
 };
 
