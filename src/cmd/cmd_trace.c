@@ -22,7 +22,7 @@ static struct opt_list pids;
 static uint64_t duration_ns, interval_ns, min_latency_ns, min_size_bytes, top = 10,
 						stack_bytes = KERNEL_STACK_BYTES, sample,
 						objects = KERNEL_KMEM_OBJECTS, older_ns;
-static uint64_t ring_bytes;
+static uint64_t ring_bytes, frames = 12;
 static bool list, everything, as_json, quiet, summary_only, timed;
 static const char *comm, *cgroup, *user;
 
@@ -67,6 +67,7 @@ static const struct opt trace_opts[] = {
 	  "room for events that wait for pmm (a power of two, default 16M)", &ring_bytes,
 	  .min = 1 << 16, .max = 1 << 30 },
 	{ "top", 0, OPT_UINT, "N", "rows of a table (default 10, 0 = all)", &top },
+	{ "frames", 0, OPT_UINT, "N", "frames of a stack in text (default 12, 0 = all)", &frames },
 	{ "sort", 0, OPT_CHOICE, NULL, "order of processes and stacks (default count)", &sort,
 	  .choices = sorts },
 	{ "folded", 0, OPT_FLAG, NULL,
@@ -232,6 +233,7 @@ static int read_options(struct command *c, int argc, char **argv, struct err *e)
 	c->o.folded = folded;
 	c->o.sort = sort;
 	c->o.top = top;
+	c->o.frames = frames;
 	c->o.older_ns = older_ns;
 	c->o.kernel = (struct kernel_options){
 		.comm = comm,

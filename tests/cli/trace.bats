@@ -57,6 +57,15 @@ setup() { needs_bpf; }
 	run -2 "$PMM" trace mmap --folded --json -- true
 }
 
+@test "frames of a stack in text" {
+	run -3 "$PMM" trace mmap -s --sort bytes --top 1 --frames 2 -- "$PROG/trace_calls" 5 wait
+	sed -n '/^Stacks/,$p' <<<"$output" >"$T/stacks"
+	[ "$(grep -c -E '^ {20,}' "$T/stacks")" -eq 3 ] || { cat "$T/stacks"; return 1; }
+	grep -q '^ *mremap *5  *15.0 MiB  calls ' "$T/stacks"
+	grep -q '^ *calls (trace_calls.c:[0-9]*)$' "$T/stacks"
+	grep -q '^ *\.\.\. 4 more callers$' "$T/stacks"
+}
+
 @test "who begins, executes and ends" {
 	traced 0 life -- sh -c 'sh -c "exit 7"; :'
 	[ "$(count exec '.file | endswith("/sh")')" -eq 2 ]

@@ -199,6 +199,7 @@ static int hand_over(struct trace_session *s)
 		.min_ns = s->o.kernel.min_ns,
 		.sort = s->o.sort,
 		.top = s->o.top,
+		.frames = s->o.frames,
 		.older_ns = s->o.older_ns,
 		.min_bytes = s->o.kernel.min_bytes,
 	};

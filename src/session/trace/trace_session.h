@@ -37,6 +37,7 @@ struct trace_options {
 	bool folded;			/* the result as lines of folded stacks */
 	enum trace_sort sort;
 	uint64_t top;			/* rows of a table; 0 = all */
+	uint64_t frames;		/* of a stack in text; 0 = all */
 };
 
 /* 0 or -errno with `e`, *out is NULL then. */

@@ -125,11 +125,11 @@ static const struct column columns[] = {
 
 enum { EVENT, COUNT, BYTES, TIME, FUNCTION, FILE_, LINE, MODULE, ADDRESS, END, LABEL };
 
-static void add_frame(struct table *t, const struct stack_name *n)
+static void add_frame(struct table *t, const struct stack_name *n, bool in_text)
 {
 	struct str label = STR_INIT;
 
-	table_row(t, 1, ROW_DIM, ROW_BOTH);
+	table_row(t, 1, ROW_DIM, in_text ? ROW_BOTH : ROW_JSON_ONLY);
 	table_set_text(t, FUNCTION, n->function);
 	table_set_text(t, FILE_, n->file);
 	if (n->line)
@@ -141,9 +141,34 @@ static void add_frame(struct table *t, const struct stack_name *n)
 	str_fini(&label);
 }
 
+/* All frames, of which people see the first `limit` (0 = all). */
+static void add_frames(struct table *t, struct stack_names *names, const uint64_t *frame,
+		       unsigned nr, uint64_t limit)
+{
+	struct stack_name name[INLINED_MAX];
+	uint64_t shown = 0, hidden = 0;
+
+	for (unsigned i = 0; i < nr; i++) {
+		unsigned n = stack_names_find(names, frame[i], name, INLINED_MAX);
+
+		for (unsigned k = 0; k < n; k++) {
+			bool in_text = !limit || shown < limit;
+
+			add_frame(t, &name[k], in_text);
+			shown += in_text;
+			hidden += !in_text;
+		}
+	}
+	if (!hidden)
+		return;
+	table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
+	table_setf(t, LABEL, "... %s more %s", fmt_count(hidden).s,
+		   fmt_agree(hidden, "caller", "callers"));
+}
+
 static void add_stack(struct table *t, const struct trace_result *r, const struct trace_row *row)
 {
-	struct stack_name name[INLINED_MAX], own;
+	struct stack_name own;
 	struct str label = STR_INIT;
 	unsigned nr, end;
 	const uint64_t *frame = stack_table_find(r->stacks, row->id, &nr, &end);
@@ -165,12 +190,7 @@ static void add_stack(struct table *t, const struct trace_result *r, const struc
 	str_fini(&label);
 	if (end != USER_STACK_COMPLETE)
 		table_set_const(t, END, user_stack_end_name(end));
-	for (unsigned i = 0; i < nr; i++) {
-		unsigned n = stack_names_find(r->names, frame[i], name, INLINED_MAX);
-
-		for (unsigned k = 0; k < n; k++)
-			add_frame(t, &name[k]);
-	}
+	add_frames(t, r->names, frame, nr, r->frames);
 	if (end == USER_STACK_COMPLETE)
 		return;
 	table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);

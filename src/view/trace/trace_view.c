@@ -194,8 +194,8 @@ void trace_document(struct doc *d, const struct trace_result *t)
 	add_record(d, t);
 	add_kinds(d, t);
 	add_processes(d, t);
-	trace_stack_section(d, t);
 	for (int i = 0; i < EVENT_NR_CLASSES; i++)
 		if (t->classes >> i & 1 && trace_sections[i])
 			trace_sections[i](d, t);
+	trace_stack_section(d, t);
 }

@@ -35,6 +35,7 @@ struct trace_result {
 	uint64_t min_ns;		/* what was shorter was counted only */
 	enum trace_sort sort;		/* of processes and stacks */
 	uint64_t top;			/* rows of a table; 0 = all */
+	uint64_t frames;		/* of a stack in text; 0 = all */
 	uint64_t min_bytes;		/* smaller events are counted only; 0: by class */
 	const struct mounts *mounts;	/* NULL: not read */
 	/* class `kernel` */

@@ -400,11 +400,12 @@ $ pmm help --completion bash
   	--older=|--older) return ;;
   	--buffer=|--buffer) return ;;
   	--top=|--top) return ;;
+  	--frames=|--frames) return ;;
   	--sort=|--sort) COMPREPLY=($(compgen -W 'count bytes time' -- "$cur")); return ;;
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --pid --all --command --cgroup --user --duration --interval --summary --min-latency --min-size --stack-size --sample --objects --older --buffer --top --sort --folded --list --json --quiet --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --pid --all --command --cgroup --user --duration --interval --summary --min-latency --min-size --stack-size --sample --objects --older --buffer --top --frames --sort --folded --list --json --quiet --width' -- "$cur"))
   	else
   		_pmm_pids
   	fi
