@@ -232,6 +232,7 @@ static int read_options(struct command *c, int argc, char **argv, struct err *e)
 	c->o.lines = !summary_only && !folded;
 	c->o.folded = folded;
 	c->o.sort = sort;
+	c->o.map_events = true;
 	c->o.top = top;
 	c->o.frames = frames;
 	c->o.older_ns = older_ns;

@@ -31,7 +31,7 @@ static void process_forget(struct image_process *p)
 	table_drop(p->table);
 	p->table = NULL;
 	p->why = IMAGE_FOUND;
-	p->stale = false;
+	p->stale = p->told = p->begun = false;
 	p->changed_ns = p->read_ns = p->again_ns = 0;
 	p->reads = 0;
 }
@@ -41,6 +41,13 @@ static const struct image_map *table_at(const struct image_table *t, uint64_t pc
 	size_t i = vec_while(&t->maps, m, m->end <= pc);
 
 	return i < t->maps.nr && t->maps.v[i].start <= pc ? &t->maps.v[i] : NULL;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct image_map *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
 }
 
 /* What was there at that time, as far as it is known. */
@@ -93,6 +100,52 @@ static int table_succeed(struct image_table *t, const struct image_table *old, u
 	return rc ? -ENOMEM : 0;
 }
 
+static struct image_table *table_copy(const struct image_table *from)
+{
+	struct image_table *t = calloc(1, sizeof(*t));
+	int rc = t ? 0 : -ENOMEM;
+
+	if (t)
+		t->refs = 1;
+	for (size_t i = 0; !rc && i < from->maps.nr; i++)
+		rc = vec_push(&t->maps, from->maps.v[i]);
+	for (size_t i = 0; !rc && i < from->former.nr; i++)
+		rc = vec_push(&t->former, from->former.v[i]);
+	if (rc)
+		table_drop(t);
+	return rc ? NULL : t;
+}
+
+/* A part of a mapping is left. */
+static int keep_part(struct image_table *t, struct image_map m, uint64_t start, uint64_t end)
+{
+	m.offset += start - m.start;
+	m.start = start;
+	m.end = end;
+	return start < end ? vec_push(&t->maps, m) : 0;
+}
+
+/* Map something, in the place of all that was there. */
+static int table_map(struct image_table *t, const struct image_map *map)
+{
+	size_t first = vec_while(&t->maps, m, m->end <= map->start);
+	size_t nr = t->maps.nr, i;
+	int rc = 0;
+
+	for (i = first; i < nr && t->maps.v[i].start < map->end; i++) {
+		struct image_map m = t->maps.v[i];
+
+		rc |= former_add(t, &m);
+		rc |= keep_part(t, m, m.start, map->start);
+		rc |= keep_part(t, m, map->end > m.start ? map->end : m.start, m.end);
+	}
+	rc |= vec_push(&t->maps, *map);
+	memmove(t->maps.v + first, t->maps.v + i, (t->maps.nr - i) * sizeof(*map));
+	t->maps.nr -= i - first;
+	vec_sort(&t->maps, by_start);
+	return rc ? -ENOMEM : 0;
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static bool has_file(const struct proc_map *m)
@@ -100,17 +153,18 @@ static bool has_file(const struct proc_map *m)
 	return m->ino && m->path[0] == '/';
 }
 
-static int table_add(struct images *im, struct image_table *t, pid_t pid, const struct proc_map *m)
+/* mapped_ns as modules_add() has it */
+static struct image_map image_map(struct images *im, pid_t pid, const struct proc_map *m,
+				  uint64_t mapped_ns)
 {
-	struct image_map map = { .start = m->start, .end = m->end, .offset = m->offset };
+	struct image_map map = { .start = m->start, .end = m->end, .offset = m->offset,
+				 .from_ns = mapped_ns };
 
-	if (!(m->perms & PROC_MAP_EXEC))
-		return 0;
 	if (has_file(m))
-		map.module = modules_add(&im->modules, pid, m);
+		map.module = modules_add(&im->modules, pid, m, mapped_ns);
 	else if (!strcmp(m->path, "[vdso]"))
 		map.module = modules_vdso(&im->modules);
-	return vec_push(&t->maps, map);
+	return map;
 }
 
 static struct image_table *table_read(struct images *im, pid_t tgid, int *rc)
@@ -127,7 +181,8 @@ static struct image_table *table_read(struct images *im, pid_t tgid, int *rc)
 	im->reads++;
 	t->refs = 1;
 	for (size_t i = 0; !*rc && i < maps.nr; i++)
-		*rc = table_add(im, t, pid, &maps.v[i]);
+		if (maps.v[i].perms & PROC_MAP_EXEC)
+			*rc = vec_push(&t->maps, image_map(im, pid, &maps.v[i], 0));
 	/* a process that ends has none, and gives none before it is gone */
 	if (!*rc && !maps.nr)
 		*rc = -ESRCH;
@@ -168,12 +223,13 @@ static int process_read(struct images *im, struct image_process *p)
 	p->table = t;
 	p->read_ns = begin;
 	p->changed_ns = 0;
+	p->told = im->told;
 	return rc;
 }
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-static struct image_process *process_known(struct images *im, pid_t tgid)
+static struct image_process *process_known(const struct images *im, pid_t tgid)
 {
 	uint32_t *index = hash_find(&im->by_tgid, (uint64_t)tgid);
 
@@ -287,6 +343,10 @@ int images_exec(struct images *im, pid_t tgid, uint64_t time_ns)
 	(void)time_ns;
 	if (!p)
 		return -ENOMEM;
+	if (p->begun) {
+		p->begun = false;
+		return 0;
+	}
 	process_begin(im, p);
 	return process_read(im, p) == -ENOMEM ? -ENOMEM : 0;
 }
@@ -310,6 +370,7 @@ int images_fork(struct images *im, pid_t parent, pid_t child, uint64_t time_ns)
 	c->read_ns = p->read_ns;
 	c->changed_ns = p->changed_ns;
 	c->stale = p->stale;
+	c->told = p->told;
 	return 0;
 }
 
@@ -328,12 +389,70 @@ int images_changed(struct images *im, pid_t tgid, uint64_t time_ns)
 {
 	struct image_process *p = process_known(im, tgid);
 
-	if (p && p->table) {
+	if (p && p->table && !p->told) {
 		p->stale = true;
 		if (!p->changed_ns)
 			p->changed_ns = time_ns;
 	}
 	return 0;
+}
+
+int images_begin(struct images *im, pid_t tgid, uint64_t time_ns)
+{
+	struct image_process *p = process_get(im, tgid);
+
+	if (!p)
+		return -ENOMEM;
+	process_begin(im, p);
+	p->table = calloc(1, sizeof(*p->table));
+	if (!p->table)
+		return -ENOMEM;
+	p->table->refs = 1;
+	p->read_ns = time_ns;
+	p->told = p->begun = true;
+	return 0;
+}
+
+int images_mapped(struct images *im, pid_t tgid, const struct proc_map *map, uint64_t time_ns)
+{
+	struct image_process *p = process_known(im, tgid);
+	const struct image_map *same;
+	struct image_table *own;
+	struct image_map m;
+
+	if (!p || !p->table || p->ended)
+		return 0;
+	m = image_map(im, task_proc(tgid), map, time_ns);
+	same = table_at(p->table, m.start);
+	if (same && same_map(same, &m))
+		return 0;
+	if (p->table->refs > 1) {
+		own = table_copy(p->table);
+		if (!own)
+			return -ENOMEM;
+		table_drop(p->table);
+		p->table = own;
+	}
+	return table_map(p->table, &m);
+}
+
+void images_doubt(struct images *im)
+{
+	vec_each(&im->processes, p)
+		if ((*p)->table && !(*p)->ended) {
+			(*p)->told = false;
+			(*p)->stale = true;
+		}
+}
+
+bool images_knows(const struct images *im, pid_t tgid)
+{
+	return process_known(im, tgid);
+}
+
+int images_expect(struct images *im, pid_t tgid)
+{
+	return process_get(im, tgid) ? 0 : -ENOMEM;
 }
 
 struct image_process *images_process(struct images *im, pid_t tgid, uint64_t time_ns)

@@ -3,11 +3,12 @@
  * What is mapped where in each traced process, at which time: from a program counter to a module
  * and an address of its file.
  *
- * Mappings are read from /proc/PID/maps at exec, at the first need, when code was mapped or
- * unmapped, and when a program counter lies in none that is known; after the first few times so
- * seldom that reading takes 5 % of the time at most. A child that has not executed anything has
- * its parent's. What was mapped before stays known, and what an ended process had: events come
- * late.
+ * Mappings come from the kernel's own records where there are such (map_events.h): from exec on,
+ * each that follows. Else they are read from /proc/PID/maps at exec, at the first need, and when
+ * code was mapped; in any case when a program counter lies in none that is known. After the first
+ * few times that is done so seldom that reading takes 5 % of the time at most. A child that has not
+ * executed anything has its parent's. What was mapped before stays known, and what an ended process
+ * had: events come late.
  *
  * Events are given in the order in which they happened, with their times (CLOCK_MONOTONIC, ns).
  * Processes are numbered as /proc numbers them.
@@ -61,6 +62,8 @@ struct image_process {
 	struct image_table *table;	/* NULL: not read */
 	enum image_miss why;		/* it is not */
 	bool ended, stale;		/* stale: to be read again */
+	bool told;			/* what it maps comes by images_mapped() */
+	bool begun;			/* by images_begin(), whose images_exec() follows */
 	uint64_t ended_ns;
 	uint64_t changed_ns;		/* first change since it was read; 0: none */
 	uint64_t read_ns;		/* when it was read */
@@ -75,6 +78,7 @@ struct images {
 	struct hash_map by_tgid;	/* -> index + 1 into processes; 0: none */
 	VEC(struct image_process *) ended; /* the oldest at `first_ended` */
 	size_t first_ended;
+	bool told;			/* images_begin() and images_mapped() are called */
 	uint64_t reads;			/* of /proc/PID/maps */
 	uint64_t unread;		/* processes that ended before */
 };
@@ -86,6 +90,21 @@ int images_exit(struct images *im, pid_t tgid, uint64_t time_ns);
 
 /* Code was mapped or unmapped, or made executable. */
 int images_changed(struct images *im, pid_t tgid, uint64_t time_ns);
+
+/*
+ * By the kernel's records (`told` is set): a program begins, with nothing mapped, before the
+ * images_exec() that is its; code was mapped by a process, which is nothing new where its mappings
+ * are not known.
+ */
+int images_begin(struct images *im, pid_t tgid, uint64_t time_ns);
+int images_mapped(struct images *im, pid_t tgid, const struct proc_map *map, uint64_t time_ns);
+
+/* Such records were lost: what runs is read again when it is needed. */
+void images_doubt(struct images *im);
+
+/* Is anything known of it? images_expect(): it is from now on. 0 or -ENOMEM. */
+bool images_knows(const struct images *im, pid_t tgid);
+int images_expect(struct images *im, pid_t tgid);
 
 /* A process, for many look-ups at one time. Valid until the next call of another of these. */
 struct image_process *images_process(struct images *im, pid_t tgid, uint64_t time_ns);

@@ -19,6 +19,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "src/base/nanotime.h"
 #include "src/base/str.h"
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -48,9 +49,25 @@ static enum module_state state_of(int rc)
 	return MODULE_UNREADABLE;
 }
 
-static int open_mapped(struct modules *ms, pid_t pid, const struct proc_map *map)
+/*
+ * Stamps of files lag behind by a tick of the kernel's coarse clock: what has one of close to the
+ * mapping may have been written after it.
+ */
+#define STAMP_NS	10000000
+
+static bool older_than(const struct stat *st, uint64_t mapped_ns)
+{
+	uint64_t age_ns = nanotime() - mapped_ns, now_ns = nanotime_of(CLOCK_REALTIME);
+	int64_t changed_ns = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;
+
+	return changed_ns < (int64_t)(now_ns - age_ns) - STAMP_NS;
+}
+
+static int open_mapped(struct modules *ms, pid_t pid, const struct proc_map *map,
+		       uint64_t mapped_ns)
 {
 	char path[96];
+	struct stat st;
 	int fd;
 
 	if (ms->no_map_files)
@@ -59,27 +76,26 @@ static int open_mapped(struct modules *ms, pid_t pid, const struct proc_map *map
 		 map->start, map->end);
 	fd = open(path, HOW);
 	ms->no_map_files = fd < 0 && errno == EPERM;
+	if (fd >= 0 && mapped_ns && (fstat(fd, &st) || !same_file(&st, map))) {
+		close(fd);			/* of the program after it */
+		fd = -1;
+	}
 	return fd;
 }
 
-static int open_at_path(pid_t pid, const struct proc_map *map, enum module_state *state)
+static int open_at(const char *path, const struct proc_map *map, uint64_t mapped_ns,
+		   enum module_state *state)
 {
-	char path[PATH_MAX];
 	struct stat st;
 	int fd;
 
-	*state = MODULE_GONE;
-	if (map->path[0] != '/' || str_ends(map->path, " (deleted)"))
-		return -1;
-	if (snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, map->path) >=
-	    (int)sizeof(path))
-		return -1;
 	if (stat(path, &st)) {		/* opening a device or a pipe could have effects */
 		*state = state_of(errno);
 		return -1;
 	}
 	*state = MODULE_REPLACED;
-	if (!S_ISREG(st.st_mode) || !same_file(&st, map))
+	if (!S_ISREG(st.st_mode) || !same_file(&st, map) ||
+	    (mapped_ns && !older_than(&st, mapped_ns)))
 		return -1;
 	fd = open(path, HOW);
 	if (fd < 0)
@@ -91,14 +107,33 @@ static int open_at_path(pid_t pid, const struct proc_map *map, enum module_state
 	return fd;
 }
 
-/* A descriptor, and the file as it is now; -1: `state` says why not. */
-static int open_file(struct modules *ms, pid_t pid, const struct proc_map *map, struct stat *st,
-		     enum module_state *state)
+static int open_at_path(pid_t pid, const struct proc_map *map, uint64_t mapped_ns,
+			enum module_state *state)
 {
-	int fd = open_mapped(ms, pid, map);
+	char path[PATH_MAX];
+	int fd;
+
+	*state = MODULE_GONE;
+	if (map->path[0] != '/' || str_ends(map->path, " (deleted)"))
+		return -1;
+	if (snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, map->path) >=
+	    (int)sizeof(path))
+		return -1;
+	fd = open_at(path, map, mapped_ns, state);
+	/* its number alone would not do: the path may lead elsewhere here */
+	if (fd < 0 && mapped_ns && map->dev_major)
+		fd = open_at(map->path, map, mapped_ns, state);
+	return fd;
+}
+
+/* A descriptor, and the file as it is now; -1: `state` says why not. */
+static int open_file(struct modules *ms, pid_t pid, const struct proc_map *map,
+		     uint64_t mapped_ns, struct stat *st, enum module_state *state)
+{
+	int fd = open_mapped(ms, pid, map, mapped_ns);
 
 	if (fd < 0)
-		fd = open_at_path(pid, map, state);
+		fd = open_at_path(pid, map, mapped_ns, state);
 	if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode))) {
 		close(fd);
 		fd = -1;
@@ -235,7 +270,8 @@ static uint32_t find_closed(struct modules *ms, const struct proc_map *map, uint
 	return 0;
 }
 
-uint32_t modules_add(struct modules *ms, pid_t pid, const struct proc_map *map)
+uint32_t modules_add(struct modules *ms, pid_t pid, const struct proc_map *map,
+		     uint64_t mapped_ns)
 {
 	uint64_t key = hash_u64(map->ino) ^ ((uint64_t)map->dev_major << 32 | map->dev_minor);
 	uint32_t *newest = hash_add(&ms->by_file, key, 0, NULL), number;
@@ -249,7 +285,7 @@ uint32_t modules_add(struct modules *ms, pid_t pid, const struct proc_map *map)
 	number = find_open(ms, map, *newest);
 	if (number)
 		return number;
-	fd = open_file(ms, pid, map, &st, &state);
+	fd = open_file(ms, pid, map, mapped_ns, &st, &state);
 	number = find_closed(ms, map, *newest, fd, &st);
 	if (!number)
 		number = add_file(ms, map, newest);
@@ -299,7 +335,7 @@ bool modules_reopen(struct modules *ms, uint32_t number, pid_t pid, uint64_t sta
 
 	if (m->fd >= 0 || !m->ino)
 		return true;
-	fd = open_file(ms, pid, &map, &st, &state);
+	fd = open_file(ms, pid, &map, 0, &st, &state);
 	if (fd >= 0 && unchanged(m, &st))
 		hold(ms, m, fd, &st);
 	else if (fd >= 0)

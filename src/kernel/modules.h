@@ -62,8 +62,13 @@ struct modules {
 /*
  * The number of the module that is mapped there by process `pid` (as task_proc()). 0: out of memory
  * or of numbers.
+ *
+ * mapped_ns: 0: it is mapped now. Else (CLOCK_MONOTONIC) it was mapped then, and the process may
+ * have ended or execute another program: the file is opened if it is there with that number and
+ * has not changed since; of an ended process by its path as pmm sees it.
  */
-uint32_t modules_add(struct modules *ms, pid_t pid, const struct proc_map *map);
+uint32_t modules_add(struct modules *ms, pid_t pid, const struct proc_map *map,
+		     uint64_t mapped_ns);
 
 /* The module of the kernel's own library. 0: out of memory. */
 uint32_t modules_vdso(struct modules *ms);

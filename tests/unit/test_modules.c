@@ -67,9 +67,9 @@ static void one_number_for_a_file(void **state)
 	struct modules ms = { 0 };
 
 	(void)state;
-	assert_int_equal(modules_add(&ms, getpid(), &a.map), 1);
-	assert_int_equal(modules_add(&ms, getpid(), &b.map), 2);
-	assert_int_equal(modules_add(&ms, getpid(), &again.map), 1);
+	assert_int_equal(modules_add(&ms, getpid(), &a.map, 0), 1);
+	assert_int_equal(modules_add(&ms, getpid(), &b.map, 0), 2);
+	assert_int_equal(modules_add(&ms, getpid(), &again.map, 0), 1);
 	assert_int_equal(modules_at(&ms, 1)->state, MODULE_UNSEEN);
 	assert_int_equal(modules_load(&ms, 1), MODULE_OK);
 	assert_true(modules_at(&ms, 1)->file.cfi.start);
@@ -91,11 +91,11 @@ static void a_file_that_is_replaced(void **state)
 	uint64_t address;
 
 	(void)state;
-	assert_int_equal(modules_add(&ms, getpid(), &a.map), 1);
+	assert_int_equal(modules_add(&ms, getpid(), &a.map, 0), 1);
 	fixture_run("cp two.so new && mv new one.so");
 	b = map_file("one.so");
-	assert_int_equal(modules_add(&ms, getpid(), &b.map), 2);
-	assert_int_equal(modules_add(&ms, getpid(), &a.map), 1);
+	assert_int_equal(modules_add(&ms, getpid(), &b.map, 0), 2);
+	assert_int_equal(modules_add(&ms, getpid(), &a.map, 0), 1);
 	assert_int_equal(modules_load(&ms, 1), MODULE_OK);
 	assert_int_equal(modules_load(&ms, 2), MODULE_OK);
 	assert_true(unwind_file_address(&modules_at(&ms, 1)->file, 0x1000, &address));
@@ -113,12 +113,12 @@ static void a_file_that_is_rewritten(void **state)
 	struct modules ms = { 0 };
 
 	(void)state;
-	assert_int_equal(modules_add(&ms, getpid(), &a.map), 1);
+	assert_int_equal(modules_add(&ms, getpid(), &a.map, 0), 1);
 	assert_int_equal(modules_load(&ms, 1), MODULE_OK);
 	unmap(&a);
 	fixture_run("cat two.so three.so >one.so");
 	b = map_file("one.so");
-	assert_int_equal(modules_add(&ms, getpid(), &b.map), 2);
+	assert_int_equal(modules_add(&ms, getpid(), &b.map, 0), 2);
 	assert_int_equal(modules_at(&ms, 2)->older, 1);
 	modules_fini(&ms);
 	unmap(&b);
@@ -133,20 +133,20 @@ static void only_paths(void **state)
 
 	(void)state;
 	fixture_run("rm one.so && cp three.so new && mv new two.so");
-	assert_int_equal(modules_add(&ms, getpid(), &there.map), 1);
+	assert_int_equal(modules_add(&ms, getpid(), &there.map, 0), 1);
 	assert_int_equal(modules_load(&ms, 1), MODULE_OK);
-	assert_int_equal(modules_add(&ms, getpid(), &gone.map), 2);
+	assert_int_equal(modules_add(&ms, getpid(), &gone.map, 0), 2);
 	assert_int_equal(modules_load(&ms, 2), MODULE_GONE);
-	assert_int_equal(modules_add(&ms, getpid(), &replaced.map), 3);
+	assert_int_equal(modules_add(&ms, getpid(), &replaced.map, 0), 3);
 	assert_int_equal(modules_load(&ms, 3), MODULE_REPLACED);
 	/* the same again, with the same numbers */
-	assert_int_equal(modules_add(&ms, getpid(), &gone.map), 2);
-	assert_int_equal(modules_add(&ms, getpid(), &replaced.map), 3);
+	assert_int_equal(modules_add(&ms, getpid(), &gone.map, 0), 2);
+	assert_int_equal(modules_add(&ms, getpid(), &replaced.map, 0), 3);
 	/* it says of itself that it is not there */
 	deleted.map.ino++;
 	free(deleted.map.path);
 	deleted.map.path = strdup("/no/such (deleted)");
-	assert_int_equal(modules_add(&ms, getpid(), &deleted.map), 4);
+	assert_int_equal(modules_add(&ms, getpid(), &deleted.map, 0), 4);
 	assert_int_equal(modules_load(&ms, 4), MODULE_GONE);
 	modules_fini(&ms);
 	unmap(&gone);
@@ -164,7 +164,7 @@ static void a_deleted_file_is_still_mapped(void **state)
 	fixture_run("rm one.so");
 	free(a.map.path);
 	a.map.path = strdup("/tmp/one.so (deleted)");
-	assert_int_equal(modules_add(&ms, getpid(), &a.map), 1);
+	assert_int_equal(modules_add(&ms, getpid(), &a.map, 0), 1);
 	if (ms.no_map_files) {
 		assert_int_equal(modules_load(&ms, 1), MODULE_GONE);
 		print_message("no right to open what is mapped: CAP_CHECKPOINT_RESTORE\n");
@@ -183,7 +183,7 @@ static void files_that_are_no_programs(void **state)
 	(void)state;
 	fixture_write("text", "nothing that could be code\n", 27);
 	a = map_file("text");
-	assert_int_equal(modules_add(&ms, getpid(), &a.map), 1);
+	assert_int_equal(modules_add(&ms, getpid(), &a.map, 0), 1);
 	assert_int_equal(modules_load(&ms, 1), MODULE_NOT_ELF);
 	assert_int_equal(modules_load(&ms, 1), MODULE_NOT_ELF);
 	modules_fini(&ms);
@@ -207,7 +207,7 @@ static void more_than_may_be_open(void **state)
 	}
 	fds = nr_fds();
 	for (unsigned i = 0; i < ALL; i++) {
-		assert_int_equal(modules_add(&ms, getpid(), &m[i].map), i + 1);
+		assert_int_equal(modules_add(&ms, getpid(), &m[i].map, 0), i + 1);
 		assert_int_equal(modules_load(&ms, i + 1), MODULE_OK);
 		assert_int_equal(modules_load(&ms, 1), MODULE_OK);	/* in use all the time */
 	}
@@ -219,7 +219,7 @@ static void more_than_may_be_open(void **state)
 	}
 	assert_int_equal(ms.cfi_bytes, MODULES_MAX_OPEN * modules_at(&ms, 1)->file.bytes);
 	/* its mapping is met again, or asked for */
-	assert_int_equal(modules_add(&ms, getpid(), &m[1].map), 2);
+	assert_int_equal(modules_add(&ms, getpid(), &m[1].map, 0), 2);
 	assert_true(modules_at(&ms, 2)->fd >= 0);
 	assert_true(modules_reopen(&ms, 3, getpid(), m[2].map.start, m[2].map.end));
 	assert_int_equal(modules_load(&ms, 3), MODULE_OK);

@@ -122,8 +122,11 @@ static int take(void *arg, const struct trace_record *r, const void *tail)
 
 static void drain(struct trace_session *s)
 {
+	uint64_t begin = nanotime();
 	int rc = kernel_source_step(s->source, take, s);
 
+	if (rc >= 0 && s->with_stacks)
+		rc = trace_stacks_until(&s->stacks, begin);
 	if (rc >= 0)
 		return;
 	s->failed = rc;
@@ -365,6 +368,16 @@ static void be_prompt(struct trace_session *s)
 	s->prompt = !errno && s->nice > NICE && !setpriority(PRIO_PROCESS, 0, NICE);
 }
 
+static int follow_mappings(struct trace_session *s, struct err *e)
+{
+	int rc = 0;
+
+	if (s->with_stacks && s->o.map_events)
+		rc = trace_stacks_follow(&s->stacks, s->o.kernel.pids, s->o.kernel.nr_pids,
+					 s->o.command ? s->gate.pid : 0);
+	return rc ? err_set(e, rc, "out of memory") : 0;
+}
+
 int trace_session_open(struct trace_session **out, const struct trace_options *o,
 		       const struct session_sink *to, struct err *e)
 {
@@ -386,6 +399,8 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 		rc = gate_fork(&s->gate, o->command, o->mask, e);
 	if (!rc)
 		rc = watch_processes(s, e);
+	if (!rc)
+		rc = follow_mappings(s, e);
 	if (!rc)
 		rc = open_source(s, e);
 	if (rc) {

@@ -36,6 +36,7 @@ struct trace_options {
 	uint64_t older_ns;		/* kernel objects that are older count apart; 0: not */
 	bool folded;			/* the result as lines of folded stacks */
 	enum trace_sort sort;
+	bool map_events;		/* mappings by the kernel's own records as well */
 	uint64_t top;			/* rows of a table; 0 = all */
 	uint64_t frames;		/* of a stack in text; 0 = all */
 };

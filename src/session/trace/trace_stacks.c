@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "src/base/nanotime.h"
+
 int trace_stacks_init(struct trace_stacks *s)
 {
 	struct symbolizer_options o = { .full = true, .use_cache = true };
@@ -17,8 +19,54 @@ int trace_stacks_init(struct trace_stacks *s)
 	return s->walker && s->names ? 0 : -ENOMEM;
 }
 
+int trace_stacks_follow(struct trace_stacks *s, const pid_t *pids, size_t nr, pid_t command)
+{
+	int rc = map_events_open(&s->events, &s->no_events);
+
+	s->images.told = !rc;
+	s->expected_only = nr || command;
+	for (size_t i = 0; i < nr; i++)
+		images_process(&s->images, pids[i], nanotime());	/* it says why not itself */
+	if (!rc && command)
+		rc = images_expect(&s->images, command);
+	return rc == -ENOMEM ? rc : 0;
+}
+
+static int apply(struct trace_stacks *s, const struct map_event *e)
+{
+	if (!e->exec)
+		return images_mapped(&s->images, e->tgid, &e->map, e->time_ns);
+	return s->expected_only && !images_knows(&s->images, e->tgid)
+		       ? 0
+		       : images_begin(&s->images, e->tgid, e->time_ns);
+}
+
+int trace_stacks_until(struct trace_stacks *s, uint64_t time_ns)
+{
+	const struct map_event *e;
+	int rc = 0;
+
+	if (!s->events)
+		return 0;
+	if (time_ns >= s->drained_ns) {
+		s->drained_ns = nanotime();
+		rc = map_events_drain(s->events);
+	}
+	while (!rc && (e = map_events_next(s->events, time_ns)))
+		rc = apply(s, e);
+	if (s->lost != map_events_lost(s->events)) {
+		s->lost = map_events_lost(s->events);
+		images_doubt(&s->images);
+	}
+	return rc;
+}
+
 int trace_stacks_note(struct trace_stacks *s, const struct trace_record *r)
 {
+	int rc = trace_stacks_until(s, r->time_ns);
+
+	if (rc)
+		return rc;
 	switch (r->kind) {
 	case TRACE_EXEC:
 		return images_exec(&s->images, r->tgid, r->time_ns);
@@ -66,6 +114,7 @@ uint32_t trace_stacks_add(struct trace_stacks *s, const struct trace_record *r, 
 
 void trace_stacks_fini(struct trace_stacks *s)
 {
+	map_events_close(s->events);
 	stack_names_free(s->names);
 	user_stacks_free(s->walker);
 	stack_table_fini(&s->table);

@@ -6,6 +6,7 @@
 #ifndef SESSION_TRACE_TRACE_STACKS_H
 #define SESSION_TRACE_TRACE_STACKS_H
 
+#include "src/kernel/map_events.h"
 #include "src/kernel/user_stack.h"
 #include "src/names/stack_names.h"
 
@@ -14,10 +15,25 @@ struct trace_stacks {
 	struct user_stacks *walker;
 	struct stack_table table;
 	struct stack_names *names;
+	struct map_events *events;	/* NULL: mappings are read from /proc alone */
+	struct err no_events;		/* why */
+	bool expected_only;		/* events of other processes are left out */
+	uint64_t drained_ns;		/* all that happened before is in their queue */
+	uint64_t lost;			/* of them, as far as that was dealt with */
 };
 
 /* 0 or -ENOMEM; trace_stacks_fini() follows in any case. */
 int trace_stacks_init(struct trace_stacks *s);
+
+/*
+ * Have the kernel report mappings from now on: of these processes and of their children, whose
+ * mappings so far are read; none: of all. Of a process that runs `command` (0: none) all follow
+ * from its exec. 0, also where the kernel cannot, or -ENOMEM.
+ */
+int trace_stacks_follow(struct trace_stacks *s, const pid_t *pids, size_t nr, pid_t command);
+
+/* What the kernel has reported up to that time. 0 or -ENOMEM. */
+int trace_stacks_until(struct trace_stacks *s, uint64_t time_ns);
 
 /*
  * All records, in the order in which they come: begins and ends of processes, new mappings. 0 or
