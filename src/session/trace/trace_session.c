@@ -196,6 +196,8 @@ static int hand_over(struct trace_session *s)
 		.stacks = &s->stacks.table,
 		.names = s->stacks.names,
 		.stack_ends = s->with_stacks ? user_stacks_ends(s->stacks.walker) : NULL,
+		.mappings_lost = s->stacks.lost,
+		.no_mappings = s->stacks.no_events.text[0] ? s->stacks.no_events.text : NULL,
 		.before = &s->vmstat[0],
 		.after = &s->vmstat[1],
 		.ksyms = &s->ksyms,

@@ -55,6 +55,10 @@ static void add_stack_fact(struct table *facts, const struct trace_result *t)
 		if (t->stack_ends[i])
 			str_addf(&s, "; of %s %s", fmt_count(t->stack_ends[i]).s,
 				 user_stack_end_text(i));
+	if (t->mappings_lost)
+		str_addf(&s, "; %s of mappings lost", fmt_many(t->mappings_lost, "record").s);
+	if (t->no_mappings)
+		str_addf(&s, "; mappings are known from /proc only: %s", t->no_mappings);
 	facts_text(facts, "stacks", &s);
 	str_fini(&s);
 }
@@ -110,6 +114,7 @@ static void add_record(struct doc *d, const struct trace_result *t)
 			all += t->stack_ends[i];
 		record_count(r, "stacks", all);
 		record_count(r, "complete_stacks", t->stack_ends[USER_STACK_COMPLETE]);
+		record_count(r, "mappings_lost", t->mappings_lost);
 	}
 	doc_add(d, r);
 }

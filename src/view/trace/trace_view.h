@@ -29,6 +29,8 @@ struct trace_result {
 	const struct stack_table *stacks;
 	struct stack_names *names;
 	const uint64_t *stack_ends;	/* how many of all stacks ended so: enum user_stack_end */
+	uint64_t mappings_lost;		/* the kernel's records of them that had no room */
+	const char *no_mappings;	/* why there are no such records; NULL: there are */
 	/* the machine's counters as the time began and ended; empty: not known */
 	const struct vmstat *before, *after;
 	struct ksyms *ksyms;		/* names of the kernel's functions; NULL: none */
