@@ -366,7 +366,7 @@ const char *user_stack_end_text(enum user_stack_end end)
 		[USER_STACK_NO_RULE] = "code without unwind information",
 		[USER_STACK_NO_MODULE] = "no code is known to be there",
 		[USER_STACK_ANONYMOUS] = "code made at run time",
-		[USER_STACK_FILE] = "the file of the code is gone, replaced, damaged or out of reach",
+		[USER_STACK_FILE] = "its file is gone, replaced, damaged or out of reach",
 		[USER_STACK_ENDED] = "the process ended before its mappings were read",
 		[USER_STACK_DENIED] = "the process's mappings may not be read",
 		[USER_STACK_DEEP] = "more than 128 frames",

@@ -33,7 +33,7 @@ enum user_stack_end {
 	USER_STACK_NO_RULE,	/* code without unwind information */
 	USER_STACK_NO_MODULE,	/* no code is known to be there */
 	USER_STACK_ANONYMOUS,	/* code made at run time (JIT) */
-	USER_STACK_FILE,	/* the file of that code is gone, replaced, damaged, or out of reach */
+	USER_STACK_FILE,	/* its file is gone, replaced, damaged, or out of reach */
 	USER_STACK_ENDED,	/* the process ended before its mappings were read */
 	USER_STACK_DENIED,	/* its mappings may not be read */
 	USER_STACK_DEEP,	/* more than USER_STACK_MAX_FRAMES */
