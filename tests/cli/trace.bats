@@ -61,7 +61,7 @@ setup() { needs_bpf; }
 	run -3 "$PMM" trace mmap -s --sort bytes --top 1 --frames 2 -- "$PROG/trace_calls" 5 wait
 	sed -n '/^Stacks/,$p' <<<"$output" >"$T/stacks"
 	[ "$(grep -c -E '^ {20,}' "$T/stacks")" -eq 3 ] || { cat "$T/stacks"; return 1; }
-	grep -q '^ *mremap *5  *15.0 MiB  calls ' "$T/stacks"
+	grep -q '^ *munmap *5  *15.0 MiB  calls ' "$T/stacks"
 	grep -q '^ *calls (trace_calls.c:[0-9]*)$' "$T/stacks"
 	grep -q '^ *\.\.\. 4 more callers$' "$T/stacks"
 }
