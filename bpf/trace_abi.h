@@ -90,7 +90,7 @@ enum trace_kind {
 
 	/* stack */
 	TRACE_STACK_GROWTH,	/* address, ip, bytes below the stack's former end */
-	TRACE_SEGV,		/* address, ip, signal code */
+	TRACE_SEGV,		/* address, stack pointer, signal, its code as int64 */
 
 	/* kernel */
 	TRACE_KERNEL_ALLOC,	/* address, bytes, caller, enum kmem_sort; from min_bytes on */

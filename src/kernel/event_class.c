@@ -37,6 +37,9 @@ const struct event_class_info event_classes[EVENT_NR_CLASSES] = {
 			"whom the OOM killer chooses, who asked for memory, the limit that was "
 			"reached, and the minute before",
 			"oomkill", GROUP(OOM) },
+	[EVENT_STACK] = { "stack",
+			  "segmentation faults, and which of them are stack overflows", "",
+			  GROUP(STACK) },
 	[EVENT_LIFE] = { "life",
 			 "programs executed, processes and threads that begin and end, new names, "
 			 "OOM scores",
@@ -67,6 +70,7 @@ const struct trace_kind_info trace_kinds[TRACE_NR_KINDS] = {
 	[TRACE_UNLINK] = { "unlink", EVENT_FILES, true, -1, -1 },
 	[TRACE_MKDIR] = { "mkdir", EVENT_FILES, true, -1, -1 },
 	[TRACE_RENAME_FILE] = { "rename_file", EVENT_FILES, true, -1, -1 },
+	[TRACE_SEGV] = { "segv", EVENT_STACK, false, -1, -1 },
 	[TRACE_MMAP] = { "mmap", EVENT_MMAP, true, -1, 1 },
 	[TRACE_MUNMAP] = { "munmap", EVENT_MMAP, true, -1, 1 },
 	[TRACE_MREMAP] = { "mremap", EVENT_MMAP, true, -1, 2 },

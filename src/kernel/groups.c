@@ -27,6 +27,7 @@ OBJECT(migrate);
 OBJECT(thp);
 OBJECT(oom);
 OBJECT(files);
+OBJECT(stack);
 OBJECT(kmem);
 OBJECT(rss);
 OBJECT(cache);
@@ -56,6 +57,7 @@ const struct kernel_group_info kernel_groups[KERNEL_NR_GROUPS] = {
 	[KERNEL_COMPACTION] = { EMBEDDED(compaction), .varying = "mm_compaction_end" },
 	[KERNEL_MIGRATE] = { EMBEDDED(migrate), .varying = "mm_migrate_pages" },
 	[KERNEL_THP] = { EMBEDDED(thp), .varying = "mm_khugepaged_scan_pmd" },
+	[KERNEL_STACK] = { EMBEDDED(stack) },
 	[KERNEL_FILES] = { EMBEDDED(files) },
 	[KERNEL_OOM] = { EMBEDDED(oom), .varying = "mark_victim" },
 	[KERNEL_KMEM] = { EMBEDDED(kmem), .spare = kmem_spare },

@@ -24,6 +24,8 @@ static const struct {
 	{ TRACE_RSS, trace_describe_rss },
 	{ TRACE_CACHE_REMOVE, trace_describe_cache },
 	{ TRACE_RENAME_FILE, trace_describe_file },
+	{ TRACE_STACK_GROWTH, NULL },
+	{ TRACE_SEGV, trace_describe_segv },
 	{ TRACE_KERNEL_ALLOC, trace_describe_kernel },
 };
 
