@@ -42,6 +42,8 @@ struct trace_session {
 	uint64_t since_ns;
 	struct trace_counts counted[TRACE_NR_KINDS];
 	uint64_t missed[KERNEL_NR_GROUPS];
+	uint64_t ended[USER_STACK_NR_ENDS], ends[USER_STACK_NR_ENDS];
+	bool said;			/* a result was handed over */
 	int status;			/* of the program, -1 = not known */
 	int nice;			/* as it was, if `prompt` */
 	bool prompt, ending;
@@ -150,6 +152,12 @@ static void read_counts(struct trace_session *s, struct trace_counts *counts,
 			.unpaired = now[i].unpaired - s->counted[i].unpaired,
 		};
 	memcpy(s->counted, now, sizeof(now));
+	for (int i = 0; s->with_stacks && i < USER_STACK_NR_ENDS; i++) {
+		uint64_t ended = user_stacks_ends(s->stacks.walker)[i];
+
+		s->ends[i] = ended - s->ended[i];
+		s->ended[i] = ended;
+	}
 	for (int i = 0; i < KERNEL_NR_GROUPS; i++) {
 		uint64_t before = s->missed[i];
 
@@ -195,7 +203,7 @@ static int hand_over(struct trace_session *s)
 		.rows = s->rows,
 		.stacks = &s->stacks.table,
 		.names = s->stacks.names,
-		.stack_ends = s->with_stacks ? user_stacks_ends(s->stacks.walker) : NULL,
+		.stack_ends = s->with_stacks ? s->ends : NULL,
 		.mappings_lost = s->stacks.lost,
 		.no_mappings = s->stacks.no_events.text[0] ? s->stacks.no_events.text : NULL,
 		.before = &s->vmstat[0],
@@ -231,7 +239,8 @@ static int hand_over(struct trace_session *s)
 	if (!rc)
 		rc = doc_error(&d);
 	if (!rc)
-		rc = session_document(s->to, &d, s->o.lines);
+		rc = session_document(s->to, &d, s->o.lines || s->said);
+	s->said = true;
 	doc_fini(&d);
 	return rc;
 }
