@@ -66,6 +66,13 @@ setup() { needs_bpf; }
 	grep -q '^ *\.\.\. 4 more callers$' "$T/stacks"
 }
 
+@test "a result for each interval has what happened in it" {
+	traced 0 mmap --summary --interval 0.2 -- sh -c '"$0" 10; sleep 0.3; "$0" 20; sleep 0.3' "$PROG/trace_calls"
+	jq -s -e 'length >= 3 and all(.coverage.stacks == .coverage.seen and .coverage.seen == ([.events[].count] | add // 0))' "$T/out"
+	# 11 and 21, whichever intervals they fall into
+	[ "$(jq -s '[.[].events[] | select(.event == "mremap") | .count] | add' "$T/out")" -eq 32 ]
+}
+
 @test "who begins, executes and ends" {
 	traced 0 life -- sh -c 'sh -c "exit 7"; :'
 	[ "$(count exec '.file | endswith("/sh")')" -eq 2 ]
