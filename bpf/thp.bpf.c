@@ -116,7 +116,7 @@ static __always_inline int collapse(struct mm_struct *mm, const struct scanned *
 {
 	struct task_struct *owner;
 	struct trace_record *r;
-	struct trace_task t;
+	struct trace_task t = { 0 };
 	u32 tgid;
 
 	if (!trace_recorded(s->kind))
