@@ -49,10 +49,11 @@ enum trace_kind {
 	TRACE_SWAP_IN,		/* address, ip */
 
 	/* reclaim */
-	TRACE_RECLAIM,		/* direct: ns, bytes reclaimed, order, gfp */
-	TRACE_RECLAIM_MEMCG,	/* ns, bytes reclaimed, order, gfp */
-	TRACE_RECLAIM_SOFT,	/* over a group's soft limit: ns, bytes reclaimed, order, gfp */
-	TRACE_RECLAIM_NODE,	/* ns, bytes reclaimed, order, gfp, node */
+	/* ns, bytes reclaimed, order, gfp, node; a[5] bytes free as pmm reads the record, or 0 */
+	TRACE_RECLAIM,		/* direct; no node */
+	TRACE_RECLAIM_MEMCG,	/* no node */
+	TRACE_RECLAIM_SOFT,	/* over a group's soft limit; no node */
+	TRACE_RECLAIM_NODE,
 	TRACE_SHRINK,		/* ns, objects freed, shrinker's function, objects asked for */
 	TRACE_KSWAPD_WAKE,	/* node, order */
 	TRACE_KSWAPD_SLEEP,	/* node */

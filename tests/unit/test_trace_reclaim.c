@@ -92,11 +92,13 @@ static void line_is(struct trace_record r, const char *text, const char *json)
 
 static void test_reclaim_lines(void **state)
 {
+	struct trace_record r = record(TRACE_RECLAIM, 1500000, 131072, 3, 0xcc0, 0);
+
 	(void)state;
-	line_is(record(TRACE_RECLAIM, 1500000, 131072, 3, 0xcc0, 0),
-		"1.50 ms waited, 128 KiB reclaimed, order 3, GFP_KERNEL\n",
+	r.a[5] = 1 << 20;
+	line_is(r, "1.50 ms waited, 128 KiB reclaimed, order 3, 1.00 MiB free, GFP_KERNEL\n",
 		"\"latency_ns\": 1500000, \"reclaimed_bytes\": 131072, \"order\": 3, "
-		"\"gfp\": \"GFP_KERNEL\"");
+		"\"free_bytes\": 1048576, \"gfp\": \"GFP_KERNEL\"");
 	line_is(record(TRACE_RECLAIM_NODE, 1000, 0, 0, 0xcc0, 2),
 		"1.00 us waited, 0 B reclaimed, order 0 on node 2, GFP_KERNEL\n", "\"node\": 2");
 	line_is(record(TRACE_SHRINK, 2000, 5, 0xffffffff81000000, 10, 0),

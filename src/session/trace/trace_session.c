@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 
 #include "src/base/nanotime.h"
 #include "src/document/event.h"
@@ -58,16 +59,28 @@ static bool is_asked_for(const struct trace_session *s, const struct trace_recor
 	return trace_kinds[r->kind].name && s->o.classes >> trace_kinds[r->kind].event & 1;
 }
 
+/* What reclaim works against; the kernel's program cannot read it. 0: not known. */
+static uint64_t free_bytes(void)
+{
+	struct sysinfo now;
+
+	return sysinfo(&now) ? 0 : (uint64_t)now.freeram * now.mem_unit;
+}
+
 static int say(struct trace_session *s, const struct trace_record *r, const void *tail,
 	       uint32_t stack)
 {
+	struct trace_record completed = *r;
 	struct event e = { 0 };
 	int rc;
 
 	memset(s->tail, 0, sizeof(s->tail));
 	if (r->flags & TRACE_TEXT && r->tail_bytes <= TRACE_TEXT_MAX)
 		memcpy(s->tail, tail, r->tail_bytes);
-	trace_line(&e, r, trace_paths_has(r) ? trace_paths_find(&s->files, s->source, r) : s->tail,
+	if (r->kind >= TRACE_RECLAIM && r->kind <= TRACE_RECLAIM_NODE)
+		completed.a[5] = free_bytes();
+	trace_line(&e, &completed,
+		   trace_paths_has(r) ? trace_paths_find(&s->files, s->source, r) : s->tail,
 		   s->start_ns, &s->stacks.table, s->stacks.names, stack);
 	rc = session_event(s->to, &e);
 	event_fini(&e);

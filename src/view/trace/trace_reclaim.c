@@ -27,6 +27,10 @@ static void describe_wait(struct str *text, struct event *e, const struct trace_
 		 fmt_bytes(r->a[1]).s, (long long)r->a[2]);
 	if (r->kind == TRACE_RECLAIM_NODE)
 		str_addf(text, " on node %llu", (unsigned long long)r->a[4]);
+	if (r->a[5]) {
+		event_u64(e, "free_bytes", UNIT_BYTES, r->a[5]);
+		str_addf(text, ", %s free", fmt_bytes(r->a[5]).s);
+	}
 	add_gfp(text, e, r->a[3]);
 }
 
