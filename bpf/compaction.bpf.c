@@ -57,7 +57,7 @@ int compaction_begin(u64 *c)
 	if (!trace_recorded(TRACE_COMPACTION) || !trace_wanted(&t))
 		return 0;
 	if (config.nr_args == ARGS_5_10)
-		begin_5_10(WAIT_ARGUMENT(c, 4) & 1);
+		begin_5_10(TRACE_ARGUMENT(c, 4) & 1);
 	else
 		wait_begin(TRACE_COMPACTION, (s64)BPF_CORE_READ(cc, order),
 			   BPF_CORE_READ(cc, gfp_mask), BPF_CORE_READ(cc, mode));
@@ -82,9 +82,9 @@ int compaction_end(u64 *c)
 	if (!long_enough(start.ns))
 		return 0;
 	if (config.nr_args == ARGS_5_10)
-		status = WAIT_ARGUMENT(c, 5);
+		status = TRACE_ARGUMENT(c, 5);
 	else
-		status = WAIT_ARGUMENT(c, 4);
+		status = TRACE_ARGUMENT(c, 4);
 	room = trace_room(&t, TRACE_COMPACTION);
 	if (!room)
 		return 0;

@@ -52,16 +52,7 @@ struct kmem_cache {
 	const char *name;
 } KERNEL_TYPE;
 
-/*
- * Argument n of a raw tracepoint, by a load that clang cannot merge with another one: the verifier
- * wants a constant offset.
- */
-#define ARGUMENT(ctx, n)                                                                           \
-	({                                                                                         \
-		u64 value_;                                                                        \
-		asm volatile("%0 = *(u64 *)(%1 + %2)" : "=r"(value_) : "r"(ctx), "i"((n) * 8));    \
-		value_;                                                                            \
-	})
+#define ARGUMENT TRACE_ARGUMENT
 
 #define KMEM_COUNT(sort_, member)                                                                  \
 	do {                                                                                       \

@@ -31,11 +31,11 @@ static __always_inline struct moved how(u64 *c)
 	struct moved m;
 
 	if (config.nr_args >= ARGS_SPLIT) {
-		m.mode = WAIT_ARGUMENT(c, 6);
-		m.reason = WAIT_ARGUMENT(c, 7);
+		m.mode = TRACE_ARGUMENT(c, 6);
+		m.reason = TRACE_ARGUMENT(c, 7);
 	} else {
-		m.mode = WAIT_ARGUMENT(c, 5);
-		m.reason = WAIT_ARGUMENT(c, 6);
+		m.mode = TRACE_ARGUMENT(c, 5);
+		m.reason = TRACE_ARGUMENT(c, 6);
 	}
 	return m;
 }

@@ -4,7 +4,7 @@
  * madvise(MADV_COLLAPSE). The kernel has no tracepoint for a huge page fault; its allocation is
  * one of that order with these flags, in a process that does not collapse.
  */
-#include "bpf/waits.h"
+#include "bpf/user_regs.h"
 
 #include "bpf/huge_abi.h"
 
@@ -72,7 +72,7 @@ int thp_alloc(u64 *c)
 		return 0;
 	if (is_tried_again(c[0], c[2]))
 		return 0;
-	if (!trace_recorded(TRACE_HUGE_FAULT) || is_kernel_thread() || !trace_wanted(&t))
+	if (!trace_recorded(TRACE_HUGE_FAULT) || trace_kernel_thread() || !trace_wanted(&t))
 		return 0;
 	regs = trace_user_regs();
 	if (is_collapsing(regs))
@@ -101,7 +101,7 @@ static __always_inline bool wanted_owner(struct trace_task *t, struct task_struc
 {
 	if (trace_wanted(t))
 		return true;
-	if (config.filters & (TRACE_ONLY_UID | TRACE_ONLY_COMM) || !is_kernel_thread())
+	if (config.filters & (TRACE_ONLY_UID | TRACE_ONLY_COMM) || !trace_kernel_thread())
 		return false;
 	if (config.filters & TRACE_ONLY_TARGETS && !bpf_map_lookup_elem(&targets, &tgid))
 		return false;
@@ -131,7 +131,7 @@ static __always_inline int collapse(struct mm_struct *mm, const struct scanned *
 		return 0;
 	r->a[0] = status_of(s->status);
 	r->a[1] = tgid;
-	r->a[2] = !is_kernel_thread();
+	r->a[2] = !trace_kernel_thread();
 	r->a[3] = s->file;
 	r->a[4] = s->unmapped;
 	trace_end(r);
@@ -144,11 +144,11 @@ int thp_scan(u64 *c)
 	struct scanned s = { .kind = TRACE_KHUGEPAGED };
 
 	if (config.nr_args == ARGS_FOLIO) {
-		s.status = WAIT_ARGUMENT(c, 4);
-		s.unmapped = (u32)WAIT_ARGUMENT(c, 5);
+		s.status = TRACE_ARGUMENT(c, 4);
+		s.unmapped = (u32)TRACE_ARGUMENT(c, 5);
 	} else {
-		s.status = WAIT_ARGUMENT(c, 5);
-		s.unmapped = (u32)WAIT_ARGUMENT(c, 6);
+		s.status = TRACE_ARGUMENT(c, 5);
+		s.unmapped = (u32)TRACE_ARGUMENT(c, 6);
 	}
 	return collapse((void *)c[0], &s);
 }

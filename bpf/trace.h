@@ -32,6 +32,17 @@
 
 char trace_license[] SEC("license") = "GPL";
 
+/*
+ * Argument n of a raw tracepoint, by a load that clang cannot merge with another one: the verifier
+ * wants a constant offset.
+ */
+#define TRACE_ARGUMENT(ctx, n)                                                                     \
+	({                                                                                         \
+		u64 value_;                                                                        \
+		asm volatile("%0 = *(u64 *)(%1 + %2)" : "=r"(value_) : "r"(ctx), "i"((n) * 8));    \
+		value_;                                                                            \
+	})
+
 /* Sizes of the shared tables are the loader's affair. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

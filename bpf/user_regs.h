@@ -10,6 +10,15 @@ enum bpf_func_id___here {
 	BPF_FUNC_task_pt_regs___here = 175,
 };
 
+#define PF_KTHREAD	0x00200000	/* include/linux/sched.h */
+
+static __always_inline bool trace_kernel_thread(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, flags) & PF_KTHREAD;
+}
+
 #define KERNEL_STACK_BYTES	16384	/* THREAD_SIZE of x86-64 */
 
 /*

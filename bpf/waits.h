@@ -10,8 +10,6 @@
 
 #define WAITS_MAX	8192	/* threads that wait at the same time */
 
-#define PF_KTHREAD	0x00200000	/* include/linux/sched.h */
-
 struct wait_key {
 	u32 tid;		/* of the first pid namespace */
 	u32 kind;
@@ -28,17 +26,6 @@ struct {
 	__type(key, struct wait_key);
 	__type(value, struct wait_start);
 } waits SEC(".maps");
-
-/*
- * Argument n of a raw tracepoint where it depends on the kernel which one is meant: clang would
- * merge two plain loads into one at a variable offset, which the verifier refuses.
- */
-#define WAIT_ARGUMENT(ctx, n)                                                                      \
-	({                                                                                         \
-		u64 value_;                                                                        \
-		asm volatile("%0 = *(u64 *)(%1 + %2)" : "=r"(value_) : "r"(ctx), "i"((n) * 8));    \
-		value_;                                                                            \
-	})
 
 static __always_inline struct wait_key wait_key(u32 kind)
 {
@@ -69,17 +56,10 @@ static __always_inline bool wait_end(u32 kind, struct wait_start *start)
 	return true;
 }
 
-static __always_inline bool is_kernel_thread(void)
-{
-	struct task_struct *task = (void *)bpf_get_current_task();
-
-	return BPF_CORE_READ(task, flags) & PF_KTHREAD;
-}
-
 /* Hand over a record with the user stack, if there is one. */
 static __always_inline void send_waiter(struct trace_room *room)
 {
-	if (is_kernel_thread())
+	if (trace_kernel_thread())
 		trace_send(room, sizeof(room->r));
 	else
 		trace_send_stack(room, trace_user_regs());
