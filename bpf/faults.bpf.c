@@ -39,7 +39,10 @@ struct {
 
 /* ---- areas that are remembered ---- */
 
-/* Another number whenever mappings have changed; odd: somebody is changing them. */
+/*
+ * Another number whenever mappings have changed; odd: they may have changed all the same. Before
+ * Linux 6.4 it is made of their sizes.
+ */
 static __always_inline u32 seq_of(struct mm_struct *mm)
 {
 	struct mm_struct___seqcount *counted = (void *)mm;
@@ -49,10 +52,11 @@ static __always_inline u32 seq_of(struct mm_struct *mm)
 		return counted->mm_lock_seq.sequence;
 	if (bpf_core_field_exists(number->mm_lock_seq))
 		return (u32)number->mm_lock_seq * 2;
-	return 1;
+	return (mm->total_vm * 3 + mm->data_vm * 5 + mm->exec_vm * 7 + mm->map_count * 11) * 2 + 1;
 }
 
-static __always_inline bool in_use(struct vm_area_struct *vma)
+/* `same`: the number of the mappings has not changed. Before 6.4 that must do. */
+static __always_inline bool in_use(struct vm_area_struct *vma, bool same)
 {
 	struct vm_area_struct___count *count = (void *)vma;
 	struct vm_area_struct___flag *flag = (void *)vma;
@@ -61,7 +65,7 @@ static __always_inline bool in_use(struct vm_area_struct *vma)
 		return BPF_CORE_READ(count, vm_refcnt.refs.counter) != 0;
 	if (bpf_core_field_exists(flag->detached))
 		return !BPF_CORE_READ(flag, detached);
-	return true;
+	return same;
 }
 
 /* Is it the area that it was? Its ends may have changed. */
@@ -71,7 +75,7 @@ static __always_inline bool area_refresh(struct area *a, u64 mm, u32 seq)
 	u64 start = BPF_CORE_READ(vma, vm_start);
 
 	if ((u64)BPF_CORE_READ(vma, vm_mm) != mm || (u64)BPF_CORE_READ(vma, vm_file) != a->file ||
-	    area_flags(vma) != a->flags || !in_use(vma)) {
+	    area_flags(vma) != a->flags || !in_use(vma, a->seq == seq)) {
 		a->end = 0;
 		a->start = 0;
 		return false;

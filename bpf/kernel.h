@@ -114,6 +114,8 @@ struct mm_struct {
 	struct task_struct *owner;
 	unsigned long total_vm, hiwater_rss;
 	unsigned long task_size, start_brk, brk, start_stack, arg_start, arg_end;
+	unsigned long data_vm, exec_vm;
+	int map_count;
 } KERNEL_TYPE;
 
 /* Changes whenever mappings change: a number from Linux 6.4 on, a seqcount_t from 6.13 on. */

@@ -89,7 +89,16 @@ adds_up() {
 	adds_up
 }
 
-@test "a file that is gone, in a directory below a mount" {
+@test "a file below a mount" {
+	mountpoint -q /dev/shm || skip "/dev/shm is no mount"
+	local file
+	file=$(mktemp /dev/shm/pmm-test-XXXXXX)
+	touched shared_file 20 "$file"
+	rm "$file"
+	[ "$(among fault '.memory == "shared_memory" and .file == "'"$file"'"')" -eq 20 ]
+}
+
+@test "a file that is gone" {
 	mkdir -p "$T/a/b"
 	traced 0 faults --sample 1 --stack-size 0 -- sh -c "'$PROG/trace_faults' shared_file 10 '$T/a/b/c'; rm '$T/a/b/c'"
 	[ "$(result '.fault_files[] | select(.file == "'"$T"'/a/b/c") | .faults')" -eq 10 ]

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "src/base/nanotime.h"
+#include "src/kernel/fault_area.h"
 
 int trace_stacks_init(struct trace_stacks *s)
 {
@@ -83,12 +84,14 @@ int trace_stacks_note(struct trace_stacks *s, const struct trace_record *r)
 	}
 }
 
-static enum user_stack_at at_of(uint32_t kind)
+/* A fault of the kernel for a system call is after that call. */
+static enum user_stack_at at_of(const struct trace_record *r)
 {
-	switch (kind) {
+	switch (r->kind) {
 	case TRACE_FAULT:
 	case TRACE_FAULT_MAJOR:
 	case TRACE_SWAP_IN:
+		return r->a[2] & TRACE_FAULT_USER ? USER_STACK_AT_FAULT : USER_STACK_AFTER_CALL;
 	case TRACE_STACK_GROWTH:
 	case TRACE_SEGV:
 		return USER_STACK_AT_FAULT;
@@ -99,7 +102,7 @@ static enum user_stack_at at_of(uint32_t kind)
 
 uint32_t trace_stacks_add(struct trace_stacks *s, const struct trace_record *r, const void *tail)
 {
-	struct user_stack_copy copy = { .at = at_of(r->kind) };
+	struct user_stack_copy copy = { .at = at_of(r) };
 	struct user_stack stack;
 
 	if (!(r->flags & TRACE_STACK))
