@@ -323,7 +323,7 @@ static const char *two_texts(const char *first, const char *second, size_t bytes
 
 static void test_lines_of_files(void **state)
 {
-	struct trace_record cut = call(TRACE_UNLINK, A(1, 0, 0, 0, 0, -(uint64_t)ENOTEMPTY));
+	struct trace_record r, cut = call(TRACE_UNLINK, A(1, 0, 0, 0, 0, -(uint64_t)ENOTEMPTY));
 
 	(void)state;
 	line_is(call(TRACE_OPEN, A(0, 01101, 0644, 0, 0, 3)), "log",
@@ -337,6 +337,12 @@ static void test_lines_of_files(void **state)
 	cut.flags = TRACE_CUT;
 	line_is(cut, "d", LINE("unlink     ", "d (a directory) failed: ENOTEMPTY"),
 		"\"path\": \"d\", \"path_cut\": true, \"directory\": true");
+	/* what a terminal must not see */
+	r = call(TRACE_MKDIR, A(0, 0, 0750));
+	memcpy(r.comm, "v\033m\n", 5);
+	line_is(r, "a\033[31m\nb\x9b",
+		"    0.000500  v\\x1bm\\x0a 7 mkdir a\\x1b[31m\\x0ab\\x9b mode 750\n",
+		"\"path\": \"a\\u001b[31m\\nb");
 	line_is(call(TRACE_MKDIR, A(0, 0, 0750)), "d", LINE("mkdir      ", "d mode 750"),
 		"\"mode\": 488");
 	line_is(call(TRACE_RENAME_FILE, A(0)), two_texts("old", "new", 3),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/utf8.h"
 #include "src/view/trace/trace_stack.h"
 
 #define COLUMNS "%12s  %-15s %7s  %-15s %s\n"
@@ -59,7 +60,7 @@ void trace_line(struct event *e, const struct trace_record *r, const char *tail,
 {
 	uint64_t since = r->time_ns > start_ns ? r->time_ns - start_ns : 0;
 	char comm[TRACE_COMM_BYTES + 1], time[32], pid[16];
-	struct str text = STR_INIT;
+	struct str text = STR_INIT, name = STR_INIT, clean = STR_INIT;
 
 	snprintf(comm, sizeof(comm), "%.*s", TRACE_COMM_BYTES, r->comm);
 	snprintf(time, sizeof(time), "%llu.%06llu", (unsigned long long)(since / 1000000000),
@@ -77,7 +78,12 @@ void trace_line(struct event *e, const struct trace_record *r, const char *tail,
 	describe(&text, e, r, tail);
 	if (number)
 		trace_stack_event(e, &text, stacks, names, number);
-	str_addf(&e->text, COLUMNS, time, comm, pid, trace_kinds[r->kind].name, str_text(&text));
-	e->failed |= str_error(&text) != 0;
+	utf8_add_clean(&name, comm);
+	utf8_add_clean(&clean, str_text(&text));
+	str_addf(&e->text, COLUMNS, time, str_text(&name), pid, trace_kinds[r->kind].name,
+		 str_text(&clean));
+	e->failed |= str_error(&text) || str_error(&name) || str_error(&clean);
+	str_fini(&clean);
+	str_fini(&name);
 	str_fini(&text);
 }

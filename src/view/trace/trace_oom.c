@@ -3,6 +3,7 @@
 #include "src/view/trace/trace_oom.h"
 
 #include "src/base/fmt.h"
+#include "src/base/utf8.h"
 #include "src/view/trace/trace_line.h"
 
 static void describe_victim(struct str *text, struct event *e, const struct trace_record *r,
@@ -69,7 +70,9 @@ static void add_group(struct event *e, const struct memcg *g)
 	if (g->limit_bytes != MEMCG_NO_LIMIT)
 		event_u64(e, "limit_bytes", UNIT_BYTES, g->limit_bytes);
 	event_u64(e, "usage_bytes", UNIT_BYTES, g->usage_bytes);
-	str_addf(&e->text, "  control group %s: ", g->path);
+	str_add(&e->text, "  control group ");
+	utf8_add_clean(&e->text, g->path);
+	str_add(&e->text, ": ");
 	if (g->limit_bytes == MEMCG_NO_LIMIT)
 		str_add(&e->text, "no limit of its own");
 	else
