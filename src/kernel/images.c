@@ -450,11 +450,6 @@ bool images_knows(const struct images *im, pid_t tgid)
 	return process_known(im, tgid);
 }
 
-int images_expect(struct images *im, pid_t tgid)
-{
-	return process_get(im, tgid) ? 0 : -ENOMEM;
-}
-
 struct image_process *images_process(struct images *im, pid_t tgid, uint64_t time_ns)
 {
 	struct image_process *p = process_get(im, tgid);

@@ -102,9 +102,8 @@ int images_mapped(struct images *im, pid_t tgid, const struct proc_map *map, uin
 /* Such records were lost: what runs is read again when it is needed. */
 void images_doubt(struct images *im);
 
-/* Is anything known of it? images_expect(): it is from now on. 0 or -ENOMEM. */
+/* Is anything known of it? */
 bool images_knows(const struct images *im, pid_t tgid);
-int images_expect(struct images *im, pid_t tgid);
 
 /* A process, for many look-ups at one time. Valid until the next call of another of these. */
 struct image_process *images_process(struct images *im, pid_t tgid, uint64_t time_ns);

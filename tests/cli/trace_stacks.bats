@@ -29,6 +29,14 @@ moves() { jq -c "select(.event == \"mremap\" and .command == \"$1\") | [.stack_e
 	all_complete
 }
 
+@test "page faults from the first instruction on" {
+	traced 0 faults -- ls "$T"
+	result '.coverage | "\(.stacks) stacks, \(.complete_stacks) complete"'
+	result '.coverage | .stacks >= 50 and .complete_stacks * 100 >= .stacks * 94' | grep -qx true
+	# before it executes, the command is a copy of pmm
+	[ "$(count fault '.stack_end == "unknown_code"')" -le 4 ]
+}
+
 @test "a stripped program, and a static one" {
 	strip -o "$T/trace_calls" "$PROG/trace_calls"
 	traced 3 mmap -- "$T/trace_calls" 5

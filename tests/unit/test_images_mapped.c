@@ -153,6 +153,12 @@ static void files_that_changed(void **state)
 	assert_int_equal(find(AT, now + 1).miss, IMAGE_FILE);
 	assert_int_equal(modules_at(&im.modules, 1)->state, MODULE_REPLACED);
 	fixture_run("rm three.so");
+	/* another file is at its path */
+	assert_int_equal(images_mapped(&im, gone, &(struct proc_map){
+		.start = AT, .end = AT + 4096, .ino = 4711, .dev_major = 8,
+		.path = (char *)fixture_path("one.so"), .perms = PROC_MAP_EXEC }, now + 1), 0);
+	assert_int_equal(modules_at(&im.modules, find(AT, now + 1).module)->state,
+			 MODULE_REPLACED);
 	mapped("one.so", AT, 1, now + 1);
 	assert_string_equal(path_at(AT, now + 2), "one.so");
 	assert_int_equal(images_mapped(&im, gone, &(struct proc_map){

@@ -392,14 +392,13 @@ static void be_prompt(struct trace_session *s)
 	s->prompt = !errno && s->nice > NICE && !setpriority(PRIO_PROCESS, 0, NICE);
 }
 
-static int follow_mappings(struct trace_session *s, struct err *e)
+/* Until it executes, the command is a copy of ours. */
+static void follow_mappings(struct trace_session *s)
 {
-	int rc = 0;
-
-	if (s->with_stacks && s->o.map_events)
-		rc = trace_stacks_follow(&s->stacks, s->o.kernel.pids, s->o.kernel.nr_pids,
-					 s->o.command ? s->gate.pid : 0);
-	return rc ? err_set(e, rc, "out of memory") : 0;
+	if (s->o.command)
+		trace_stacks_follow(&s->stacks, &s->gate.pid, 1);
+	else
+		trace_stacks_follow(&s->stacks, s->o.kernel.pids, s->o.kernel.nr_pids);
 }
 
 int trace_session_open(struct trace_session **out, const struct trace_options *o,
@@ -424,13 +423,13 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 	if (!rc)
 		rc = watch_processes(s, e);
 	if (!rc)
-		rc = follow_mappings(s, e);
-	if (!rc)
 		rc = open_source(s, e);
 	if (rc) {
 		trace_session_close(s);
 		return rc;
 	}
+	if (s->with_stacks && o->map_events)
+		follow_mappings(s);	/* last: nothing empties its rings before the run */
 	if (o->classes >> EVENT_KERNEL & 1)
 		trace_kernel_start(&s->kernel, &o->kernel, to);
 	be_prompt(s);			/* the command has been forked by now, and is as we were */

@@ -20,17 +20,12 @@ int trace_stacks_init(struct trace_stacks *s)
 	return s->walker && s->names ? 0 : -ENOMEM;
 }
 
-int trace_stacks_follow(struct trace_stacks *s, const pid_t *pids, size_t nr, pid_t command)
+void trace_stacks_follow(struct trace_stacks *s, const pid_t *pids, size_t nr)
 {
-	int rc = map_events_open(&s->events, &s->no_events);
-
-	s->images.told = !rc;
-	s->expected_only = nr || command;
+	s->images.told = !map_events_open(&s->events, &s->no_events);
+	s->expected_only = nr;
 	for (size_t i = 0; i < nr; i++)
 		images_process(&s->images, pids[i], nanotime());	/* it says why not itself */
-	if (!rc && command)
-		rc = images_expect(&s->images, command);
-	return rc == -ENOMEM ? rc : 0;
 }
 
 static int apply(struct trace_stacks *s, const struct map_event *e)

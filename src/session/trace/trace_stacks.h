@@ -27,10 +27,9 @@ int trace_stacks_init(struct trace_stacks *s);
 
 /*
  * Have the kernel report mappings from now on: of these processes and of their children, whose
- * mappings so far are read; none: of all. Of a process that runs `command` (0: none) all follow
- * from its exec. 0, also where the kernel cannot, or -ENOMEM.
+ * mappings so far are read; none: of all. Where the kernel cannot, s->no_events says why.
  */
-int trace_stacks_follow(struct trace_stacks *s, const pid_t *pids, size_t nr, pid_t command);
+void trace_stacks_follow(struct trace_stacks *s, const pid_t *pids, size_t nr);
 
 /* What the kernel has reported up to that time. 0 or -ENOMEM. */
 int trace_stacks_until(struct trace_stacks *s, uint64_t time_ns);
