@@ -57,6 +57,7 @@ adds_up() {
 	[ "$(among fault '.memory == "anonymous" and .access == "read" and .page_present == false')" -eq 500 ]
 	[ "$(among fault '.memory == "anonymous" and .access == "write" and .page_present')" -eq 500 ]
 	[ "$(among fault .)" -eq 1000 ]
+	[ "$(result '.fault_memory[] | select(.memory == "anonymous") | .page_present')" -ge 500 ]
 	adds_up
 }
 
