@@ -195,6 +195,18 @@ int ksyms_find(struct ksyms *k, uint64_t address, struct ksym_name *out, struct 
 	return 0;
 }
 
+bool ksyms_add(struct ksyms *k, uint64_t address, struct str *out)
+{
+	struct ksym_name name;
+
+	if (ksyms_find(k, address, &name, NULL) || !name.name)
+		return false;
+	str_addf(out, "%s+0x%llx", name.name, (unsigned long long)name.offset);
+	if (name.module)
+		str_addf(out, " [%s]", name.module);
+	return true;
+}
+
 void ksyms_fini(struct ksyms *k)
 {
 	vec_fini(&k->v);

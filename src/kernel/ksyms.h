@@ -14,6 +14,7 @@
 
 #include "src/base/err.h"
 #include "src/base/hash.h"
+#include "src/base/str.h"
 #include "src/base/vec.h"
 
 struct ksym {
@@ -43,6 +44,9 @@ struct ksym_name {
  * addresses are hidden from us; another -errno: the file cannot be read; with `e` set.
  */
 int ksyms_find(struct ksyms *k, uint64_t address, struct ksym_name *out, struct err *e);
+
+/* Add "alloc_pipe_info+0x4c [module]" to `out`; false, and nothing: no function is known there. */
+bool ksyms_add(struct ksyms *k, uint64_t address, struct str *out);
 
 /* Read text of that form instead of the file: 0, -EPERM or -ENOMEM. */
 int ksyms_parse(struct ksyms *k, const char *text, size_t bytes, struct err *e);

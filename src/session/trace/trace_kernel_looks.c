@@ -2,6 +2,8 @@
 /* Looks at the kernel's memory. */
 #include "src/session/trace/trace_kernel_looks.h"
 
+#include <stdio.h>
+
 #include "src/base/nanotime.h"
 
 void trace_kernel_start(struct trace_kernel *k, const struct kernel_options *o,
@@ -40,6 +42,16 @@ void trace_kernel_result(struct trace_kernel *k, struct trace_result *result)
 		result->slabs = &k->now;
 		result->slabs_before = &k->first;
 	}
+}
+
+void trace_kernel_caller(struct ksyms *names, const struct trace_record *r, char *to, size_t room)
+{
+	struct str name = STR_INIT;
+
+	*to = '\0';
+	if (r->a[2] && ksyms_add(names, r->a[2], &name))
+		snprintf(to, room, "%s", str_text(&name));
+	str_fini(&name);
 }
 
 void trace_kernel_fini(struct trace_kernel *k)

@@ -26,6 +26,9 @@ void trace_kernel_look(struct trace_kernel *k, struct kernel_rows rows[KERNEL_NR
 /* Afterwards: complete the result. */
 void trace_kernel_result(struct trace_kernel *k, struct trace_result *result);
 
+/* The function that an allocation (TRACE_KERNEL_ALLOC) is for; "": it has no name. */
+void trace_kernel_caller(struct ksyms *names, const struct trace_record *r, char *to, size_t room);
+
 void trace_kernel_fini(struct trace_kernel *k);
 
 #endif

@@ -79,6 +79,8 @@ static int say(struct trace_session *s, const struct trace_record *r, const void
 		memcpy(s->tail, tail, r->tail_bytes);
 	if (r->kind >= TRACE_RECLAIM && r->kind <= TRACE_RECLAIM_NODE)
 		completed.a[5] = free_bytes();
+	if (r->kind == TRACE_KERNEL_ALLOC)
+		trace_kernel_caller(&s->ksyms, r, s->tail, sizeof(s->tail));
 	trace_line(&e, &completed,
 		   trace_paths_has(r) ? trace_paths_find(&s->files, s->source, r) : s->tail,
 		   s->start_ns, &s->stacks.table, s->stacks.names, stack);

@@ -22,7 +22,6 @@ void trace_describe_kernel(struct str *text, struct event *e, const struct trace
 {
 	const char *sort = r->a[3] < KMEM_NR_SORTS ? sort_names[r->a[3]] : "unknown";
 
-	(void)tail;
 	event_u64(e, "address", UNIT_ADDRESS, r->a[0]);
 	event_u64(e, "size_bytes", UNIT_BYTES, r->a[1]);
 	event_text(e, "sort", sort);
@@ -30,25 +29,21 @@ void trace_describe_kernel(struct str *text, struct event *e, const struct trace
 	if (!r->a[2])
 		return;
 	event_u64(e, "caller", UNIT_ADDRESS, r->a[2]);
-	str_addf(text, ", for 0x%llx", (unsigned long long)r->a[2]);
+	if (*tail) {
+		event_text(e, "function", tail);
+		str_addf(text, ", for %s", tail);
+	} else {
+		str_addf(text, ", for 0x%llx", (unsigned long long)r->a[2]);
+	}
 }
 
 /* ---- names ---- */
 
-/* "alloc_pipe_info+0x4c [module]"; the address where there is no name. */
+/* The address where there is no name. */
 static void add_frame(struct str *s, const struct trace_result *t, uint64_t ip)
 {
-	struct ksym_name name = { 0 };
-
-	if (t->ksyms)
-		ksyms_find(t->ksyms, ip, &name, NULL);
-	if (!name.name) {
+	if (!t->ksyms || !ksyms_add(t->ksyms, ip, s))
 		str_addf(s, "0x%llx", (unsigned long long)ip);
-		return;
-	}
-	str_addf(s, "%s+0x%llx", name.name, (unsigned long long)name.offset);
-	if (name.module)
-		str_addf(s, " [%s]", name.module);
 }
 
 /* Is it a function of tracing itself, which is in each stack? */
