@@ -85,6 +85,8 @@ int BPF_PROG(files_exit, struct pt_regs *regs, long result)
 	fill(&room->r, call, nr, regs, result);
 	got = bpf_probe_read_user_str(room->text, TRACE_TEXT_SECOND,
 				      (void *)argument(regs, call.path));
+	if (got == TRACE_TEXT_SECOND)
+		room->r.flags |= TRACE_CUT;
 	if (call.second < 0) {
 		trace_send_text(room, got);
 		return 0;
@@ -92,6 +94,8 @@ int BPF_PROG(files_exit, struct pt_regs *regs, long result)
 	got = bpf_probe_read_user_str(room->text + TRACE_TEXT_SECOND,
 				      TRACE_TEXT_MAX - TRACE_TEXT_SECOND,
 				      (void *)argument(regs, call.second));
+	if (got == TRACE_TEXT_MAX - TRACE_TEXT_SECOND)
+		room->r.flags |= TRACE_CUT;
 	trace_send_texts(room, got > 0 ? got - 1 : 0);
 	return 0;
 }

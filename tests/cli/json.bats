@@ -449,5 +449,5 @@ line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines
 
 @test "json: every key that can be missing was there and was missing in the tests above" {
 	[ "$(sort -u "$BATS_FILE_TMPDIR/begun" | wc -l)" -eq "$BATS_TEST_NUMBER" ] || skip "not all tests of this file were run"
-	schema seen "$SEEN"
+	schema seen "$SEEN" attach check common doctor holds leaks report
 }

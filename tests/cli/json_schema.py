@@ -6,7 +6,8 @@
                        schema says; which keys it has is appended to the file SEEN. Prints the number of documents.
   sound                the schemas are schemas; each object forbids what it does not name; each key says what it is
   page                 each key of a schema has a row in doc/json.md, and each row's key is one of a schema
-  seen SEEN            each key was there, and was not where it may be absent or null, or its schema says why no test has that
+  seen SEEN SCHEMA...  each key of these schemas was there, and was not where it may be absent or null, or its schema says why no test has
+                       that
 
 Of Debian's python3-jsonschema.
 """
@@ -62,7 +63,7 @@ def documents(name):
 
 
 def file_of(document):
-    match = re.fullmatch(r"pmm-([a-z]+)/(\d+)\.(\d+)", document.get("schema", ""))
+    match = re.fullmatch(r"pmm-([a-z-]+)/(\d+)\.(\d+)", document.get("schema", ""))
     if not match or f"{match[1]}.schema.json" not in ALL:
         fail(f"no schema is called '{document.get('schema')}'")
     return f"{match[1]}.schema.json"
@@ -77,24 +78,39 @@ def target(file, ref):
     return file, schema, f"{file}#{pointer}"
 
 
+def chosen(file, schema, value):
+    """Of a schema's lines that for `value`: file, schema, place; by its event, or by having none."""
+    for choice in schema["oneOf"]:
+        file, inner, place = target(file, choice["$ref"])
+        if value.get("event") in inner["properties"].get("event", {}).get("enum", [None]):
+            return file, inner, place
+    return fail(f"event '{value.get('event')}'")
+
+
+def members(file, schema, place):
+    """Of each key, those of its schema's parts included: where it is, and its schema."""
+    found = {key: (file, f"{place}/{key}", inner) for key, inner in schema["properties"].items()}
+    for part in schema.get("allOf", []):
+        there, inner, at = target(file, part["$ref"])
+        found.update(members(there, inner, at))
+    return found
+
+
 def walk(file, schema, place, value, seen):
     """Enter each key of `value`, by where its schema is; null as a key's other form."""
     if "$ref" in schema:
         file, inner, place = target(file, schema["$ref"])
         return walk(file, inner, place, value, seen)
     if "oneOf" in schema:
-        for choice in schema["oneOf"]:
-            chosen, inner, there = target(file, choice["$ref"])
-            if value["event"] in inner["properties"]["event"]["enum"]:
-                return walk(chosen, inner, there, value, seen)
+        there, inner, at = chosen(file, schema, value)
+        return walk(there, inner, at, value, seen)
     if isinstance(value, dict):
-        for key, inner in value.items():
-            at = f"{place}/{key}"
-            seen.add(f"{at} null" if inner is None else at)
-            walk(file, schema["properties"][key], at, inner, seen)
-        for key in schema["properties"]:
+        for key, (there, at, inner) in members(file, schema, place).items():
             if key not in value:
-                seen.add(f"{place}/{key} absent")
+                seen.add(f"{at} absent")
+                continue
+            seen.add(f"{at} null" if value[key] is None else at)
+            walk(there, inner, at, value[key], seen)
     if isinstance(value, list):
         for inner in value:
             walk(file, schema["items"], f"{place}[]", inner, seen)
@@ -109,10 +125,7 @@ def check(seen_file, names):
             resolver = jsonschema.RefResolver("", ALL[file], store=store)
             schema = ALL[file]
             if "oneOf" in schema:	# the event's own schema says more of what is wrong
-                schema = next((inner for _, inner, _ in (target(file, c["$ref"]) for c in schema["oneOf"])
-                               if document.get("event") in inner["properties"]["event"]["enum"]), None)
-                if not schema:
-                    fail(f"{name}: event '{document.get('event')}'")
+                schema = chosen(file, schema, document)[1]
             errors = list(jsonschema.Draft202012Validator(schema, resolver=resolver).iter_errors(document))
             for e in errors[:20]:
                 print(f"{name}: {e.json_path}: {e.message[:300]}")
@@ -155,7 +168,8 @@ def sound():
         jsonschema.Draft202012Validator.check_schema(schema)
         for inner, place in objects(file, schema, file):
             always = [key for key, value in inner["properties"].items() if "x-absent" not in value]
-            if inner.get("additionalProperties") is not False or inner["required"] != always:
+            closed = inner.get("unevaluatedProperties" if "allOf" in inner else "additionalProperties") is False
+            if not (closed or inner.get("x-part")) or inner["required"] != always:
                 fail(f"{place}: must forbid other keys and require {always}")
     for file, inner, place, key, value in all_keys():
         types = value.get("type", [])
@@ -188,10 +202,12 @@ def page():
     print(len(keys))
 
 
-def seen(seen_file):
+def seen(seen_file, names):
     met = set(pathlib.Path(seen_file).read_text().splitlines())
     wrong = []
-    for _, _, place, _, value in all_keys():
+    for file, _, place, _, value in all_keys():
+        if file.split(".")[0] not in names:
+            continue
         forms = [place] + [f"{place} absent"] * ("x-absent" in value) + [f"{place} null"] * ("x-null" in value)
         never = [form for form in forms if form not in met]
         if never and "x-untested" not in value:
@@ -210,7 +226,7 @@ if __name__ == "__main__":
         sound()
     elif sys.argv[1:] == ["page"]:
         page()
-    elif sys.argv[1:2] == ["seen"] and len(sys.argv) == 3:
-        seen(sys.argv[2])
+    elif sys.argv[1:2] == ["seen"] and len(sys.argv) > 3:
+        seen(sys.argv[2], sys.argv[3:])
     else:
         fail(__doc__)

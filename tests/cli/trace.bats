@@ -28,7 +28,7 @@ setup() { needs_bpf; }
 	[ "$(count shmat '.result != null')" -eq 1 ]
 	[ "$(count shmdt '.error == null')" -eq 1 ]
 	[ "$(count shmdt '.error == "EINVAL"')" -eq 1 ]
-	[ "$(count shmctl '.command_name == "RMID"')" -eq 1 ]
+	[ "$(count shmctl '.operation == "RMID"')" -eq 1 ]
 	[ "$(count shm_open '.name | startswith("pmm_trace_shm.")')" -eq 1 ]
 	[ "$(count shm_open '.name == "pmm no such name" and .error == "ENOENT"')" -eq 1 ]
 	[ "$(count shm_unlink '.name | startswith("pmm_trace_shm.")')" -eq 1 ]

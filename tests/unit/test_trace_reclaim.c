@@ -148,7 +148,7 @@ static void test_huge_lines(void **state)
 		"\"memory\": \"anonymous\"");
 	line_is(record(TRACE_KHUGEPAGED, HUGE_EXCEED_NONE_PTE, 9, 0, 1, 3),
 		"exceed_none_pte, file memory of process 9, 3 pages swapped out\n",
-		"\"by\": \"khugepaged\", \"memory\": \"file\", \"unmapped\": 3");
+		"\"by\": \"khugepaged\", \"memory\": \"file\", \"swapped_out_pages\": 3");
 	line_is(record(TRACE_HUGE_SPLIT, 2, 0, 0, 0, 0), "2 huge pages, to be moved\n",
 		"\"huge_pages\": 2");
 }

@@ -167,8 +167,10 @@ static void describe_brk(struct str *text, struct event *e, const struct trace_r
 	uint64_t heap = r->a[5] - r->a[1];
 
 	event_u64(e, "result", UNIT_ADDRESS, r->a[5]);
-	event_u64(e, "grown_bytes", UNIT_SIGNED, r->a[3]);
+	if (r->a[2])			/* the break before is known */
+		event_u64(e, "grown_bytes", UNIT_SIGNED, r->a[3]);
 	event_u64(e, "heap_bytes", UNIT_BYTES, heap);
+	event_u64(e, "refused", UNIT_BOOL, r->a[0] > r->a[5]);
 	if (r->a[0] > r->a[5])
 		str_addf(text, "refused 0x%llx, ", (unsigned long long)r->a[0]);
 	if (grown)
@@ -182,6 +184,7 @@ static void describe_shmget(struct str *text, struct event *e, const struct trac
 	event_u64(e, "key", UNIT_ADDRESS, (uint32_t)r->a[0]);
 	event_u64(e, "size_bytes", UNIT_BYTES, r->a[1]);
 	event_u64(e, "mode", UNIT_NUMBER, r->a[2] & 0777);
+	event_u64(e, "creates", UNIT_BOOL, !!(r->a[2] & IPC_CREAT));
 	if ((uint32_t)r->a[0] == IPC_PRIVATE)
 		str_add(text, "private");
 	else
@@ -194,6 +197,7 @@ static void describe_shmget(struct str *text, struct event *e, const struct trac
 static void describe_shmat(struct str *text, struct event *e, const struct trace_record *r)
 {
 	event_u64(e, "id", UNIT_NUMBER, r->a[0]);
+	event_u64(e, "read_only", UNIT_BOOL, !!(r->a[2] & SHM_RDONLY));
 	str_addf(text, "segment %llu%s", (unsigned long long)r->a[0],
 		 r->a[2] & SHM_RDONLY ? " read-only" : "");
 	add_address(text, e, r);
@@ -210,7 +214,7 @@ static void describe_shmctl(struct str *text, struct event *e, const struct trac
 {
 	event_u64(e, "id", UNIT_NUMBER, r->a[0]);
 	str_addf(text, "segment %llu ", (unsigned long long)r->a[0]);
-	add_named(text, e, "command_name", shm_commands, NR(shm_commands), r->a[1]);
+	add_named(text, e, "operation", shm_commands, NR(shm_commands), r->a[1]);
 	add_result(text, e, r);
 }
 
@@ -220,6 +224,8 @@ static void describe_name(struct str *text, struct event *e, const struct trace_
 {
 	event_text(e, "name", name);
 	str_addf(text, "'%s'", name);
+	if (r->kind == TRACE_SHM_OPEN)
+		event_u64(e, "creates", UNIT_BOOL, !!(r->a[1] & O_CREAT));
 	if (r->kind == TRACE_SHM_OPEN && r->a[1] & O_CREAT)
 		str_addf(text, " CREAT%s mode %03o", r->a[1] & O_EXCL ? " EXCL" : "",
 			 (unsigned)r->a[2] & 0777);

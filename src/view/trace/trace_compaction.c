@@ -86,7 +86,9 @@ void trace_describe_compaction(struct str *text, struct event *e, const struct t
 
 static const struct column status_columns[] = {
 	{ "status", "status", UNIT_TEXT },
-	{ "order", "order", UNIT_TEXT },
+	TEXT_COLUMN("order", UNIT_TEXT),
+	JSON_COLUMN("order", UNIT_NUMBER),
+	JSON_COLUMN("whole_zone", UNIT_BOOL),
 	{ "count", "count", UNIT_COUNT },
 	{ "total_ns", "time", UNIT_DURATION },
 	{ "longest_ns", "longest", UNIT_DURATION },
@@ -94,12 +96,15 @@ static const struct column status_columns[] = {
 
 static void set_order(struct table *t, unsigned column, uint8_t order)
 {
-	if (order == (uint8_t)TRACE_ORDER_WHOLE)
+	table_set(t, column + 2, order == (uint8_t)TRACE_ORDER_WHOLE);
+	if (order == (uint8_t)TRACE_ORDER_WHOLE) {
 		table_set_const(t, column, "whole zone");
-	else if (order == (uint8_t)TRACE_ORDER_UNKNOWN)
+	} else if (order == (uint8_t)TRACE_ORDER_UNKNOWN) {
 		table_set_const(t, column, "not known");
-	else
+	} else {
 		table_setf(t, column, "%u", order);
+		table_set(t, column + 1, order);
+	}
 }
 
 void trace_compaction_section(struct doc *d, const struct trace_result *t)
@@ -122,9 +127,9 @@ void trace_compaction_section(struct doc *d, const struct trace_result *t)
 			table_row(table, 0, ROW_PLAIN, ROW_BOTH);
 			table_set_const(table, 0, compaction_status_name(row->id >> 8));
 			set_order(table, 1, (uint8_t)row->id);
-			table_set(table, 2, row->sum.events);
-			table_set(table, 3, row->sum.ns);
-			table_set(table, 4, row->sum.max_ns);
+			table_set(table, 4, row->sum.events);
+			table_set(table, 5, row->sum.ns);
+			table_set(table, 6, row->sum.max_ns);
 		}
 		doc_add(d, table);
 	}

@@ -39,10 +39,10 @@ static void describe_collapse(struct str *text, struct event *e, const struct tr
 	str_addf(text, "%s, %s memory of process %llu%s", huge_status_name(r->a[0]),
 		 r->a[3] ? "file" : "anonymous", (unsigned long long)r->a[1],
 		 r->a[2] ? ", by madvise" : "");
-	if (!r->a[4])
-		return;
-	event_u64(e, "unmapped", UNIT_COUNT, r->a[4]);
-	str_addf(text, ", %s swapped out", fmt_many(r->a[4], "page").s);
+	if (r->kind == TRACE_KHUGEPAGED)
+		event_u64(e, "swapped_out_pages", UNIT_COUNT, r->a[4]);
+	if (r->a[4])
+		str_addf(text, ", %s swapped out", fmt_many(r->a[4], "page").s);
 }
 
 void trace_describe_huge(struct str *text, struct event *e, const struct trace_record *r,

@@ -54,15 +54,19 @@ static void describe_exit(struct str *text, struct event *e, const struct trace_
 		return;
 	}
 	event_u64(e, "thread", UNIT_BOOL, false);
-	event_u64(e, "exit_status", UNIT_NUMBER, signal ? 0 : status >> 8 & 0xff);
-	event_u64(e, "signal", UNIT_NUMBER, signal);
 	event_u64(e, "peak_resident_bytes", UNIT_BYTES, r->a[1]);
 	if (signal) {
 		const char *name = sigabbrev_np(signal);
 
-		str_addf(text, "killed by SIG%s%s", name ? name : "RT",
-			 status & CORE_DUMPED ? ", core dumped" : "");
+		event_u64(e, "signal", UNIT_NUMBER, signal);
+		event_u64(e, "core_dumped", UNIT_BOOL, !!(status & CORE_DUMPED));
+		if (name)
+			str_addf(text, "killed by SIG%s", name);
+		else
+			str_addf(text, "killed by signal %d", signal);
+		str_add(text, status & CORE_DUMPED ? ", core dumped" : "");
 	} else {
+		event_u64(e, "exit_status", UNIT_NUMBER, status >> 8 & 0xff);
 		str_addf(text, "status %d", status >> 8 & 0xff);
 	}
 	str_addf(text, ", ran %s, peak resident size %s, parent %llu", fmt_duration(r->a[4]).s,

@@ -66,13 +66,15 @@ void trace_line(struct event *e, const struct trace_record *r, const char *tail,
 	snprintf(time, sizeof(time), "%llu.%06llu", (unsigned long long)(since / 1000000000),
 		 (unsigned long long)(since / 1000 % 1000000));
 	snprintf(pid, sizeof(pid), "%u", r->tgid);
+	event_text(e, "schema", TRACE_SCHEMA);
 	event_text(e, "event", trace_kinds[r->kind].name);
 	event_u64(e, "since_start_ns", UNIT_DURATION, since);
 	event_u64(e, "pid", UNIT_NUMBER, r->tgid);
 	event_u64(e, "tid", UNIT_NUMBER, r->tid);
 	event_text(e, "command", comm);
 	event_u64(e, "uid", UNIT_NUMBER, r->uid);
-	event_u64(e, "memory_cgroup", UNIT_NUMBER, r->memcg);
+	if (r->memcg)
+		event_u64(e, "memory_cgroup", UNIT_NUMBER, r->memcg);
 	if (r->weight > 1)
 		event_u64(e, "weight", UNIT_COUNT, r->weight);
 	describe(&text, e, r, tail);

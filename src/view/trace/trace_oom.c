@@ -11,14 +11,13 @@ static void describe_victim(struct str *text, struct event *e, const struct trac
 {
 	event_u64(e, "victim_pid", UNIT_NUMBER, r->a[0]);
 	str_addf(text, "killed process %llu", (unsigned long long)r->a[0]);
-	if (!r->a[4]) {			/* this kernel tells no more */
-		event_text(e, "victim_command", NULL);
+	if (!r->a[4])			/* this kernel says no more */
 		return;
-	}
 	event_text(e, "victim_command", name);
 	event_u64(e, "victim_uid", UNIT_NUMBER, r->a[2]);
 	event_u64(e, "victim_oom_score_adj", UNIT_SIGNED, r->a[3]);
-	event_u64(e, "victim_memory_cgroup", UNIT_NUMBER, r->a[1]);
+	if (r->a[1])
+		event_u64(e, "victim_memory_cgroup", UNIT_NUMBER, r->a[1]);
 	str_addf(text, " '%s' of uid %llu, oom_score_adj %lld", name,
 		 (unsigned long long)r->a[2], (long long)r->a[3]);
 	if (r->a[0] == r->tgid)
@@ -62,11 +61,11 @@ void trace_describe_oom(struct str *text, struct event *e, const struct trace_re
 
 static void add_group(struct event *e, const struct memcg *g)
 {
-	event_text(e, "cgroup", g ? g->path : NULL);
 	if (!g) {
 		str_add(&e->text, "  its control group is not known\n");
 		return;
 	}
+	event_text(e, "cgroup", g->path);
 	if (g->limit_bytes != MEMCG_NO_LIMIT)
 		event_u64(e, "limit_bytes", UNIT_BYTES, g->limit_bytes);
 	event_u64(e, "usage_bytes", UNIT_BYTES, g->usage_bytes);
@@ -83,7 +82,9 @@ static void add_group(struct event *e, const struct memcg *g)
 static void add_machine(struct event *e, const struct machine *m)
 {
 	event_u64(e, "available_bytes", UNIT_BYTES, m->available_bytes);
+	event_u64(e, "memory_bytes", UNIT_BYTES, m->total_bytes);
 	event_u64(e, "swap_free_bytes", UNIT_BYTES, m->swap_free_bytes);
+	event_u64(e, "swap_bytes", UNIT_BYTES, m->swap_bytes);
 	event_float(e, "load_1m", m->load[0]);
 	event_float(e, "load_5m", m->load[1]);
 	event_float(e, "load_15m", m->load[2]);
@@ -170,6 +171,7 @@ static struct table *below(const void *arg)
 
 void trace_oom_event(struct event *e, const struct trace_oom *c)
 {
+	event_text(e, "schema", TRACE_SCHEMA);
 	event_text(e, "event", "oom_context");
 	event_u64(e, "since_start_ns", UNIT_DURATION, c->since_start_ns);
 	event_u64(e, "victim_pid", UNIT_NUMBER, c->pid);

@@ -192,17 +192,23 @@ static void add_path(struct str *s, const struct mounts *mounts, uint32_t device
 void trace_describe_cache(struct str *text, struct event *e, const struct trace_record *r,
 			  const char *tail)
 {
-	struct str path = STR_INIT;
+	struct str path = STR_INIT, device = STR_INIT;
 
-	add_path(&path, NULL, (uint32_t)r->a[0], r->a[1], tail);
-	event_u64(e, "device", UNIT_NUMBER, r->a[0]);
+	str_addf(&device, "%u:%u", (uint32_t)r->a[0] >> 20, (uint32_t)r->a[0] & 0xfffff);
+	add_forward(&path, tail, CACHE_NAME_BYTES);
+	event_text(e, "device", str_text(&device));
 	event_u64(e, "inode", UNIT_NUMBER, r->a[1]);
 	event_u64(e, "size_bytes", UNIT_BYTES, r->a[2]);
 	event_u64(e, "total_bytes", UNIT_BYTES, r->a[3]);
-	event_text(e, "file", str_text(&path));
+	if (*str_text(&path))
+		event_text(e, "path", str_text(&path));
+	str_clear(&path);
+	add_path(&path, NULL, (uint32_t)r->a[0], r->a[1], tail);
 	str_addf(text, "%s, in all %s, of %s", fmt_bytes(r->a[2]).s, fmt_bytes(r->a[3]).s,
 		 str_text(&path));
+	e->failed |= str_error(&path) || str_error(&device);
 	str_fini(&path);
+	str_fini(&device);
 }
 
 static const struct column file_columns[] = {
@@ -210,7 +216,7 @@ static const struct column file_columns[] = {
 	{ "removed_bytes", "removed", UNIT_BYTES, COLUMN_ZERO_BLANK },
 	TEXT_COLUMN("change", UNIT_TEXT),
 	JSON_COLUMN("change_bytes", UNIT_SIGNED),
-	JSON_COLUMN("device", UNIT_NUMBER),
+	JSON_COLUMN("device", UNIT_TEXT),
 	JSON_COLUMN("inode", UNIT_NUMBER),
 	{ "file", "file", UNIT_TEXT, COLUMN_LABEL },
 };
@@ -260,7 +266,8 @@ static void add_files(struct doc *d, const struct trace_result *t)
 		add_path(&path, t->mounts, file->key->device, file->key->inode, file->f->name);
 		table_row(table, 0, ROW_PLAIN, ROW_BOTH);
 		set_change(table, 0, file->f->added, file->f->removed);
-		table_set(table, 4, file->key->device);
+		table_setf(table, 4, "%u:%u", file->key->device >> 20,
+			   file->key->device & 0xfffff);
 		table_set(table, 5, file->key->inode);
 		table_set_text(table, 6, table_text(table, &path));
 	}

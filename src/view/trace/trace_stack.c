@@ -70,11 +70,14 @@ static void find_innermost(const uint64_t *frame, unsigned nr, struct stack_name
 static void add_fields(struct event *e, const struct stack_name *n)
 {
 	event_object(e, NULL);
-	event_text(e, "function", n->function);
-	event_text(e, "file", n->file);
+	if (n->function)
+		event_text(e, "function", n->function);
+	if (n->file)
+		event_text(e, "file", n->file);
 	if (n->line)
 		event_u64(e, "line", UNIT_NUMBER, n->line);
-	event_text(e, "module", n->module);
+	if (n->module)
+		event_text(e, "module", n->module);
 	event_u64(e, "address", UNIT_ADDRESS, n->address);
 	event_u64(e, "inlined", UNIT_BOOL, n->inlined);
 	event_end(e);
@@ -119,11 +122,12 @@ static const struct column columns[] = {
 	{ "line", NULL, UNIT_NUMBER, COLUMN_JSON_ONLY },
 	{ "module", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },
 	{ "address", NULL, UNIT_ADDRESS, COLUMN_JSON_ONLY },
+	{ "inlined", NULL, UNIT_BOOL, COLUMN_JSON_ONLY },
 	{ "stack_end", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },
 	{ NULL, "stack", UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
 };
 
-enum { EVENT, COUNT, BYTES, TIME, FUNCTION, FILE_, LINE, MODULE, ADDRESS, END, LABEL };
+enum { EVENT, COUNT, BYTES, TIME, FUNCTION, FILE_, LINE, MODULE, ADDRESS, INLINED, END, LABEL };
 
 static void add_frame(struct table *t, const struct stack_name *n, bool in_text)
 {
@@ -136,6 +140,7 @@ static void add_frame(struct table *t, const struct stack_name *n, bool in_text)
 		table_set(t, LINE, n->line);
 	table_set_text(t, MODULE, n->module);
 	table_set(t, ADDRESS, n->address);
+	table_set(t, INLINED, n->inlined);
 	add_name(&label, n);
 	table_set_text(t, LABEL, table_text(t, &label));
 	str_fini(&label);
@@ -177,8 +182,10 @@ static void add_stack(struct table *t, const struct trace_result *r, const struc
 	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
 	table_set_const(t, EVENT, trace_kinds[row->kind].name);
 	table_set(t, COUNT, row->sum.events);
-	table_set(t, BYTES, row->sum.bytes);
-	table_set(t, TIME, row->sum.ns);
+	if (trace_kinds[row->kind].bytes >= 0)
+		table_set(t, BYTES, row->sum.bytes);
+	if (row->sum.ns)
+		table_set(t, TIME, row->sum.ns);
 	find_own(frame, nr, r->names, &own, &found);
 	if (!found)
 		find_innermost(frame, nr, r->names, &own, &found);

@@ -130,11 +130,16 @@ static const struct column kind_columns[] = {
 	{ "longest_ns", "longest", UNIT_DURATION, COLUMN_ZERO_BLANK },
 };
 
-static void set_sum(struct table *t, unsigned from, const struct trace_sum *s)
+/* What events of a kind do not have, or this kernel does not say, is null. */
+static void set_sum(struct table *t, unsigned from, uint32_t kind, const struct trace_sum *s)
 {
 	table_set(t, from, s->events);
-	table_set(t, from + 1, s->failed);
-	table_set(t, from + 2, s->bytes);
+	if (trace_kinds[kind].call || trace_kinds[kind].failed)
+		table_set(t, from + 1, s->failed);
+	if (trace_kinds[kind].bytes >= 0)
+		table_set(t, from + 2, s->bytes);
+	if (!s->ns)
+		return;
 	table_set(t, from + 3, s->ns);
 	table_set(t, from + 4, s->max_ns);
 }
@@ -151,7 +156,7 @@ static void add_kinds(struct doc *d, const struct trace_result *t)
 			continue;
 		table_row(table, 0, ROW_PLAIN, ROW_BOTH);
 		table_set_const(table, 0, trace_kinds[kind].name);
-		set_sum(table, 1, s);
+		set_sum(table, 1, kind, s);
 	}
 	doc_add(d, table);
 }
@@ -180,7 +185,7 @@ static void add_processes(struct doc *d, const struct trace_result *t)
 		table_row(table, 0, ROW_PLAIN, ROW_BOTH);
 		table_set(table, 0, rows[i]->id);
 		table_set_const(table, 1, trace_kinds[rows[i]->kind].name);
-		set_sum(table, 2, &rows[i]->sum);
+		set_sum(table, 2, rows[i]->kind, &rows[i]->sum);
 		table_setf(table, 7, "%.*s", TRACE_COMM_BYTES, rows[i]->comm);
 	}
 	if (table && t->top && nr > t->top)

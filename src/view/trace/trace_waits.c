@@ -44,7 +44,8 @@ static void add_row(struct table *t, const struct trace_row *row)
 	table_set(t, 3, s->ns);
 	table_set(t, 4, s->ns / s->events);
 	table_set(t, 5, s->max_ns);
-	table_set(t, 6, s->bytes);
+	if (trace_kinds[row->kind].bytes >= 0)
+		table_set(t, 6, s->bytes);
 	table_setf(t, 7, "%.*s", TRACE_COMM_BYTES, row->comm);
 }
 
