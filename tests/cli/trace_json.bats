@@ -108,6 +108,24 @@ t = threading.Thread(target=print); t.start(); t.join()"; true "$1"; :' "$T" "$l
 	done_here
 }
 
+@test "page faults, segmentation faults" {
+	valid 0 faults,major --sample 1 -- "$PROG/trace_faults" private_file 100 "$T/file"
+	met fault
+	head -c 3M /dev/urandom >"$T/cold"
+	sync "$T/cold"
+	python3 -c "import os; fd = os.open('$T/cold', os.O_RDONLY); os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)"
+	valid 0 major -- python3 -c "
+import mmap
+f = open('$T/cold', 'rb')
+m = mmap.mmap(f.fileno(), 0, access = mmap.ACCESS_READ)
+print(sum(m[i] for i in range(0, len(m), 4096)))"
+	met major
+	valid 139 stack -- "$PROG/trace_segv" null
+	valid 139 stack -- sh -c 'kill -SEGV $$'
+	met segv
+	done_here
+}
+
 @test "huge pages" {
 	local enabled
 	enabled=$(cat /sys/kernel/mm/transparent_hugepage/enabled 2>"$T/thp.err") || skip "no transparent huge pages: $(cat "$T/thp.err")"

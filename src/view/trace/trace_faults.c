@@ -30,7 +30,8 @@ static void add_place(struct str *text, struct event *e, const struct trace_reco
 	str_addf(text, "%s at 0x%llx", fault_area_text(area), r->a[0]);
 	if (!r->a[4])
 		return;
-	event_text(e, "file", *tail ? tail : NULL);
+	if (*tail)
+		event_text(e, "file", tail);
 	event_u64(e, "inode", UNIT_NUMBER, r->a[4]);
 	event_u64(e, "offset_bytes", UNIT_BYTES, r->a[5]);
 	if (*tail)
@@ -94,7 +95,7 @@ static const struct column area_columns[] = {
 
 static const struct column file_columns[] = {
 	ACCESS_COLUMNS,
-	JSON_COLUMN("device", UNIT_NUMBER),
+	JSON_COLUMN("device", UNIT_TEXT),
 	JSON_COLUMN("inode", UNIT_NUMBER),
 	{ "file", "file", UNIT_TEXT, COLUMN_LABEL },
 };
@@ -104,7 +105,7 @@ static const struct column range_columns[] = {
 	{ "major", "major", UNIT_COUNT, COLUMN_ZERO_BLANK },
 	{ "offset_bytes", "from", UNIT_BYTES },
 	{ "size_bytes", "bytes", UNIT_BYTES },
-	JSON_COLUMN("device", UNIT_NUMBER),
+	JSON_COLUMN("device", UNIT_TEXT),
 	JSON_COLUMN("inode", UNIT_NUMBER),
 	{ "file", "file", UNIT_TEXT, COLUMN_LABEL },
 };
@@ -152,7 +153,7 @@ static void set_file(struct table *t, unsigned from, const struct faults *f, uin
 {
 	const char *path = fault_names_find(&f->names, device, inode);
 
-	table_set(t, from, device);
+	table_setf(t, from, "%u:%u", device >> 20, device & 0xfffff);
 	table_set(t, from + 1, inode);
 	if (path)
 		table_set_text(t, from + 2, path);
@@ -281,7 +282,7 @@ static const struct column major_columns[] = {
 	{ "faults", "faults", UNIT_COUNT },
 	{ "offset_bytes", "from", UNIT_BYTES },
 	{ "size_bytes", "bytes", UNIT_BYTES },
-	JSON_COLUMN("device", UNIT_NUMBER),
+	JSON_COLUMN("device", UNIT_TEXT),
 	JSON_COLUMN("inode", UNIT_NUMBER),
 	{ "file", "file", UNIT_TEXT, COLUMN_LABEL },
 };

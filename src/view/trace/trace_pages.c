@@ -201,7 +201,7 @@ void trace_describe_cache(struct str *text, struct event *e, const struct trace_
 	event_u64(e, "size_bytes", UNIT_BYTES, r->a[2]);
 	event_u64(e, "total_bytes", UNIT_BYTES, r->a[3]);
 	if (*str_text(&path))
-		event_text(e, "path", str_text(&path));
+		event_text(e, "file", str_text(&path));
 	str_clear(&path);
 	add_path(&path, NULL, (uint32_t)r->a[0], r->a[1], tail);
 	str_addf(text, "%s, in all %s, of %s", fmt_bytes(r->a[2]).s, fmt_bytes(r->a[3]).s,

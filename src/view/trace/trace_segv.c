@@ -58,7 +58,8 @@ void trace_describe_segv(struct str *text, struct event *e, const struct trace_r
 	}
 	event_u64(e, "address", UNIT_ADDRESS, r->a[0]);
 	event_u64(e, "stack_pointer", UNIT_ADDRESS, r->a[1]);
-	event_text(e, "why", why);
+	if (why)
+		event_text(e, "why", why);
 	event_u64(e, "stack_overflow", UNIT_BOOL, is_overflow(r));
 	str_addf(text, " at 0x%llx", (unsigned long long)r->a[0]);
 	if (is_overflow(r))
