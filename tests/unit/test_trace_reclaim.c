@@ -314,7 +314,7 @@ static void test_reclaim(void **state)
 	has(&x, "Time lost in reclaim\n"
 		"  pid  event          count    time  average  longest     bytes  command\n"
 		"    7  memcg_reclaim      3  102 us  34.0 us  90.0 us  16.0 KiB  victim\n"
-		"    7  throttled          1  100 us   100 us   100 us         -  victim\n");
+		"    7  throttled          1  100 us   100 us   100 us            victim\n");
 	has(&x, "  4.10 us  8.19 us      2  ########################################\n"
 		"  8.19 us  16.4 us      0\n");
 	has(&x, "  65.5 us   131 us      1  ####################\n");
