@@ -83,7 +83,8 @@ static int copy(struct kernel_rows *to, const struct kernel_rows *from)
 
 	if (!bytes)
 		return from->nr ? -ENOMEM : 0;
-	memcpy(bytes, from->bytes, from->nr * row);
+	if (from->nr)
+		memcpy(bytes, from->bytes, from->nr * row);
 	to->bytes = bytes;
 	to->nr = from->nr;
 	to->key_bytes = from->key_bytes;
