@@ -18,9 +18,11 @@ all_complete() {
 moves() { jq -c "select(.event == \"mremap\" and .command == \"$1\") | [.stack_end, [.stack[].function]]" "$T/out" | sort -u; }
 
 @test "a command of a few milliseconds" {
-	traced 0 mmap,brk -- ls "$T"
+	mkdir "$T/empty"		# standard output has pmm's lines
+	traced 0 mmap,brk -- ls "$T/empty"
 	all_complete
-	[ "$(count mmap '.stack[-1].function == null and .stack[-1].file != "" and .stack_end != null')" -eq 0 ]
+	[ "$(count mmap '.stack_end == null and (.stack | length) > 1')" -ge 10 ]
+	[ "$(count mmap '.stack_end != null')" -eq 0 ]
 }
 
 @test "ten of them, by a shell" {
@@ -30,11 +32,13 @@ moves() { jq -c "select(.event == \"mremap\" and .command == \"$1\") | [.stack_e
 }
 
 @test "page faults from the first instruction on" {
-	traced 0 faults -- ls "$T"
-	result '.coverage | "\(.stacks) stacks, \(.complete_stacks) complete"'
-	result '.coverage | .stacks >= 50 and .complete_stacks * 100 >= .stacks * 94' | grep -qx true
-	# before it executes, the command is a copy of pmm
+	mkdir "$T/empty"
+	traced 0 faults -- ls "$T/empty"
+	[ "$(count fault .)" -ge 50 ]
+	# the kernel's own accesses during exec, with registers of the program before; frames on pages of the stack that are not there yet
 	[ "$(count fault '.stack_end == "unknown_code"')" -le 4 ]
+	[ "$(count fault '.stack_end == "outside_copy"')" -le 8 ]
+	[ "$(count fault '.stack_end != null and .stack_end != "unknown_code" and .stack_end != "outside_copy"')" -eq 0 ]
 }
 
 @test "a stripped program, and a static one" {
