@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# pmm trace on other kernels: what can be traced at all, system calls and processes, the OOM killer.
+
+# list WORKS: the events of which --list says so ("yes", "partly", "no").
+list() { jq -r --arg w "$1" '[.events[] | select(.works == $w).event] | sort | join(" ")' list.json; }
+
+test_list()
+{
+	pmm trace --list --json >list.json
+	cat list.json
+	is "what cannot be traced" "$(list no)" ""
+	is "what can be traced in part without a reason" "$(jq '[.events[] | select(.works == "partly" and .why == null)] | length' list.json)" 0
+	case $(uname -r) in
+	5.10.*) is "reclaim and huge pages" "$(list partly | grep -o -E 'reclaim|thp' | sort | xargs)" "reclaim thp" ;;
+	6.1.*) is "huge pages" "$(list partly | grep -o -E 'reclaim|thp' | xargs)" thp ;;
+	esac
+}
+
+test_calls()
+{
+	status=0
+	pmm trace mmap --json -- /prog/trace_calls 100 >trace.json || status=$?
+	is "the command's status" "$status" 3
+	is mremap "$(events mremap true length)" 101
+	is "munmap that failed" "$(events munmap '.error == "EINVAL"' length)" 101
+	is mprotect "$(events mprotect '.size_bytes == 1048576' length)" 101
+	is madvise "$(events madvise '.size_bytes == 1048576' length)" 101
+	is "lost events" "$(result '.coverage | .lost_in_ring + .lost_in_tables + .missed_by_recursion')" 0
+}
+
+test_stacks()
+{
+	status=0
+	pmm trace mmap --json -- /prog/trace_calls 5 wait >trace.json || status=$?
+	is "the command's status" "$status" 3
+	is "complete stacks" "$(events mremap '.stack_end == null' length)" 6
+	is "their functions" "$(events mremap true 'map([.stack[].function] | index("main") - index("calls")) | unique | join(" ")')" 1
+}
+
+test_processes()
+{
+	pmm trace life --json -- sh -c 'sh -c "exit 7"; :' >trace.json
+	is exec "$(events exec '.file | endswith("/sh")' length)" 2
+	is fork "$(events fork true length)" 1
+	is "ended with 7" "$(events exit '.thread == false and .exit_status == 7' length)" 1
+	is "ended with 0" "$(events exit '.thread == false and .exit_status == 0' length)" 1
+}
+
+killed() { awk '$1 == "oom_kill" { print $2 }' "$1"; }
+
+test_oom_in_a_memory_control_group()
+{
+	group small 24M
+	tracing oom
+	status=0
+	inside small /prog/trace_pressure 100 0 </dev/null || status=$?
+	is "the victim's status" "$status" 137
+	traced
+	is "victims of the group" "$(killed "$G/t_small/memory.events")" 1
+	is "victims" "$(events oom_kill true length)" 1
+	events oom_kill true '.[0]'
+	events oom_victim true '.[0]'
+	events oom_context true '.[0]'
+	is "the one" "$(events oom_kill '.victim_pid == .pid and .victim_oom_score_adj == 0' 'map(.command) | join(" ")')" trace_pressure
+	is "the group and its limit" "$(events oom_context true 'map("\(.cgroup) \(.limit_bytes)") | join(" ")')" "/t_small 25165824"
+	between "its anonymous memory" "$(events oom_victim true 'map(.anonymous_bytes) | add')" 20000000 26000000
+}
+
+test_oom_of_the_machine()
+{
+	tracing oom
+	echo -1000 >"/proc/$TRACER/oom_score_adj"
+	was=$(killed /proc/vmstat)
+	status=0
+	/prog/trace_pressure 460 0 </dev/null || status=$?
+	is "the victim's status" "$status" 137
+	traced
+	events oom_kill true '.[0]'
+	events oom_victim true '.[0]'
+	events oom_context true '.[0]'
+	is "victims" "$(events oom_kill true length)" "$(($(killed /proc/vmstat) - was))"
+	is "the one" "$(events oom_kill true 'map(.victim_pid) | join(" ")')" "$(events exec '.command == "trace_pressure"' 'map(.pid) | join(" ")')"
+	between "its anonymous memory" "$(events oom_victim true 'map(.anonymous_bytes) | add')" 300000000 500000000
+}
