@@ -82,3 +82,30 @@ test_oom_of_the_machine()
 	is "the one" "$(events oom_kill true 'map(.victim_pid) | join(" ")')" "$(events exec '.command == "trace_pressure"' 'map(.pid) | join(" ")')"
 	between "its anonymous memory" "$(events oom_victim true 'map(.anonymous_bytes) | add')" 300000000 500000000
 }
+
+# of pipe(): a struct pipe_inode_info and its buffers each.
+test_kernel_allocations()
+{
+	pmm trace kernel --sample 1 --objects 262144 --json --top 0 --summary -- /prog/trace_kernel keep 200 >trace.json
+	kill "$(head -n 1 trace.json)"
+	by() { result "[.kernel_stacks[] | select(.stack | test(\";alloc_pipe_info([+]0x[0-9a-f]+)?\$\"))] | $1"; }
+	by .
+	is "objects not followed" "$(result .kernel.not_followed)" 0
+	is "objects of 200 pipes" "$(by 'map(.objects) | add')" 400
+	is "those freed" "$(by 'map(.freed) | add')" 0
+	is "sums" "$(result '([.kernel_stacks[].size_bytes] | add) == ([.kernel_sorts[].size_bytes] | add)')" true
+}
+
+# Before 6.2 threads count up to 64 pages for themselves.
+test_resident_size()
+{
+	pmm trace rss --json --summary -- /prog/trace_pages rss 16 >trace.json 2>smaps
+	result .resident
+	rss=$(awk '$1 == "Rss:" { print $2 * 1024 }' smaps)
+	between "resident bytes by smaps" "$rss" 16777216 33554432
+	if since 6.2; then
+		is "resident bytes" "$(result '.resident[0].resident_bytes')" "$rss"
+	else
+		between "resident bytes" "$(result '.resident[0].resident_bytes')" $((rss - 3 * 64 * 4096)) $((rss + 3 * 64 * 4096))
+	fi
+}
