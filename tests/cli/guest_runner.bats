@@ -14,6 +14,7 @@ setup() {
 		for word; do case $word in file:*/console) console=${word#file:} ;; file:*/results) results=${word#file:} ;; esac; done
 		echo "the kernel's last line" >"$console"
 		exec >"$results"
+		echo start >>"$T/starts"
 		. "$T/guest"
 	END
 	chmod +x "$T/qemu"
@@ -30,34 +31,42 @@ guest() {
 said() { diff "$T/tap" <(printf '%s\n' "$@"); }
 
 @test "a guest whose tests pass" {
-	guest 'printf "ok doctor\r\nok run\r\nok kernel\r\nend\r\n"'
+	guest 'printf "begin\nok doctor\r\nok run\r\nok kernel\r\nend\r\n"'
 	[ "$STATUS" -eq 0 ]
 	said 1..3 'ok 1 - 6.1 commands: doctor' 'ok 2 - 6.1 commands: run' 'ok 3 - 6.1 commands: kernel'
 }
 
 @test "a test that fails, with what it said, and one that is skipped" {
-	guest 'printf "# why\nnot ok doctor\nskip run no such thing\nok kernel\nend\n"'
+	guest 'printf "begin\n# why\nnot ok doctor\nskip run no such thing\nok kernel\nend\n"'
 	[ "$STATUS" -eq 1 ]
 	said 1..3 '# why' 'not ok 1 - 6.1 commands: doctor' 'ok 2 - 6.1 commands: run # skip no such thing' 'ok 3 - 6.1 commands: kernel'
 }
 
 @test "a guest that ends too early, as by a panic" {
-	guest 'printf "ok doctor\nok run\nok kernel\n"'
+	guest 'printf "begin\nok doctor\nok run\nok kernel\n"'
 	[ "$STATUS" -eq 1 ]
 	said 1..3 'ok 1 - 6.1 commands: doctor' 'ok 2 - 6.1 commands: run' 'ok 3 - 6.1 commands: kernel' \
 		"# the guest ended before its tests; the last lines of its kernel:" "# the kernel's last line" "# "
-	guest 'printf "ok doctor\n"'
+	guest 'printf "begin\nok doctor\n"'
 	[ "$STATUS" -eq 1 ]
 	grep -q '^not ok 2 - 6.1 commands: run$' "$T/tap"
 	grep -q '^not ok 3 - 6.1 commands: kernel$' "$T/tap"
 }
 
 @test "a guest that hangs" {
-	SECONDS_MOST=1 guest 'printf "ok doctor\nok run\n"' 'exec sleep 1000'
+	SECONDS_MOST=1 guest 'printf "begin\nok doctor\nok run\n"' 'exec sleep 1000'
 	[ "$STATUS" -eq 1 ]
 	grep -q '^not ok 3 - 6.1 commands: kernel$' "$T/tap"
 	grep -q '^# the guest did not end within 1 seconds' "$T/tap"
 	grep -q "^# the kernel's last line$" "$T/tap"
+}
+
+@test "a kernel that does not start is started three times" {
+	guest '[ "$(wc -l <"$T/starts")" -lt 3 ] || printf "begin\nok doctor\nok run\nok kernel\nend\n"'
+	[ "$STATUS" -eq 0 ]
+	guest 'printf "begin\nok doctor\n"'
+	[ "$STATUS" -eq 1 ]
+	[ "$(wc -l <"$T/starts")" -eq 4 ]
 }
 
 @test "a machine that does not start" {

@@ -168,3 +168,27 @@ test_huge_pages()
 		is "the same, of the machine" "$(events collapse '.status == "succeeded"' length)" "$(gained thp_collapse_alloc)"
 	fi
 }
+
+# 48 MiB of 80 fit: written and then read in the same order, each page has gone before it comes back.
+test_swap_in()
+{
+	swap_on 256
+	group small 48M
+	tracing swap,major
+	before
+	start inside small /prog/trace_pressure 80 1
+	after
+	stop
+	traced
+	swap_off
+	grep -E 'pswp|pgmaj' vmstat.after
+	swapped=$(of swap_in count) major=$(of major count)
+	# Beside its 20480 pages some of its stack and libraries. One may be from before the first look at the counters.
+	between "swap-ins and major faults" $((swapped + major)) "$(gained pgmajfault)" $(($(gained pgmajfault) + 2))
+	between "the same" $((swapped + major)) 20480 20544
+	# before, the kernel does not say what memory an address is of
+	if since 5.17; then
+		between "swap-ins of the victim" "$(result '.swap_processes[] | select(.command == "trace_pressure").faults')" 20480 20512
+		between "others and libraries" "$major" 0 32
+	fi
+}
