@@ -291,13 +291,19 @@ static __always_inline void trace_send_texts(struct trace_room *room, u64 bytes)
 #define TRACE_PAGE_BYTES	4096ull
 #define TRACE_MAX_PARTS		(TRACE_STACK_MAX / 4096 + 1)
 
+/* So many pages may be missing between the stack pointer and the first that is there. */
+#define TRACE_MAX_MISSING	8
+
 /*
- * Copy the user stack page by page, up to the first that cannot be read: its end, or one that is
- * not in memory.
+ * Copy the user stack page by page, up to its end. Pages that are not there are left out and noted:
+ * a stack that is just growing has none at its pointer, and a frame with a large array may leave
+ * some untouched. Two in a row behind others are the end; without it the copy is TRACE_CUT.
  */
 static __always_inline u64 trace_copy_stack(struct trace_room *room, u64 sp)
 {
-	u64 done = 0, part, limit = config.stack_bytes;
+	u64 done = 0, got = 0, part, missing = 0, limit = config.stack_bytes;
+	u32 gap = 0;
+	bool end = false;
 
 	if (limit > TRACE_STACK_MAX)
 		limit = TRACE_STACK_MAX;
@@ -310,10 +316,21 @@ static __always_inline u64 trace_copy_stack(struct trace_room *room, u64 sp)
 		/* for the verifier, which has forgotten by now */
 		if (done > TRACE_STACK_MAX - TRACE_PAGE_BYTES || part > TRACE_PAGE_BYTES)
 			break;
-		if (bpf_probe_read_user(room->stack + done, part, (void *)(sp + done)))
-			break;
+		if (bpf_probe_read_user(room->stack + done, part, (void *)(sp + done))) {
+			missing |= 1ull << i;
+			end = ++gap >= (got ? 2 : TRACE_MAX_MISSING);
+			if (end)
+				break;
+		} else {
+			gap = 0;
+			got = done + part;
+		}
 		done += part;
 	}
+	room->regs.missing = missing;
+	if (end)
+		return got;
+	room->r.flags |= TRACE_CUT;
 	return done;
 }
 
@@ -333,8 +350,6 @@ static __always_inline void trace_send_stack(struct trace_room *room, struct pt_
 	if (config.stack_bytes) {
 		bytes = trace_copy_stack(room, room->regs.sp);
 		room->r.flags |= TRACE_STACK;
-		if (bytes >= config.stack_bytes)
-			room->r.flags |= TRACE_CUT;
 	}
 	if (bytes > TRACE_STACK_MAX)
 		bytes = TRACE_STACK_MAX;

@@ -131,6 +131,8 @@ struct trace_record {
 struct trace_regs {
 	__u64 ip, sp;
 	__u64 saved[TRACE_NR_REGS - 2];
+	/* pages of the copy that were not there: bit k is the page of sp + k; their bytes are 0 */
+	__u64 missing;
 };
 
 /* Counted for each kind on each CPU. */

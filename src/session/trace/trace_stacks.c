@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "src/base/nanotime.h"
+#include "src/kernel/event_class.h"
 #include "src/kernel/fault_area.h"
 
 int trace_stacks_init(struct trace_stacks *s)
@@ -79,7 +80,12 @@ int trace_stacks_note(struct trace_stacks *s, const struct trace_record *r)
 	}
 }
 
-/* A fault of the kernel for a system call is after that call. */
+/*
+ * A fault of the kernel for a system call is after that call. Of what else happens inside the
+ * kernel nobody knows whether a call or a fault led there. The program counter itself is right for
+ * both, but for calls that never return: one less would be another row of the unwind information
+ * where a fault has interrupted.
+ */
 static enum user_stack_at at_of(const struct trace_record *r)
 {
 	switch (r->kind) {
@@ -87,11 +93,8 @@ static enum user_stack_at at_of(const struct trace_record *r)
 	case TRACE_FAULT_MAJOR:
 	case TRACE_SWAP_IN:
 		return r->a[2] & TRACE_FAULT_USER ? USER_STACK_AT_FAULT : USER_STACK_AFTER_CALL;
-	case TRACE_STACK_GROWTH:
-	case TRACE_SEGV:
-		return USER_STACK_AT_FAULT;
 	default:
-		return USER_STACK_AFTER_CALL;
+		return trace_kinds[r->kind].call ? USER_STACK_AFTER_CALL : USER_STACK_AT_FAULT;
 	}
 }
 
@@ -105,6 +108,7 @@ uint32_t trace_stacks_add(struct trace_stacks *s, const struct trace_record *r, 
 	memcpy(&copy.regs, tail, sizeof(copy.regs));
 	copy.bytes = (const char *)tail + sizeof(copy.regs);
 	copy.nr_bytes = r->tail_bytes;
+	copy.missing = copy.regs.missing;
 	copy.cut = r->flags & TRACE_CUT;
 	user_stack_walk(s->walker, r->tgid, r->time_ns, &copy, &stack);
 	return stack_table_add(&s->table, stack.frame, stack.nr, stack.end);
