@@ -109,3 +109,28 @@ moves() { jq -c "select(.event == \"mremap\" and .command == \"$1\") | [.stack_e
 	[ "$(count mremap '.stack_end == "file_unusable" or ([.stack[].function] | index("calls") != null)')" -eq 6 ]
 	[ "$(count mremap '[.stack[].function] | index("hidden_calls") != null')" -eq 0 ]
 }
+
+# The page at the stack pointer is not there yet, nor are some between two frames.
+@test "a stack that is just growing" {
+	cat >"$T/grow.c" <<-'END'
+	__attribute__((noinline)) static int grow(int n)
+	{
+		char v[6000];
+		int r;
+
+		__asm__ volatile("" : : "g"(v) : "memory");
+		r = n ? grow(n - 1) + 1 : 0;
+		v[0] = (char)r;
+		__asm__ volatile("" : : "g"(v) : "memory");
+		return r;
+	}
+	int main(void) { return grow(7) - 7; }
+	END
+	gcc -O2 -fno-optimize-sibling-calls -o "$T/grow" "$T/grow.c"
+	traced 0 faults --stack-size 64K -- "$T/grow"
+	jq -c 'select(.event == "fault" and .memory == "stack" and .stack[0].function == "grow")
+		| [.stack_end, ([.stack[] | select(.function == "grow")] | length), .stack[-1].function]' "$T/out" >"$T/stacks"
+	[ "$(wc -l <"$T/stacks")" -ge 4 ] || { cat "$T/stacks"; return 1; }
+	[ "$(jq -s 'map(select(.[0] != null or .[2] != "_start")) | length' "$T/stacks")" -eq 0 ] || { cat "$T/stacks"; return 1; }
+	[ "$(jq -s 'map(.[1]) | max' "$T/stacks")" -eq 8 ]
+}
