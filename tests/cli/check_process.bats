@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Heap errors at a process's end and in forked children; requests that are made to fail; ends that were asked for (agent/check/agent_check.h).
 
+bats_require_minimum_version 1.5.0
 load lib
 
 setup() { cd "$T" || return 1; }
@@ -81,9 +82,13 @@ found() {
 
 @test "the process ends with the first error where that is asked for" {
 	for how in abort core; do
-		run within "$PMM" check --json --report r --level=light --on-error=$how -- "$PROG/check_process" errno
+		run --separate-stderr within "$PMM" check --json --report r --level=light --on-error=$how -- "$PROG/check_process" errno
 		[ "$status" -eq 134 ]
 		[ -z "$output" ]
+		# where the core file is, or why there is none
+		grep -v -e '^pmm: .*core' -e '^pmm: hint: ' <<<"$stderr" >said || :
+		[ "$how" = core ] || echo -n "$stderr" >said
+		[ ! -s said ] || { cat said; return 1; }
 		[ "$(jq -r '.findings[] | .type + " " + (.count | tostring)' r)" = "overrun 1" ]
 	done
 }
