@@ -35,16 +35,19 @@ class TraceFaults:
         self.file = f"{bench.directory}/faults"
         with open(self.file, "wb") as file:
             file.write(os.urandom(FILE_MIB << 20))
-        self.tools = {"bare": [], **pmm_tools(f"{bench.build}/pmm")}
+        self.tools = {"bare": []}
         self.ns, self.lost = {}, []
+        for name, command in pmm_tools(f"{bench.build}/pmm").items():
+            self.add(name, command)
         for name, action in BPFTRACE.items():
-            self.add_bpftrace(name, ["bpftrace", "-e", f"software:page-faults:1 /comm == \"bench_faults\"/ {{ {action} }}", "-c"])
+            self.add(name, ["bpftrace", "-e", f"software:page-faults:1 /comm == \"bench_faults\"/ {{ {action} }}", "-c"])
 
-    def add_bpftrace(self, name, command):
-        why = None if shutil.which("bpftrace") else "it is not installed"
+    def add(self, name, command):
+        """Unless it does not start here."""
+        why = None if shutil.which(command[0]) else f"{command[0]} is not installed"
         if not why:
             done = subprocess.run([*command, "/bin/true"], capture_output=True, text=True, timeout=60, check=False)
-            why = done.stderr.strip().splitlines()[-1] if done.returncode else None
+            why = (done.stderr.strip().splitlines() or ["it said nothing"])[0] if done.returncode else None
         if why:
             print(f"bench: no {name}: {why}", file=sys.stderr, flush=True)
         else:
@@ -54,7 +57,8 @@ class TraceFaults:
         for kind in ("anonymous", "file"):
             for tool in self.tools:
                 yield f"page faults, {kind}, {tool}", lambda k=kind, t=tool: self.measure(k, t)
-        yield f"{self.losses} page faults, lost ones", self.measure_loss
+        if "default" in self.tools:
+            yield f"{self.losses} page faults, lost ones", self.measure_loss
 
     def victim(self, kind):
         return [self.bench.program("bench_faults"), kind, str(self.faults), self.file]
