@@ -23,9 +23,6 @@ count() { jq -c "select(.event == \"$1\") | select($2)" "$T/out" | wc -l; }
 # result FILTER: of the document at the end.
 result() { tail -1 "$T/out" | jq -r "$1"; }
 
-# programs: how many BPF programs named as pmm's are there.
-programs() { "$PROG/bpf_programs"; }
-
 # needs_memcg: the memory controller's hierarchy in MEMCG, the file of its limit in MEMCG_LIMIT; skip where groups cannot be made.
 needs_memcg() {
 	MEMCG=/sys/fs/cgroup/memory MEMCG_LIMIT=memory.limit_in_bytes

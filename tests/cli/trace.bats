@@ -106,13 +106,16 @@ setup() { needs_bpf; }
 }
 
 @test "nothing is left in the kernel when pmm is killed" {
-	local before
-	before=$(programs)
-	"$PMM" trace mmap --all --duration 60 >"$T/out" 2>&1 & local pid=$!
-	until [ "$(programs)" -gt "$before" ]; do sleep 0.05; done
+	"$PMM" trace mmap --all --duration 60 >/dev/null 2>&1 3>&- & local pid=$!
+	until "$PROG/bpf_programs" "$pid" >"$T/held" && grep -q '^link' "$T/held"; do sleep 0.05; done
+	"$PROG/bpf_programs" "$pid" >"$T/held"
+	[ "$("$PROG/bpf_programs" <"$T/held")" -eq "$(wc -l <"$T/held")" ]
+	[ "$(grep -c '^map' "$T/held")" -ge 3 ]
+	[ "$(grep -c '^prog' "$T/held")" -ge 1 ]
 	kill -9 "$pid"
-	wait "$pid" || :
-	until [ "$(programs)" -le "$before" ]; do sleep 0.05; done
+	wait "$pid" || [ "$?" -eq 137 ]
+	# the kernel frees them a moment later
+	until [ "$("$PROG/bpf_programs" <"$T/held")" -eq 0 ]; do sleep 0.05; done
 }
 
 @test "bad input" {
