@@ -64,7 +64,8 @@ by() { result "[.kernel_stacks[] | select(.stack | endswith(\";$1\") or test(\";
 	"$PMM" trace kernel --sample 1 --all --command trace_kernel --json --top 0 --interval 1 --duration 60 --summary >"$T/out" 2>"$T/err" &
 	local pid=$!
 	until [ "$(wc -l <"$T/out")" -ge 1 ]; do sleep 0.05; done
-	keeper=$("$PROG/trace_kernel" keep 100)
+	"$PROG/trace_kernel" keep 100 >"$T/keeper"	# which the child has open as well
+	keeper=$(cat "$T/keeper")
 	local at
 	at=$(wc -l <"$T/out")
 	until [ "$(wc -l <"$T/out")" -ge $((at + 2)) ]; do sleep 0.05; done
