@@ -17,7 +17,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "src/kernel/rights.h"
+
 #define ALL_PROGRAMS	UINT32_MAX
+
+static void explain(struct kernel_group_state *s, int rc)
+{
+	struct rights rights;
+	struct rights_reason reason;
+
+	rights_read("", &rights);
+	reason = rights_why_no_bpf(&rights, rc);
+	snprintf(s->why, sizeof(s->why), "%s", reason.why);
+	snprintf(s->remedy, sizeof(s->remedy), "%s", reason.remedy ? reason.remedy : "");
+}
 
 static void fail(struct bpf_group *g, int rc, const char *what)
 {
@@ -26,7 +39,7 @@ static void fail(struct bpf_group *g, int rc, const char *what)
 	s->status = KERNEL_GROUP_FAILED;
 	snprintf(s->why, sizeof(s->why), "%s: %s", what, strerror(-rc));
 	if (rc == -EPERM || rc == -EACCES)
-		s->remedy = "run pmm as root, or with CAP_BPF and CAP_PERFMON";
+		explain(s, rc);
 }
 
 /* "tp_btf/NAME", "raw_tp/NAME": the tracepoint; NULL: another sort of program. */
@@ -202,7 +215,8 @@ static int load(struct bpf_group *g, const struct bpf_shared *shared, uint32_t m
 		struct bpf_object **out)
 {
 	const struct kernel_group_info *info = g->info;
-	struct bpf_object_open_opts opts = { .sz = sizeof(opts), .object_name = info->name };
+	struct bpf_object_open_opts opts = { .sz = sizeof(opts), .object_name = info->name,
+					     .btf_custom_path = shared->types };
 	struct trace_config config = shared->config;
 	struct bpf_object *object =
 		bpf_object__open_mem(info->object, info->object_end - info->object, &opts);
@@ -338,7 +352,8 @@ void bpf_group_open(struct bpf_group *g, enum kernel_group number, const struct 
 	*g = (struct bpf_group){ .info = &kernel_groups[number] };
 	if (!g->info->object) {
 		fail(g, -ENOTSUP, "pmm was built without eBPF");
-		g->state.remedy = "install clang and libbpf-dev, then build pmm again";
+		snprintf(g->state.remedy, sizeof(g->state.remedy),
+			 "install clang and libbpf-dev, then build pmm again");
 		return;
 	}
 	rc = load(g, shared, ALL_PROGRAMS, &g->object);

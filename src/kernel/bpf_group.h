@@ -15,6 +15,11 @@ struct btf;
 /* What all groups share; the descriptors are borrowed. */
 struct bpf_shared {
 	const struct btf *kernel;	/* the running kernel's types */
+	/*
+	 * Where libbpf is to read them; NULL: where it likes. It looks for types that the kernel
+	 * itself does not have in its modules otherwise, which takes CAP_SYS_ADMIN.
+	 */
+	const char *types;
 	struct trace_config config;
 	int events, targets, counts;	/* maps */
 	int nr_cpus;			/* possible ones */

@@ -13,6 +13,7 @@
 
 #include "src/kernel/bpf_group.h"
 #include "src/kernel/bpf_table.h"
+#include "src/kernel/rights.h"
 
 #define FIRST_PID_NS	0xEFFFFFFCull	/* PROC_PID_INIT_INO, include/linux/proc_ns.h */
 #define MAX_TARGETS	65536
@@ -152,19 +153,15 @@ static void bpf_close(void *state)
 /* Why nothing can be opened at all. */
 static int refuse(int rc, struct err *e)
 {
-	switch (rc) {
-	case -EPERM:
-	case -EACCES:
-		err_set(e, rc, "pmm may not load programs into the kernel");
-		err_hint(e, "run it as root, or with CAP_BPF and CAP_PERFMON");
-		return rc;
-	case -ENOSYS:
-		err_set(e, rc, "this kernel has no eBPF");
-		return rc;
-	default:
-		return err_set(e, rc, "tables for events cannot be made in the kernel: %s",
-			       strerror(-rc));
-	}
+	struct rights rights;
+	struct rights_reason reason;
+
+	rights_read("", &rights);
+	reason = rights_why_no_bpf(&rights, rc);
+	err_set(e, rc, "%s", reason.why);
+	if (reason.remedy)
+		err_hint(e, "%s", reason.remedy);
+	return rc;
 }
 
 /* At least one group must work: the first one's cause otherwise. */
@@ -181,13 +178,14 @@ static int judge(const struct bpf_source *s, struct err *e)
 			first = state;
 	}
 	err_set(e, -ENOTSUP, "%s", first ? first->why : "no event was asked for");
-	if (first && first->remedy)
+	if (first && *first->remedy)
 		err_hint(e, "%s", first->remedy);
 	return -ENOTSUP;
 }
 
 static int fill(struct bpf_source *s, const struct kernel_options *o, struct err *e)
 {
+	struct rights rights;
 	int rc;
 
 	config_make(&s->shared.config, o);
@@ -201,12 +199,12 @@ static int fill(struct bpf_source *s, const struct kernel_options *o, struct err
 			return refuse(rc, e);
 	}
 	s->kernel = btf__load_vmlinux_btf();
-	if (!s->kernel) {
-		err_set(e, -ENOTSUP, "this kernel does not describe its types (BTF)");
-		err_hint(e, "it needs CONFIG_DEBUG_INFO_BTF; 'pmm doctor' says what works without");
-		return -ENOTSUP;
-	}
+	if (!s->kernel)
+		return refuse(-ENOTSUP, e);
 	s->shared.kernel = s->kernel;
+	rights_read("", &rights);
+	if (!rights_is_admin(&rights))
+		s->shared.types = "/sys/kernel/btf/vmlinux";
 	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
 		if (o->groups >> i & 1)
 			bpf_group_open(&s->group[i], i, &s->shared);

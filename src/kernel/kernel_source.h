@@ -65,7 +65,7 @@ enum kernel_group_status {
 struct kernel_group_state {
 	enum kernel_group_status status;
 	char why[160];			/* a sentence without its full stop; "" */
-	const char *remedy;		/* NULL: none */
+	char remedy[160];		/* "": none */
 	uint64_t missed;		/* runs that the kernel left out: a program met itself */
 };
 

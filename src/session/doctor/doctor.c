@@ -7,6 +7,8 @@
 
 #include "src/document/doc.h"
 #include "src/document/doc_record.h"
+#include "src/session/trace/trace_session.h"
+#include "src/view/trace/trace_view.h"
 
 static const char *const state_name[] = {
 	[DOCTOR_OK] = "ok",
@@ -72,6 +74,15 @@ static struct table *verdict_of(const struct doctor *d)
 	return t;
 }
 
+/* Which of the kernel's events `pmm trace` can show: all are tried. */
+static struct table *events_of(void)
+{
+	struct kernel_group_state groups[KERNEL_NR_GROUPS];
+
+	trace_session_try(&bpf_source, groups);
+	return trace_list_table(groups, "Events of 'pmm trace'");
+}
+
 /* 0 or -errno. */
 static int hand_over(const struct doctor *d, const struct session_sink *to)
 {
@@ -80,6 +91,7 @@ static int hand_over(const struct doctor *d, const struct session_sink *to)
 
 	doc_add(&doc, verdict_of(d));
 	doc_add(&doc, table_of(d));
+	doc_add(&doc, events_of());
 	rc = doc_error(&doc);
 	if (!rc)
 		rc = session_document(to, &doc, false);

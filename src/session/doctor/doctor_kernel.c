@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "src/kernel/rights.h"
 #include "src/session/doctor/doctor.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -17,7 +18,6 @@
 #define TRY_BYTES    (2ul << 20)
 #define CAPS_PTRACE  (1ull << 19)
 #define CAPS_ADMIN   (1ull << 21)
-#define CAPS_PERFMON (1ull << 38)
 #define CAPS_BPF     (1ull << 39)
 
 /* A number in a one-line file; `otherwise` when there is none. */
@@ -157,21 +157,18 @@ static void check_map_files(struct doctor *d)
 		fclose(f);
 }
 
-static void check_ebpf(struct doctor *d, unsigned long long caps)
+static void check_ebpf(struct doctor *d)
 {
-	bool btf = !access("/sys/kernel/btf/vmlinux", R_OK);
-	bool may = caps & CAPS_ADMIN || (caps & CAPS_BPF && caps & CAPS_PERFMON);
+	struct rights rights;
+	struct rights_reason reason;
 
-	if (btf && may)
-		doctor_add(d, "ebpf", DOCTOR_OK, false, NULL,
-			   "the kernel's view is available (BTF is there)");
+	rights_read("", &rights);
+	reason = rights_why_no_bpf(&rights, 0);
+	if (*reason.why)
+		doctor_add(d, "ebpf", DOCTOR_NOTE, false, reason.remedy, "%s", reason.why);
 	else
-		doctor_add(d, "ebpf", DOCTOR_NOTE, false,
-			   btf ? "run pmm as root, or give it CAP_BPF and CAP_PERFMON"
-			       : "boot a kernel with CONFIG_DEBUG_INFO_BTF=y; 'pmm run' does not "
-				 "need it",
-			   btf ? "the kernel's view is not allowed to this user"
-			       : "the kernel's view is not available: no /sys/kernel/btf/vmlinux");
+		doctor_add(d, "ebpf", DOCTOR_OK, false, NULL,
+			   "programs may be loaded into the kernel, and its types are known (BTF)");
 }
 
 static void check_capabilities(struct doctor *d, unsigned long long caps)
@@ -195,5 +192,5 @@ void doctor_kernel(struct doctor *d)
 	check_capabilities(d, caps);
 	check_ptrace(d, caps);
 	check_map_files(d);
-	check_ebpf(d, caps);
+	check_ebpf(d);
 }

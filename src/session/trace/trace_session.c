@@ -537,6 +537,7 @@ void trace_session_try(const struct kernel_source_ops *source, struct kernel_gro
 		for (int i = 0; i < KERNEL_NR_GROUPS; i++) {
 			groups[i] = (struct kernel_group_state){ .status = KERNEL_GROUP_FAILED };
 			snprintf(groups[i].why, sizeof(groups[i].why), "%.150s", e.text);
+			snprintf(groups[i].remedy, sizeof(groups[i].remedy), "%.150s", e.hint);
 		}
 		return;
 	}

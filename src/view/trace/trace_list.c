@@ -2,6 +2,8 @@
 /* `pmm trace --list`: the events, and whether they can be seen on this machine. */
 #include "src/view/trace/trace_view.h"
 
+#include <string.h>
+
 #include "src/view/trace/trace_line.h"
 
 static const struct column columns[] = {
@@ -32,13 +34,44 @@ static const struct kernel_group_state *worst_of(uint32_t of,
 	return worst;
 }
 
-void trace_list_document(struct doc *d, const struct kernel_group_state *groups)
+/* One cause stands in the way of many classes: it is said once. */
+static void add_note(struct table *t, const struct kernel_group_state *s, const char *names)
 {
-	struct table *t = table_new(TABLE_ROWS, "events", NULL, columns,
+	table_note(t, "%s: %s%s%s", names, s->why, *s->remedy ? "; " : "", s->remedy);
+}
+
+static void add_notes(struct table *t, const struct kernel_group_state *groups)
+{
+	uint32_t done = 0;
+
+	for (int i = 0; i < EVENT_NR_CLASSES; i++) {
+		const struct kernel_group_state *s = worst_of(event_classes[i].groups, groups);
+		struct str names = STR_INIT;
+
+		if (done >> i & 1 || !s || !*s->why)
+			continue;
+		for (int k = i; k < EVENT_NR_CLASSES; k++) {
+			const struct kernel_group_state *other =
+				worst_of(event_classes[k].groups, groups);
+
+			if (!other || strcmp(other->why, s->why))
+				continue;
+			done |= 1u << k;
+			str_addf(&names, "%s%s", names.len ? ", " : "", event_classes[k].name);
+		}
+		add_note(t, s, str_text(&names));
+		str_fini(&names);
+	}
+}
+
+struct table *trace_list_table(const struct kernel_group_state *groups, const char *title)
+{
+	struct table *t = table_new(TABLE_ROWS, "events", title, columns,
 				    sizeof(columns) / sizeof(*columns));
 
-	d->schema = "pmm-trace-list/1.0";
-	for (int i = 0; t && i < EVENT_NR_CLASSES; i++) {
+	if (!t)
+		return NULL;
+	for (int i = 0; i < EVENT_NR_CLASSES; i++) {
 		const struct event_class_info *c = &event_classes[i];
 		const struct kernel_group_state *s = worst_of(c->groups, groups);
 
@@ -50,9 +83,15 @@ void trace_list_document(struct doc *d, const struct kernel_group_state *groups)
 		if (!s || !*s->why)
 			continue;
 		table_set_text(t, 4, s->why);
-		table_set_const(t, 5, s->remedy);
-		table_note(t, "%s: %s%s%s", c->name, s->why, s->remedy ? "; " : "",
-			   s->remedy ? s->remedy : "");
+		if (*s->remedy)
+			table_set_text(t, 5, s->remedy);
 	}
-	doc_add(d, t);
+	add_notes(t, groups);
+	return t;
+}
+
+void trace_list_document(struct doc *d, const struct kernel_group_state *groups)
+{
+	d->schema = "pmm-trace-list/1.0";
+	doc_add(d, trace_list_table(groups, NULL));
 }

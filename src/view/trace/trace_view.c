@@ -88,8 +88,8 @@ static void add_facts(struct doc *d, const struct trace_result *t)
 		if (t->groups[i].status == KERNEL_GROUP_FAILED ||
 		    t->groups[i].status == KERNEL_GROUP_PARTLY)
 			facts_add(facts, "not seen", "%s: %s%s%s", kernel_groups[i].name,
-				  t->groups[i].why, t->groups[i].remedy ? "; " : "",
-				  t->groups[i].remedy ? t->groups[i].remedy : "");
+				  t->groups[i].why, *t->groups[i].remedy ? "; " : "",
+				  t->groups[i].remedy);
 	doc_add(d, facts);
 }
 

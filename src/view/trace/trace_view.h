@@ -50,7 +50,8 @@ struct trace_result {
 /* doc_fini() follows; trouble is in the document (doc_error()). */
 void trace_document(struct doc *d, const struct trace_result *t);
 
-/* Which events work here: `groups` as a trial has left them. */
+/* Which events work here: `groups` as a trial has left them. NULL: out of memory. */
+struct table *trace_list_table(const struct kernel_group_state *groups, const char *title);
 void trace_list_document(struct doc *d, const struct kernel_group_state *groups);
 
 #endif

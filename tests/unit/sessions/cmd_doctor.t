@@ -27,7 +27,8 @@ $ pmm doctor x
   pmm: unexpected argument 'x'
   pmm: hint: usage: pmm doctor [options]
 [2]
-$ pmm doctor | sed -E 's/^  (..).  ( *)([a-z-]+) .*/\1 \3/' | sort | head -40
+$ pmm doctor | sed -E '/^Events of/,$d; s/^  (..).  ( *)([a-z-]+) .*/\1 \3/' | sort | head -40
+  
   
      export
      ulimit
