@@ -30,6 +30,7 @@ struct trace_session {
 	struct trace_stacks stacks;
 	struct trace_moments moments;
 	struct kernel_rows rows[KERNEL_NR_TABLES];
+	struct kernel_group_state groups[KERNEL_NR_GROUPS];	/* of the result */
 	struct kernel_rows before[KERNEL_NR_TABLES];	/* as the last result had them */
 	struct vmstat vmstat[2];	/* as the time of the result began, and now */
 	struct ksyms ksyms;
@@ -206,7 +207,6 @@ static void count_sampled(struct trace_totals *t, const struct trace_counts *cou
 static int hand_over(struct trace_session *s)
 {
 	struct trace_counts counts[TRACE_NR_KINDS];
-	struct kernel_group_state groups[KERNEL_NR_GROUPS];
 	struct trace_result result = {
 		.scope = s->o.scope ? s->o.scope : s->o.command[0],
 		.duration_ns = nanotime() - s->since_ns,
@@ -214,7 +214,7 @@ static int hand_over(struct trace_session *s)
 		.stack_bytes = s->o.kernel.stack_bytes,
 		.totals = &s->totals,
 		.counts = counts,
-		.groups = groups,
+		.groups = s->groups,
 		.rows = s->rows,
 		.stacks = &s->stacks.table,
 		.names = s->stacks.names,
@@ -246,7 +246,7 @@ static int hand_over(struct trace_session *s)
 	trace_kernel_result(&s->kernel, &result);
 	if (s->o.classes >> EVENT_CACHE & 1 && !mounts_read(&s->mounts, NULL))
 		result.mounts = &s->mounts;
-	read_counts(s, counts, groups);
+	read_counts(s, counts, s->groups);
 	count_sampled(&s->totals, counts);
 	if (s->o.folded)
 		return rc ? rc : hand_over_folded(s, &result);
