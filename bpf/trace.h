@@ -74,7 +74,8 @@ struct trace_task {
 /* A record being made, one for each processor and object. */
 struct trace_room {
 	u32 busy;
-	u32 pad;
+	u32 gap;			/* of trace_copy_stack() */
+	u64 got;
 	struct trace_record r;
 	union {
 		char text[TRACE_TEXT_MAX];
@@ -298,15 +299,19 @@ static __always_inline void trace_send_texts(struct trace_room *room, u64 bytes)
  * Copy the user stack page by page, up to its end. Pages that are not there are left out and noted:
  * a stack that is just growing has none at its pointer, and a frame with a large array may leave
  * some untouched. Two in a row behind others are the end; without it the copy is TRACE_CUT.
+ *
+ * What was met is counted in the room: counted in registers, it makes each round another one to the
+ * verifier, and 6.1 gives up among 2^17 ways through the loop.
  */
 static __always_inline u64 trace_copy_stack(struct trace_room *room, u64 sp)
 {
-	u64 done = 0, got = 0, part, missing = 0, limit = config.stack_bytes;
-	u32 gap = 0;
-	bool end = false;
+	u64 done = 0, part, limit = config.stack_bytes;
 
 	if (limit > TRACE_STACK_MAX)
 		limit = TRACE_STACK_MAX;
+	room->regs.missing = 0;
+	room->got = 0;
+	room->gap = 0;
 	for (int i = 0; i < TRACE_MAX_PARTS; i++) {
 		part = TRACE_PAGE_BYTES - ((sp + done) & (TRACE_PAGE_BYTES - 1));
 		if (done >= limit)
@@ -317,19 +322,15 @@ static __always_inline u64 trace_copy_stack(struct trace_room *room, u64 sp)
 		if (done > TRACE_STACK_MAX - TRACE_PAGE_BYTES || part > TRACE_PAGE_BYTES)
 			break;
 		if (bpf_probe_read_user(room->stack + done, part, (void *)(sp + done))) {
-			missing |= 1ull << i;
-			end = ++gap >= (got ? 2 : TRACE_MAX_MISSING);
-			if (end)
-				break;
+			room->regs.missing |= 1ull << i;
+			if (++room->gap >= (room->got ? 2 : TRACE_MAX_MISSING))
+				return room->got;
 		} else {
-			gap = 0;
-			got = done + part;
+			room->gap = 0;
+			room->got = done + part;
 		}
 		done += part;
 	}
-	room->regs.missing = missing;
-	if (end)
-		return got;
 	room->r.flags |= TRACE_CUT;
 	return done;
 }

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "src/base/str.h"
 #include "src/kernel/rights.h"
 
 #define ALL_PROGRAMS	UINT32_MAX
@@ -243,25 +244,47 @@ static int load(struct bpf_group *g, const struct bpf_shared *shared, uint32_t m
 	return rc;
 }
 
+static void explain_refused(struct bpf_group *g, uint32_t refused, int error)
+{
+	const struct kernel_group_info *info = g->info;
+	struct bpf_object *object =
+		bpf_object__open_mem(info->object, info->object_end - info->object, NULL);
+	struct str names = STR_INIT;
+	struct bpf_program *p;
+	int nr = 0;
+
+	bpf_object__for_each_program(p, object) {
+		if (refused >> nr++ & 1)
+			str_addf(&names, " %s", bpf_program__name(p));
+	}
+	snprintf(g->state.why, sizeof(g->state.why),
+		 "this kernel refuses programs of pmm's (%s):%.100s", strerror(-error),
+		 str_text(&names));
+	str_fini(&names);
+	bpf_object__close(object);
+}
+
 /* After loading failed: those programs that load, tried one by one. */
 static int load_those_that_do(struct bpf_group *g, const struct bpf_shared *shared, int first_error)
 {
 	struct bpf_object *one;
-	uint32_t good = 0;
+	uint32_t good = 0, refused = 0;
 
 	for (unsigned i = 0; i < BPF_GROUP_MAX_PROGRAMS; i++) {
-		if (load(g, shared, 1u << i, &one))
+		int rc = load(g, shared, 1u << i, &one);
+
+		if (rc && rc != -ENOENT)
+			refused |= 1u << i;
+		if (rc)
 			continue;
 		good |= 1u << i;
 		bpf_object__close(one);
 	}
 	if (!good)
 		return first_error;
-	if (g->state.status != KERNEL_GROUP_PARTLY) {
-		g->state.status = KERNEL_GROUP_PARTLY;
-		snprintf(g->state.why, sizeof(g->state.why),
-			 "this kernel refuses some of its programs: %s", strerror(-first_error));
-	}
+	/* worse than a tracepoint that is not there */
+	g->state.status = KERNEL_GROUP_PARTLY;
+	explain_refused(g, refused, first_error);
 	return load(g, shared, good, &g->object);
 }
 

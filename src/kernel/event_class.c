@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "src/kernel/groups.h"
+#include "src/base/str.h"
+#include "src/kernel/kernel_source.h"
 
 #define GROUP(name)	(1u << KERNEL_##name)
 
@@ -164,6 +165,60 @@ uint32_t event_classes_groups(uint32_t classes)
 		if (classes >> i & 1)
 			groups |= event_classes[i].groups;
 	return groups;
+}
+
+/* The worst of the groups that see a class. */
+static const struct kernel_group_state *worst_of(uint32_t class_groups,
+						 const struct kernel_group_state *groups)
+{
+	const struct kernel_group_state *worst = NULL;
+
+	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
+		if (class_groups >> i & 1 && (!worst || groups[i].status > worst->status))
+			worst = &groups[i];
+	return worst;
+}
+
+const struct kernel_group_state *event_class_state(enum event_class event,
+						   const struct kernel_group_state *groups)
+{
+	return worst_of(event_classes[event].groups, groups);
+}
+
+static bool same_reason(const struct kernel_group_state *a, const struct kernel_group_state *b)
+{
+	return a->status == b->status && !strcmp(a->why, b->why);
+}
+
+unsigned event_classes_lacks(uint32_t classes, const struct kernel_group_state *groups,
+			     struct event_lack *lacks)
+{
+	unsigned nr = 0, at;
+
+	for (int i = 0; i < EVENT_NR_CLASSES; i++) {
+		const struct kernel_group_state *s = event_class_state(i, groups);
+
+		if (!(classes >> i & 1) || !s || !*s->why)
+			continue;
+		for (at = 0; at < nr && !same_reason(lacks[at].state, s);)
+			at++;
+		if (at == nr)
+			lacks[nr++] = (struct event_lack){ .state = s };
+		lacks[at].classes |= 1u << i;
+	}
+	return nr;
+}
+
+void event_classes_names(struct str *s, uint32_t classes)
+{
+	const char *comma = "";
+
+	for (int i = 0; i < EVENT_NR_CLASSES; i++) {
+		if (!(classes >> i & 1))
+			continue;
+		str_addf(s, "%s%s", comma, event_classes[i].name);
+		comma = ", ";
+	}
 }
 
 void event_classes_kinds(uint32_t classes, uint64_t kinds[2])

@@ -12,6 +12,9 @@
 #include "bpf/trace_abi.h"
 #include "src/base/err.h"
 
+struct kernel_group_state;
+struct str;
+
 /* In the order of `pmm trace --list`. */
 enum event_class {
 	EVENT_MMAP,
@@ -65,6 +68,28 @@ int event_classes_parse(const char *list, uint32_t *classes, struct err *e);
 
 /* The groups that see these classes. */
 uint32_t event_classes_groups(uint32_t classes);
+
+/*
+ * The state of a class in groups[KERNEL_NR_GROUPS]: its worst group's; NULL: it needs none.
+ */
+const struct kernel_group_state *event_class_state(enum event_class event,
+						   const struct kernel_group_state *groups);
+
+/* Classes of which something is not seen for the same reason. */
+struct event_lack {
+	uint32_t classes;
+	const struct kernel_group_state *state;	/* with the reason; in the caller's array */
+};
+
+/*
+ * What is not seen of these classes, with groups[KERNEL_NR_GROUPS] as a source has them; a class
+ * has the reason of its worst group. How many of lacks[EVENT_NR_CLASSES] were set.
+ */
+unsigned event_classes_lacks(uint32_t classes, const struct kernel_group_state *groups,
+			     struct event_lack *lacks);
+
+/* Their names: "mmap, brk". */
+void event_classes_names(struct str *s, uint32_t classes);
 
 /* The kinds of records of these classes. */
 void event_classes_kinds(uint32_t classes, uint64_t kinds[2]);

@@ -431,6 +431,7 @@ struct seen {
 	int refuse;			/* what events answer after the first */
 	char *document;			/* the last, as text */
 	size_t bytes;
+	char warning[200];		/* the last */
 };
 
 static int on_event(void *arg, const struct event *e)
@@ -456,7 +457,16 @@ static int on_document(void *arg, const struct doc *d, bool follows)
 	return 0;
 }
 
-static const struct session_ops sink_ops = { .event = on_event, .document = on_document };
+static void on_note(void *arg, enum session_kind kind, const char *text)
+{
+	struct seen *s = arg;
+
+	if (kind == SESSION_WARNING)
+		snprintf(s->warning, sizeof(s->warning), "%s", text);
+}
+
+static const struct session_ops sink_ops = { .note = on_note, .event = on_event,
+					     .document = on_document };
 
 /* Run a session over the fake; its result's text is in *seen. */
 static int run(struct fake_kernel *f, struct trace_options *o, struct seen *seen, struct err *e)
@@ -519,11 +529,11 @@ static void test_a_trace(void **state)
 	assert_int_equal(f.asked.groups, 1u << KERNEL_CALLS);
 	assert_int_equal(seen.events, 4);		/* a heading, three lines */
 	assert_int_equal(seen.documents, 1);
-	has(&seen, "traced    process 7, for ");
-	has(&seen, "seen      12 events\n");
-	has(&seen, "lost      3 events for want of room in the ring, 2 for want of room in a "
-		   "table, 5 in programs\n            interrupted by themselves\n");
-	has(&seen, "not seen  calls: one is missing; try\n");
+	has(&seen, "traced        process 7, for ");
+	has(&seen, "seen          12 events\n");
+	has(&seen, "lost          3 events for want of room in the ring, 2 for want of room in a "
+		   "table, 5 in programs\n                interrupted by themselves\n");
+	has(&seen, "seen in part  mmap, brk: one is missing; try\n");
 	has(&seen, "\n  mmap       2       1  4.00 KiB\n");
 	has(&seen, "\n  brk        1                 -\n");
 	free(seen.document);
@@ -577,6 +587,41 @@ static void test_a_source_that_refuses(void **state)
 	assert_int_equal(f.closed, 0);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);	/* no child is left */
 	assert_int_equal(errno, ECHILD);
+}
+
+/* What is not seen is said as the trace begins and in its result; nothing at all is an error. */
+static void test_a_group_that_fails(void **state)
+{
+	struct fake_kernel f = { .groups = {
+		[KERNEL_CALLS] = { KERNEL_GROUP_FAILED, "no", "do", 0 },
+		[KERNEL_LIFE] = { KERNEL_GROUP_WORKS, "", "", 0 },
+		[KERNEL_OOM] = { KERNEL_GROUP_PARTLY, "half", "", 0 },
+	} };
+	struct trace_options o = { .classes = 1u << EVENT_BRK | 1u << EVENT_SHM | 1u << EVENT_OOM,
+				   .scope = "all", .duration_ns = 1, .kernel = { .follow = true } };
+	struct seen seen = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(run(&f, &o, &seen, &e), 0);
+	assert_string_equal(seen.warning, "not seen: brk, shm: no; do");
+	has(&seen, "  not seen      brk, shm: no; do\n  seen in part  oom: half\n");
+	free(seen.document);
+
+	f.groups[KERNEL_LIFE] = (struct kernel_group_state){ KERNEL_GROUP_FAILED, "nor", "", 0 };
+	seen = (struct seen){ 0 };
+	assert_int_equal(run(&f, &o, &seen, &e), 0);
+	has(&seen, "  seen in part  oom: half\n  not seen      life: nor\n");
+	free(seen.document);
+
+	o.classes = 1u << EVENT_BRK | 1u << EVENT_MMAP;
+	f.groups[KERNEL_LIFE].status = KERNEL_GROUP_WORKS;
+	seen = (struct seen){ 0 };
+	assert_int_equal(run(&f, &o, &seen, &e), -ENOTSUP);
+	assert_string_equal(e.text, "mmap, brk cannot be seen: no");
+	assert_string_equal(e.hint, "do");
+	assert_int_equal(seen.documents, 0);
+	assert_int_equal(f.opened, f.closed);
 }
 
 static void test_a_command(void **state)
@@ -678,6 +723,7 @@ int main(void)
 		cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_nobody_reads),
 		cmocka_unit_test(test_a_source_that_refuses),
+		cmocka_unit_test(test_a_group_that_fails),
 		cmocka_unit_test(test_a_command),
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_a_gate_that_stays_closed),

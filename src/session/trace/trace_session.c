@@ -403,6 +403,42 @@ static void follow_mappings(struct trace_session *s)
 		trace_stacks_follow(&s->stacks, s->o.kernel.pids, s->o.kernel.nr_pids);
 }
 
+/*
+ * What was asked for and is not seen at all: the result says it, too, but that may be hours later.
+ * -ENOTSUP: that is everything.
+ */
+static int warn_of_lacks(struct trace_session *s, struct err *e)
+{
+	struct event_lack lack[EVENT_NR_CLASSES];
+	struct kernel_group_state groups[KERNEL_NR_GROUPS];
+	uint32_t left = s->o.classes;
+	unsigned nr;
+
+	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
+		groups[i] = kernel_source_group(s->source, i);
+	nr = event_classes_lacks(s->o.classes, groups, lack);
+	for (unsigned i = 0; i < nr; i++)
+		if (lack[i].state->status == KERNEL_GROUP_FAILED)
+			left &= ~lack[i].classes;
+	for (unsigned i = 0; i < nr; i++) {
+		const struct kernel_group_state *state = lack[i].state;
+		struct str names = STR_INIT;
+
+		if (state->status != KERNEL_GROUP_FAILED)
+			continue;
+		event_classes_names(&names, lack[i].classes);
+		if (!left)
+			err_set(e, -ENOTSUP, "%s cannot be seen: %s", str_text(&names), state->why);
+		else
+			session_warn(s->to, "not seen: %s: %s%s%s", str_text(&names), state->why,
+				     *state->remedy ? "; " : "", state->remedy);
+		if (!left && *state->remedy)
+			err_hint(e, "%s", state->remedy);
+		str_fini(&names);
+	}
+	return left ? 0 : -ENOTSUP;
+}
+
 int trace_session_open(struct trace_session **out, const struct trace_options *o,
 		       const struct session_sink *to, struct err *e)
 {
@@ -426,6 +462,8 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 		rc = watch_processes(s, e);
 	if (!rc)
 		rc = open_source(s, e);
+	if (!rc)
+		rc = warn_of_lacks(s, e);
 	if (rc) {
 		trace_session_close(s);
 		return rc;
@@ -529,7 +567,8 @@ void trace_session_close(struct trace_session *s)
 
 void trace_session_try(const struct kernel_source_ops *source, struct kernel_group_state *groups)
 {
-	struct kernel_options o = { .groups = (1u << KERNEL_NR_GROUPS) - 1, .by_targets = true };
+	struct kernel_options o = { .groups = (1u << KERNEL_NR_GROUPS) - 1, .by_targets = true,
+				    .stack_bytes = KERNEL_STACK_BYTES };
 	struct kernel_source *s;
 	struct err e = { 0 };
 

@@ -2,8 +2,6 @@
 /* `pmm trace --list`: the events, and whether they can be seen on this machine. */
 #include "src/view/trace/trace_view.h"
 
-#include <string.h>
-
 #include "src/view/trace/trace_line.h"
 
 static const struct column columns[] = {
@@ -22,44 +20,19 @@ static const char *const status_words[] = {
 	[KERNEL_GROUP_FAILED] = "no",
 };
 
-/* The worst of the groups that see a class. */
-static const struct kernel_group_state *worst_of(uint32_t of,
-						 const struct kernel_group_state *groups)
-{
-	const struct kernel_group_state *worst = NULL;
-
-	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
-		if (of >> i & 1 && (!worst || groups[i].status > worst->status))
-			worst = &groups[i];
-	return worst;
-}
-
 /* One cause stands in the way of many classes: it is said once. */
-static void add_note(struct table *t, const struct kernel_group_state *s, const char *names)
-{
-	table_note(t, "%s: %s%s%s", names, s->why, *s->remedy ? "; " : "", s->remedy);
-}
-
 static void add_notes(struct table *t, const struct kernel_group_state *groups)
 {
-	uint32_t done = 0;
+	struct event_lack lacks[EVENT_NR_CLASSES];
+	unsigned nr = event_classes_lacks(UINT32_MAX, groups, lacks);
 
-	for (int i = 0; i < EVENT_NR_CLASSES; i++) {
-		const struct kernel_group_state *s = worst_of(event_classes[i].groups, groups);
+	for (unsigned i = 0; i < nr; i++) {
+		const struct kernel_group_state *s = lacks[i].state;
 		struct str names = STR_INIT;
 
-		if (done >> i & 1 || !s || !*s->why)
-			continue;
-		for (int k = i; k < EVENT_NR_CLASSES; k++) {
-			const struct kernel_group_state *other =
-				worst_of(event_classes[k].groups, groups);
-
-			if (!other || strcmp(other->why, s->why))
-				continue;
-			done |= 1u << k;
-			str_addf(&names, "%s%s", names.len ? ", " : "", event_classes[k].name);
-		}
-		add_note(t, s, str_text(&names));
+		event_classes_names(&names, lacks[i].classes);
+		table_note(t, "%s: %s%s%s", str_text(&names), s->why, *s->remedy ? "; " : "",
+			   s->remedy);
 		str_fini(&names);
 	}
 }
@@ -73,7 +46,7 @@ struct table *trace_list_table(const struct kernel_group_state *groups, const ch
 		return NULL;
 	for (int i = 0; i < EVENT_NR_CLASSES; i++) {
 		const struct event_class_info *c = &event_classes[i];
-		const struct kernel_group_state *s = worst_of(c->groups, groups);
+		const struct kernel_group_state *s = event_class_state(i, groups);
 
 		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
 		table_set_const(t, 0, c->name);

@@ -63,6 +63,33 @@ static void add_stack_fact(struct table *facts, const struct trace_result *t)
 	str_fini(&s);
 }
 
+/* Processes are followed by class `life` also where its events are not shown. */
+static unsigned lacks_of(const struct trace_result *t, struct event_lack *lacks)
+{
+	uint32_t classes = t->classes;
+
+	if (t->groups[KERNEL_LIFE].status != KERNEL_GROUP_UNUSED)
+		classes |= 1u << EVENT_LIFE;
+	return event_classes_lacks(classes, t->groups, lacks);
+}
+
+static void add_lack_facts(struct table *facts, const struct trace_result *t)
+{
+	struct event_lack lack[EVENT_NR_CLASSES];
+	unsigned nr = lacks_of(t, lack);
+
+	for (unsigned i = 0; i < nr; i++) {
+		const struct kernel_group_state *s = lack[i].state;
+		struct str names = STR_INIT;
+
+		event_classes_names(&names, lack[i].classes);
+		facts_add(facts, s->status == KERNEL_GROUP_PARTLY ? "seen in part" : "not seen",
+			  "%s: %s%s%s", str_text(&names), s->why, *s->remedy ? "; " : "",
+			  s->remedy);
+		str_fini(&names);
+	}
+}
+
 static void add_facts(struct doc *d, const struct trace_result *t)
 {
 	struct table *facts = facts_new(NULL);
@@ -84,13 +111,41 @@ static void add_facts(struct doc *d, const struct trace_result *t)
 		facts_add(facts, "left out", "%s of tables by process and by stack, which are full",
 			  fmt_many(t->totals->left_out, "event").s);
 	add_stack_fact(facts, t);
-	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
-		if (t->groups[i].status == KERNEL_GROUP_FAILED ||
-		    t->groups[i].status == KERNEL_GROUP_PARTLY)
-			facts_add(facts, "not seen", "%s: %s%s%s", kernel_groups[i].name,
-				  t->groups[i].why, *t->groups[i].remedy ? "; " : "",
-				  t->groups[i].remedy);
+	add_lack_facts(facts, t);
 	doc_add(d, facts);
+}
+
+static const struct column lack_columns[] = {
+	JSON_COLUMN("events", UNIT_TEXT),
+	JSON_COLUMN("partly", UNIT_BOOL),
+	JSON_COLUMN("why", UNIT_TEXT),
+	JSON_COLUMN("remedy", UNIT_TEXT),
+};
+
+/* What add_lack_facts() says to people. */
+static void add_lacks(struct doc *d, const struct trace_result *t)
+{
+	struct table *lacks = table_new(TABLE_ROWS, "not_seen", NULL, lack_columns,
+					sizeof(lack_columns) / sizeof(*lack_columns));
+	struct event_lack lack[EVENT_NR_CLASSES];
+	unsigned nr = lacks_of(t, lack);
+
+	if (lacks)
+		lacks->json_only = true;
+	for (unsigned i = 0; lacks && i < nr; i++) {
+		const struct kernel_group_state *s = lack[i].state;
+		struct str names = STR_INIT;
+
+		event_classes_names(&names, lack[i].classes);
+		table_row(lacks, 0, ROW_PLAIN, ROW_JSON_ONLY);
+		table_set_text(lacks, 0, str_text(&names));
+		table_set(lacks, 1, s->status == KERNEL_GROUP_PARTLY);
+		table_set_text(lacks, 2, s->why);
+		if (*s->remedy)
+			table_set_text(lacks, 3, s->remedy);
+		str_fini(&names);
+	}
+	doc_add(d, lacks);
 }
 
 static void add_record(struct doc *d, const struct trace_result *t)
@@ -202,6 +257,7 @@ void trace_document(struct doc *d, const struct trace_result *t)
 	d->one_line = true;
 	add_facts(d, t);
 	add_record(d, t);
+	add_lacks(d, t);
 	add_kinds(d, t);
 	add_processes(d, t);
 	for (int i = 0; i < EVENT_NR_CLASSES; i++)
