@@ -22,13 +22,13 @@
 
 #define ALL_PROGRAMS	UINT32_MAX
 
-static void explain(struct kernel_group_state *s, int rc)
+static void explain(struct kernel_group_state *s, int rc, bool perf)
 {
 	struct rights rights;
 	struct rights_reason reason;
 
 	rights_read("", &rights);
-	reason = rights_why_no_bpf(&rights, rc);
+	reason = perf ? rights_why_no_perf(&rights, rc) : rights_why_no_bpf(&rights, rc);
 	snprintf(s->why, sizeof(s->why), "%s", reason.why);
 	snprintf(s->remedy, sizeof(s->remedy), "%s", reason.remedy ? reason.remedy : "");
 }
@@ -40,7 +40,7 @@ static void fail(struct bpf_group *g, int rc, const char *what)
 	s->status = KERNEL_GROUP_FAILED;
 	snprintf(s->why, sizeof(s->why), "%s: %s", what, strerror(-rc));
 	if (rc == -EPERM || rc == -EACCES)
-		explain(s, rc);
+		explain(s, rc, g->no_perf);
 }
 
 /* "tp_btf/NAME", "raw_tp/NAME": the tracepoint; NULL: another sort of program. */
@@ -316,6 +316,7 @@ static int attach_perf(struct bpf_group *g, struct bpf_program *p, const struct 
 			last = -errno;
 			if (last == -ENODEV)		/* not online */
 				continue;
+			g->no_perf = true;
 			return last;
 		}
 		link = bpf_program__attach_perf_event(p, fd);	/* the descriptor is its own now */

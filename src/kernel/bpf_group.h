@@ -31,6 +31,7 @@ struct bpf_group {
 	struct bpf_object *object;	/* NULL: not loaded */
 	struct bpf_link **link;
 	unsigned nr_links;
+	bool no_perf;			/* its perf events cannot be opened */
 	struct kernel_group_state state;
 };
 

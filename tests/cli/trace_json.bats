@@ -153,6 +153,14 @@ print(sum(m[i] for i in range(0, len(m), 4096)))"
 	done_here
 }
 
+@test "what cannot be seen" {
+	printf '#!/bin/sh\nexec "%s" perf "%s" "$@"\n' "$PROG/attach_filter" "$PMM" >"$T/pmm"
+	chmod +x "$T/pmm"
+	PMM=$T/pmm valid 0 major,mmap -- true
+	tail -1 "$T/lines" | jq -e '.not_seen | length == 1 and .[0].events == "major" and .[0].partly == false'
+	done_here
+}
+
 @test "every key that can be missing was there and was missing in the tests above" {
 	[ "$(sort -u "$BATS_FILE_TMPDIR/done" | wc -l)" -eq $((BATS_TEST_NUMBER - 1)) ] || skip "not all tests of this file were run"
 	schema seen "$SEEN" trace trace-list
