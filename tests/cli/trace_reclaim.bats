@@ -128,6 +128,7 @@ huge_pages() {
 	sed -i '/^reclaimed/d' "$T/out"
 	[ "$(grep -c '"schema"' "$T/out")" -ge 3 ]
 	listed=$(jq -s '[.[].reclaim_lists[]? | select(.pages == "files") | .reclaimed] | add' "$T/out")
+	echo "$pages of the file, $listed listed; $(jq -c .coverage "$T/out")"
 	[ "$listed" -ge "$pages" ]
 	[ "$listed" -le $((pages + FEW)) ]
 }
