@@ -96,6 +96,15 @@ enum trace_kind {
 	/* kernel */
 	TRACE_KERNEL_ALLOC,	/* address, bytes, caller, enum kmem_sort; from min_bytes on */
 
+	/* pmc: samples, which stand for `weight` events: instruction, 1 = it is the kernel's */
+	TRACE_CYCLES,
+	TRACE_INSTRUCTIONS,
+	TRACE_LLC_REFERENCES,
+	TRACE_LLC_MISSES,
+	TRACE_DTLB_MISSES,
+	TRACE_CPU_CLOCK,
+	TRACE_PAGE_FAULTS,
+
 	TRACE_NR_KINDS
 };
 

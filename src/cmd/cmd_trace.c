@@ -24,7 +24,7 @@ static uint64_t duration_ns, interval_ns, min_latency_ns, min_size_bytes, top = 
 						objects = KERNEL_KMEM_OBJECTS, older_ns;
 static uint64_t ring_bytes, frames = 12;
 static bool list, everything, as_json, quiet, summary_only, timed;
-static const char *comm, *cgroup, *user;
+static const char *comm, *cgroup, *user, *counters;
 
 static int sort;
 static bool folded;
@@ -63,6 +63,10 @@ static const struct opt trace_opts[] = {
 	{ "older", 0, OPT_DURATION, "TIME",
 	  "also count the objects of the kernel that are outstanding for longer than TIME",
 	  &older_ns },
+	{ "counters", 0, OPT_STRING, "LIST",
+	  "counters that pmc samples: cycles, instructions, llc_references, llc_misses, dtlb_misses "
+	  "(the default), cpu_clock, page_faults (of the kernel, on every machine)",
+	  &counters },
 	{ "buffer", 0, OPT_SIZE, "BYTES",
 	  "room for events that wait for pmm (a power of two, default 16M)", &ring_bytes,
 	  .min = 1 << 16, .max = 1 << 30 },
@@ -154,6 +158,15 @@ static int read_user(struct command *c, struct err *e)
 	return 0;
 }
 
+static int read_counters(struct command *c, struct err *e)
+{
+	int rc = event_counters_parse(counters, &c->o.kernel.counters, e);
+
+	if (rc)
+		e->exit_code = CMD_USAGE;
+	return rc;
+}
+
 static int read_filters(struct command *c, struct err *e)
 {
 	int rc = read_pids(c, e);
@@ -162,6 +175,8 @@ static int read_filters(struct command *c, struct err *e)
 		rc = memcg_id("", cgroup, &c->o.kernel.memcg, e);
 	if (!rc && user)
 		rc = read_user(c, e);
+	if (!rc && counters)
+		rc = read_counters(c, e);
 	return rc;
 }
 

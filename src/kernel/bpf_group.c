@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #include "src/base/str.h"
+#include "src/kernel/counters.h"
+#include "src/kernel/event_class.h"
 #include "src/kernel/rights.h"
 
 #define ALL_PROGRAMS	UINT32_MAX
@@ -186,18 +188,33 @@ static void choose_by_helper(struct bpf_group *g, struct bpf_object *object,
 	snprintf(g->state.why, sizeof(g->state.why), "%s", helper->lacking);
 }
 
+/* Leave out the programs of counters that are not chosen. */
+static void choose_counters(struct bpf_group *g, struct bpf_object *object, uint32_t chosen)
+{
+	const struct group_perf *perf = g->info->perf;
+
+	for (unsigned i = 0; perf && perf[i].program; i++) {
+		struct bpf_program *p =
+			bpf_object__find_program_by_name(object, perf[i].program);
+
+		if (perf[i].kind && p && !(chosen >> i & 1))
+			bpf_program__set_autoload(p, false);
+	}
+}
+
 /* Leave programs out that are not in `mask` or have no tracepoint; how many are left. */
 static int choose_programs(struct bpf_group *g, struct bpf_object *object, uint32_t mask,
-			   const struct btf *kernel)
+			   const struct bpf_shared *shared)
 {
 	struct bpf_program *p;
 	int nr = 0, left = 0;
 
-	choose_by_helper(g, object, kernel);
+	choose_by_helper(g, object, shared->kernel);
+	choose_counters(g, object, shared->counters);
 	bpf_object__for_each_program(p, object) {
 		const char *tracepoint = tracepoint_of(p);
 		bool chosen = bpf_program__autoload(p) && mask >> nr & 1;
-		bool there = !tracepoint || tracepoint_args(kernel, tracepoint) >= 0;
+		bool there = !tracepoint || tracepoint_args(shared->kernel, tracepoint) >= 0;
 
 		if (!there && g->state.status != KERNEL_GROUP_PARTLY && !is_spare(g, tracepoint)) {
 			g->state.status = KERNEL_GROUP_PARTLY;
@@ -233,7 +250,7 @@ static int load(struct bpf_group *g, const struct bpf_shared *shared, uint32_t m
 	rc = share_maps(object, shared);
 	if (!rc)
 		rc = set_config(object, &config);
-	if (!rc && !choose_programs(g, object, mask, shared->kernel))
+	if (!rc && !choose_programs(g, object, mask, shared))
 		rc = -ENOENT;
 	if (!rc)
 		rc = bpf_object__load(object);
@@ -305,7 +322,8 @@ static int attach_perf(struct bpf_group *g, struct bpf_program *p, const struct 
 		       int nr_cpus)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .type = perf->type,
-					.config = perf->config, .sample_period = perf->period };
+					.config = perf->config, .sample_period = perf->period,
+					.exclude_idle = !!perf->kind };
 	int done = 0, last = -ENODEV;
 
 	for (int cpu = 0; cpu < nr_cpus; cpu++) {
@@ -317,6 +335,8 @@ static int attach_perf(struct bpf_group *g, struct bpf_program *p, const struct 
 			if (last == -ENODEV)		/* not online */
 				continue;
 			g->no_perf = true;
+			if (perf->kind && counters_is_missing(last))
+				g->not_counted |= 1u << (perf - g->info->perf);
 			return last;
 		}
 		link = bpf_program__attach_perf_event(p, fd);	/* the descriptor is its own now */
@@ -343,6 +363,20 @@ static int attach_program(struct bpf_group *g, struct bpf_program *p, int nr_cpu
 	return add_link(g, bpf_program__attach(p));
 }
 
+/* Some counters there are, and others not. */
+static void say_not_counted(struct bpf_group *g)
+{
+	struct str names = STR_INIT;
+
+	for (unsigned i = 0; i < KERNEL_NR_COUNTERS; i++)
+		if (g->not_counted >> i & 1)
+			str_addf(&names, "%s%s", str_text(&names)[0] ? ", " : "",
+				 trace_kinds[g->info->perf[i].kind].name);
+	snprintf(g->state.why, sizeof(g->state.why), "this processor does not count %.120s",
+		 str_text(&names));
+	str_fini(&names);
+}
+
 static int attach(struct bpf_group *g, const struct bpf_shared *shared)
 {
 	struct bpf_program *p;
@@ -366,7 +400,15 @@ static int attach(struct bpf_group *g, const struct bpf_shared *shared)
 		snprintf(g->state.why, sizeof(g->state.why), "%s cannot be attached: %s",
 			 bpf_program__section_name(p), strerror(-rc));
 	}
+	if (g->not_counted && done)
+		say_not_counted(g);
 	return done ? 0 : last;
+}
+
+static void explain_counters(struct kernel_group_state *s, int rc)
+{
+	counters_why_none("", rc, s->why, sizeof(s->why));
+	snprintf(s->remedy, sizeof(s->remedy), "'--counters cpu_clock' samples by the kernel's clock");
 }
 
 void bpf_group_open(struct bpf_group *g, enum kernel_group number, const struct bpf_shared *shared)
@@ -394,6 +436,8 @@ void bpf_group_open(struct bpf_group *g, enum kernel_group number, const struct 
 	rc = attach(g, shared);
 	if (rc) {
 		fail(g, rc, "its programs cannot be attached");
+		if (g->not_counted)
+			explain_counters(&g->state, rc);
 		bpf_group_close(g);
 		return;
 	}

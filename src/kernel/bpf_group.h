@@ -24,6 +24,7 @@ struct bpf_shared {
 	int events, targets, counts;	/* maps */
 	int nr_cpus;			/* possible ones */
 	uint32_t kmem_objects;		/* entries of that map */
+	uint32_t counters;		/* bit per kernel_counters[]: these are chosen */
 };
 
 struct bpf_group {
@@ -32,6 +33,7 @@ struct bpf_group {
 	struct bpf_link **link;
 	unsigned nr_links;
 	bool no_perf;			/* its perf events cannot be opened */
+	uint32_t not_counted;		/* bit per kernel_counters[]: this machine has none */
 	struct kernel_group_state state;
 };
 

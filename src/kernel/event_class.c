@@ -56,6 +56,9 @@ const struct event_class_info event_classes[EVENT_NR_CLASSES] = {
 			"rss_stat one-liners", GROUP(RSS) },
 	[EVENT_CACHE] = { "cache", "who fills the page cache, with which files",
 			  "cachestat, cachetop", GROUP(CACHE) },
+	[EVENT_PMC] = { "pmc",
+			"cycles, instructions, cache and dTLB misses by process and stack, sampled",
+			"llcstat, PMC one-liners", GROUP(PMC), .dear = true },
 };
 
 const struct trace_kind_info trace_kinds[TRACE_NR_KINDS] = {
@@ -111,6 +114,13 @@ const struct trace_kind_info trace_kinds[TRACE_NR_KINDS] = {
 	[TRACE_CACHE_ADD] = { "cache_add", EVENT_CACHE, false, -1, 2 },
 	[TRACE_CACHE_REMOVE] = { "cache_remove", EVENT_CACHE, false, -1, -1 },
 	[TRACE_KERNEL_ALLOC] = { "kernel_alloc", EVENT_KERNEL, false, -1, 1 },
+	[TRACE_CYCLES] = { "cycles", EVENT_PMC, false, -1, -1 },
+	[TRACE_INSTRUCTIONS] = { "instructions", EVENT_PMC, false, -1, -1 },
+	[TRACE_LLC_REFERENCES] = { "llc_references", EVENT_PMC, false, -1, -1 },
+	[TRACE_LLC_MISSES] = { "llc_misses", EVENT_PMC, false, -1, -1 },
+	[TRACE_DTLB_MISSES] = { "dtlb_misses", EVENT_PMC, false, -1, -1 },
+	[TRACE_CPU_CLOCK] = { "cpu_clock", EVENT_PMC, false, -1, -1 },
+	[TRACE_PAGE_FAULTS] = { "page_faults", EVENT_PMC, false, -1, -1 },
 };
 
 static int class_of(const char *name, size_t length)
@@ -155,6 +165,26 @@ int event_classes_parse(const char *list, uint32_t *classes, struct err *e)
 		word += *word == ',';
 	}
 	return *classes ? 0 : err_set(e, -EINVAL, "no event is named");
+}
+
+int event_counters_parse(const char *list, uint32_t *counters, struct err *e)
+{
+	*counters = 0;
+	for (const char *word = list; *word;) {
+		size_t length = strcspn(word, ",");
+		unsigned i = 0;
+
+		while (i < KERNEL_NR_COUNTERS &&
+		       (strlen(trace_kinds[kernel_counters[i].kind].name) != length ||
+			memcmp(trace_kinds[kernel_counters[i].kind].name, word, length)))
+			i++;
+		if (i == KERNEL_NR_COUNTERS)
+			return err_set(e, -EINVAL, "there is no counter '%.*s'", (int)length, word);
+		*counters |= 1u << i;
+		word += length;
+		word += *word == ',';
+	}
+	return *counters ? 0 : err_set(e, -EINVAL, "no counter is named");
 }
 
 uint32_t event_classes_groups(uint32_t classes)

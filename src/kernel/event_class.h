@@ -34,6 +34,7 @@ enum event_class {
 	EVENT_KERNEL,
 	EVENT_RSS,
 	EVENT_CACHE,
+	EVENT_PMC,
 	EVENT_NR_CLASSES
 };
 
@@ -42,7 +43,7 @@ struct event_class_info {
 	const char *shows;		/* a phrase, lower case, no full stop */
 	const char *replaces;		/* the tools that it stands for, "" = none */
 	uint32_t groups;		/* bit per enum kernel_group */
-	bool dear;			/* only where it is named: it costs more than the others */
+	bool dear;			/* only where it is named: it costs more, or is of no use everywhere */
 };
 
 extern const struct event_class_info event_classes[EVENT_NR_CLASSES];
@@ -65,6 +66,9 @@ extern const struct trace_kind_info trace_kinds[TRACE_NR_KINDS];
  * or -EINVAL with `e`.
  */
 int event_classes_parse(const char *list, uint32_t *classes, struct err *e);
+
+/* The counters of a list "cycles,llc_misses" as bits of kernel_counters[]. 0 or -EINVAL with `e`. */
+int event_counters_parse(const char *list, uint32_t *counters, struct err *e);
 
 /* The groups that see these classes. */
 uint32_t event_classes_groups(uint32_t classes);

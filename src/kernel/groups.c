@@ -37,6 +37,7 @@ static const char *const kmem_spare[] = { "kmalloc_node", "kmem_cache_alloc_node
 					  "rcu_invoke_kfree_bulk_callback", NULL };
 OBJECT(faults);
 OBJECT(major);
+OBJECT(pmc);
 
 static const struct group_helper find_vma = {
 	"BPF_FUNC_find_vma", "_with_areas", "_without_areas",
@@ -49,6 +50,35 @@ static const struct group_perf major_perf[] = {
 	{ "major_without_areas", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1 },
 	{ 0 }
 };
+
+#define DTLB_LOAD_MISSES                                                                           \
+	(PERF_COUNT_HW_CACHE_DTLB | PERF_COUNT_HW_CACHE_OP_READ << 8 |                             \
+	 PERF_COUNT_HW_CACHE_RESULT_MISS << 16)
+
+/* Some hundred to thousand samples a second of a busy processor. */
+const struct group_perf kernel_counters[KERNEL_NR_COUNTERS + 1] = {
+	{ "pmc_cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 10000000, TRACE_CYCLES },
+	{ "pmc_instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 10000000,
+	  TRACE_INSTRUCTIONS },
+	{ "pmc_llc_references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, 100000,
+	  TRACE_LLC_REFERENCES },
+	{ "pmc_llc_misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, 10000,
+	  TRACE_LLC_MISSES },
+	{ "pmc_dtlb_misses", PERF_TYPE_HW_CACHE, DTLB_LOAD_MISSES, 10000, TRACE_DTLB_MISSES },
+	{ "pmc_cpu_clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1000000, TRACE_CPU_CLOCK },
+	{ "pmc_page_faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1, TRACE_PAGE_FAULTS },
+	{ 0 }
+};
+
+uint32_t kernel_hardware_counters(void)
+{
+	uint32_t counters = 0;
+
+	for (unsigned i = 0; i < KERNEL_NR_COUNTERS; i++)
+		if (kernel_counters[i].type != PERF_TYPE_SOFTWARE)
+			counters |= 1u << i;
+	return counters;
+}
 
 const struct kernel_group_info kernel_groups[KERNEL_NR_GROUPS] = {
 	[KERNEL_LIFE] = { EMBEDDED(life) },
@@ -65,6 +95,7 @@ const struct kernel_group_info kernel_groups[KERNEL_NR_GROUPS] = {
 	[KERNEL_CACHE] = { EMBEDDED(cache) },
 	[KERNEL_FAULTS] = { EMBEDDED(faults), .helper = &find_vma, .meets_itself = true },
 	[KERNEL_MAJOR] = { EMBEDDED(major), .perf = major_perf, .helper = &find_vma },
+	[KERNEL_PMC] = { EMBEDDED(pmc), .perf = kernel_counters },
 };
 
 const struct kernel_table_info kernel_tables[KERNEL_NR_TABLES] = {

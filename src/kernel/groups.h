@@ -25,6 +25,7 @@ enum kernel_group {
 	KERNEL_CACHE,
 	KERNEL_FAULTS,
 	KERNEL_MAJOR,
+	KERNEL_PMC,
 	KERNEL_NR_GROUPS
 };
 
@@ -51,7 +52,16 @@ struct group_perf {
 	const char *program;
 	uint32_t type;			/* perf_event_attr.type */
 	uint64_t config, period;
+	uint32_t kind;			/* of its samples, of a counter that is chosen; 0: always there */
 };
+
+#define KERNEL_NR_COUNTERS	7
+
+/* What class `pmc` can sample; kernel_options.counters has a bit for each. */
+extern const struct group_perf kernel_counters[KERNEL_NR_COUNTERS + 1];
+
+/* The hardware's counters, as bits. */
+uint32_t kernel_hardware_counters(void);
 
 /*
  * A helper of the kernel's that newer kernels have: programs whose names end with `with` need it,

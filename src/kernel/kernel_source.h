@@ -50,6 +50,7 @@ struct kernel_options {
 	uint32_t sample;		/* 1 of so many faults, kernel objects; 0: default */
 	uint32_t kmem_objects;		/* followed at a time; 0: KERNEL_KMEM_OBJECTS */
 	uint32_t ring_bytes;		/* 0: the default */
+	uint32_t counters;		/* bit per kernel_counters[]; 0: the hardware's */
 };
 
 /* 1 of so many kernel objects is followed: a power of two. */

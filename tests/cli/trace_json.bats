@@ -153,6 +153,12 @@ print(sum(m[i] for i in range(0, len(m), 4096)))"
 	done_here
 }
 
+@test "samples of counters" {
+	valid 0 pmc --counters cpu_clock,page_faults -- python3 -c 'sum(range(3000000))'
+	met cpu_clock page_faults
+	done_here
+}
+
 @test "what cannot be seen" {
 	printf '#!/bin/sh\nexec "%s" perf "%s" "$@"\n' "$PROG/attach_filter" "$PMM" >"$T/pmm"
 	chmod +x "$T/pmm"

@@ -18,13 +18,11 @@ as() {
 	timeout -k 5 60 setpriv --reuid=65534 --regid=65534 --clear-groups "${caps[@]}" "${@:2}"
 }
 
-# works CAPABILITIES: how many events work so, and how many there are.
-works() { as "$1" "$PMM" trace --list --json | jq -r '"\([.events[] | select(.works == "yes")] | length) of \(.events | length)"'; }
-
 @test "CAP_BPF and CAP_PERFMON are enough for every event" {
 	local all
-	all=$("$PMM" trace --list --json | jq '.events | length')
-	[ "$(works +bpf,+perfmon)" = "$all of $all" ]
+	all=$("$PMM" trace --list --json | jq -c '[.events[] | [.event, .works]]')
+	[ "$(as +bpf,+perfmon "$PMM" trace --list --json | jq -c '[.events[] | [.event, .works]]')" = "$all" ]
+	[ "$(jq -r '[.[] | select(.[1] == "no")[0]] | join(" ")' <<<"$all" | sed 's/pmc//')" = "" ]	# machines without counters
 	as +bpf,+perfmon "$PMM" trace mmap --json -- "$PROG/trace_calls" 20 >"$T/out" || [ $? -eq 3 ]
 	[ "$(count mremap .)" -eq 21 ]
 }

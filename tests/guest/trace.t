@@ -8,7 +8,7 @@ test_list()
 {
 	pmm trace --list --json >list.json
 	cat list.json
-	is "what cannot be traced" "$(list no)" ""
+	is "what cannot be traced" "$(list no)" pmc
 	is "what can be traced in part without a reason" "$(jq '[.events[] | select(.works == "partly" and .why == null)] | length' list.json)" 0
 	case $(uname -r) in
 	5.10.*) is "reclaim and huge pages" "$(list partly | grep -o -E 'reclaim|thp' | sort | xargs)" "reclaim thp" ;;
@@ -108,4 +108,14 @@ test_resident_size()
 	else
 		between "resident bytes" "$(result '.resident[0].resident_bytes')" $((rss - 3 * 64 * 4096)) $((rss + 3 * 64 * 4096))
 	fi
+}
+
+# A sample for each page fault. The program of each counter is the same: the hardware's load here, too, and find no counter.
+test_counters()
+{
+	pmm trace pmc --counters page_faults --json --top 0 -- /prog/trace_faults anonymous 500 >trace.json
+	between "samples" "$(events page_faults '.command == "trace_faults" and (.stack | length) > 0' length)" 500 700
+	is "the sum" "$(result '[.counters[].page_faults] | add')" "$(events page_faults true length)"
+	pmm trace pmc -- true 2>errors && fail "this machine has counters"
+	has errors "this machine has no hardware counters"
 }

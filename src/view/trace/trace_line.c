@@ -28,6 +28,7 @@ static const struct {
 	{ TRACE_STACK_GROWTH, NULL },
 	{ TRACE_SEGV, trace_describe_segv },
 	{ TRACE_KERNEL_ALLOC, trace_describe_kernel },
+	{ TRACE_PAGE_FAULTS, trace_describe_sample },
 };
 
 const char *trace_errno(uint64_t result)

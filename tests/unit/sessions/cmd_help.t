@@ -398,6 +398,7 @@ $ pmm help --completion bash
   	--sample=|--sample) return ;;
   	--objects=|--objects) return ;;
   	--older=|--older) return ;;
+  	--counters=|--counters) return ;;
   	--buffer=|--buffer) return ;;
   	--top=|--top) return ;;
   	--frames=|--frames) return ;;
@@ -405,7 +406,7 @@ $ pmm help --completion bash
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --pid --all --command --cgroup --user --duration --interval --summary --min-latency --min-size --stack-size --sample --objects --older --buffer --top --frames --sort --folded --list --json --quiet --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --pid --all --command --cgroup --user --duration --interval --summary --min-latency --min-size --stack-size --sample --objects --older --counters --buffer --top --frames --sort --folded --list --json --quiet --width' -- "$cur"))
   	else
   		_pmm_pids
   	fi
