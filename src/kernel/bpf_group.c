@@ -408,7 +408,8 @@ static int attach(struct bpf_group *g, const struct bpf_shared *shared)
 static void explain_counters(struct kernel_group_state *s, int rc)
 {
 	counters_why_none("", rc, s->why, sizeof(s->why));
-	snprintf(s->remedy, sizeof(s->remedy), "'--counters cpu_clock' samples by the kernel's clock");
+	snprintf(s->remedy, sizeof(s->remedy),
+		 "'--counters cpu_clock' samples by the kernel's clock");
 }
 
 void bpf_group_open(struct bpf_group *g, enum kernel_group number, const struct bpf_shared *shared)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Hardware counters are the business of a driver (PMU), which finds none in many virtual machines. */
+/* Hardware counters have a driver (PMU), which finds none in many virtual machines. */
 #include "src/kernel/counters.h"
 
 #include <errno.h>
@@ -35,7 +35,8 @@ static bool has_driver(const char *root)
 	char path[256];
 
 	for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++) {
-		snprintf(path, sizeof(path), "%s/sys/bus/event_source/devices/%s", root, devices[i]);
+		snprintf(path, sizeof(path), "%s/sys/bus/event_source/devices/%s", root,
+			 devices[i]);
 		if (!access(path, F_OK))
 			return true;
 	}
@@ -44,14 +45,14 @@ static bool has_driver(const char *root)
 
 void counters_why_none(const char *root, int rc, char *why, size_t room)
 {
-	if (has_driver(root))
-		snprintf(why, room, rc == -EOPNOTSUPP ? "the hardware counters of this machine cannot "
-							"interrupt, which sampling needs"
-						      : "this processor does not have the counters (%s)",
-			 strerror(-rc));
-	else if (is_virtual(root))
-		snprintf(why, room, "this machine has no hardware counters: it is a virtual machine "
-				    "that hides them");
+	if (!has_driver(root))
+		snprintf(why, room, "this machine has no hardware counters%s",
+			 is_virtual(root) ? ": it is a virtual machine that hides them"
+					  : " that the kernel knows of");
+	else if (rc == -EOPNOTSUPP)
+		snprintf(why, room, "the hardware counters of this machine cannot interrupt, which "
+				    "sampling needs");
 	else
-		snprintf(why, room, "this machine has no hardware counters that the kernel knows of");
+		snprintf(why, room, "this processor does not have the counters (%s)",
+			 strerror(-rc));
 }

@@ -43,7 +43,8 @@ struct event_class_info {
 	const char *shows;		/* a phrase, lower case, no full stop */
 	const char *replaces;		/* the tools that it stands for, "" = none */
 	uint32_t groups;		/* bit per enum kernel_group */
-	bool dear;			/* only where it is named: it costs more, or is of no use everywhere */
+	/* only where it is named: it costs more than the others, or few machines have it */
+	bool dear;
 };
 
 extern const struct event_class_info event_classes[EVENT_NR_CLASSES];
@@ -67,7 +68,9 @@ extern const struct trace_kind_info trace_kinds[TRACE_NR_KINDS];
  */
 int event_classes_parse(const char *list, uint32_t *classes, struct err *e);
 
-/* The counters of a list "cycles,llc_misses" as bits of kernel_counters[]. 0 or -EINVAL with `e`. */
+/*
+ * The counters of a list "cycles,llc_misses" as bits of kernel_counters[]. 0 or -EINVAL with `e`.
+ */
 int event_counters_parse(const char *list, uint32_t *counters, struct err *e);
 
 /* The groups that see these classes. */

@@ -52,7 +52,7 @@ struct group_perf {
 	const char *program;
 	uint32_t type;			/* perf_event_attr.type */
 	uint64_t config, period;
-	uint32_t kind;			/* of its samples, of a counter that is chosen; 0: always there */
+	uint32_t kind;			/* of a counter's samples; 0: it is no counter */
 };
 
 #define KERNEL_NR_COUNTERS	7

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Class `pmc` with the hardware's counters, which the machine that tests may not have: src/view/trace/trace_pmc.c, src/kernel/counters.c. */
+/*
+ * Class `pmc` with the hardware's counters, which the machine that tests may not have:
+ * src/view/trace/trace_pmc.c, src/kernel/counters.c.
+ */
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -56,13 +59,15 @@ static void test_by_process(void **state)
 	sampled(&totals, 7, 3, 500);	/* misses, 10,000 each */
 	sampled(&totals, 7, 4, 300);
 	text = text_of(&t, true);
-	has(text, "{\"pid\": 7, \"samples\": 1500, \"cycles\": 4000000000, \"instructions\": 1000000000, "
+	has(text, "{\"pid\": 7, \"samples\": 1500, \"cycles\": 4000000000, "
+		  "\"instructions\": 1000000000, "
 		  "\"llc_references\": 20000000, \"llc_misses\": 5000000, \"dtlb_misses\": 3000000, "
 		  "\"cpu_ns\": 0, \"page_faults\": 0, \"instructions_per_cycle\": 0.25, "
 		  "\"llc_miss_percent\": 25, \"llc_misses_per_1000\": 5, \"dtlb_misses_per_1000\": 3, "
 		  "\"command\": \"victim\"}");
 	has(text, "\"pid\": 8, \"samples\": 600, \"cycles\": 6000000000, \"instructions\": 0");
-	has(text, "\"instructions_per_cycle\": 0, \"llc_miss_percent\": null, \"llc_misses_per_1000\": null");
+	has(text, "\"instructions_per_cycle\": 0, \"llc_miss_percent\": null, "
+		  "\"llc_misses_per_1000\": null");
 	free(text);
 	t.top = 1;
 	text = text_of(&t, false);
@@ -122,7 +127,8 @@ static void test_why_none(void **state)
 	assert_non_null(mkdtemp(root));
 	make(root, "/proc");
 	put(root, "/proc/cpuinfo", "processor : 0\nflags\t\t: fpu hypervisor lahf_lm\n");
-	why_is(root, -ENOENT, "this machine has no hardware counters: it is a virtual machine that hides them");
+	why_is(root, -ENOENT, "this machine has no hardware counters: it is a virtual machine that "
+			      "hides them");
 	put(root, "/proc/cpuinfo", "processor : 0\nflags\t\t: fpu lahf_lm\n");
 	why_is(root, -ENOENT, "this machine has no hardware counters that the kernel knows of");
 	make(root, "/sys");
@@ -130,8 +136,10 @@ static void test_why_none(void **state)
 	make(root, "/sys/bus/event_source");
 	make(root, "/sys/bus/event_source/devices");
 	make(root, "/sys/bus/event_source/devices/cpu");
-	why_is(root, -EOPNOTSUPP, "the hardware counters of this machine cannot interrupt, which sampling needs");
-	why_is(root, -ENOENT, "this processor does not have the counters (No such file or directory)");
+	why_is(root, -EOPNOTSUPP, "the hardware counters of this machine cannot interrupt, which "
+				  "sampling needs");
+	why_is(root, -ENOENT, "this processor does not have the counters (No such file or "
+			      "directory)");
 	assert_true(counters_is_missing(-ENOENT));
 	assert_false(counters_is_missing(-EACCES));
 	snprintf(command, sizeof(command), "rm -r %s", root);
