@@ -93,7 +93,9 @@ int cmd_unknown(const char *name);
  */
 int cmd_fail(const struct err *e);
 
-/* A usage error: -EINVAL with `e`, which makes cmd_fail() return CMD_USAGE. */
+/*
+ * A usage error: -EINVAL with `e`, which makes cmd_fail() return CMD_USAGE. `hint` may be NULL.
+ */
 int cmd_refuse(struct err *e, const char *text, const char *hint);
 
 /* Print "pmm: ..." on stderr. */

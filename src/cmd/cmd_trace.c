@@ -36,8 +36,8 @@ static const struct opt trace_opts[] = {
 	{ "all", 'a', OPT_FLAG, NULL, "trace all processes", &everything },
 	{ "command", 0, OPT_STRING, "NAME", "only processes of that command name", &comm },
 	{ "cgroup", 0, OPT_FILE, "PATH",
-	  "only processes of that memory control group: its directory, or its path in the "
-	  "hierarchy",
+	  "only processes of that memory control group, not of groups below it: its directory, "
+	  "or its path in the hierarchy",
 	  &cgroup },
 	{ "user", 'u', OPT_STRING, "NAME|UID", "only processes of that user", &user },
 	{ "duration", 'd', OPT_DURATION, "TIME", "end after TIME (seconds, or 10ms, 5m, 2h, 1d)",
@@ -46,22 +46,24 @@ static const struct opt trace_opts[] = {
 	  &interval_ns, .min = 10000000 },
 	{ "summary", 's', OPT_FLAG, NULL, "print the summary only, no line for each event",
 	  &summary_only },
-	{ "min-latency", 0, OPT_DURATION, "TIME", "only count what takes less than TIME",
+	{ "min-latency", 0, OPT_DURATION, "TIME",
+	  "leave out what takes less than TIME: it is counted, without line, time and stack",
 	  &min_latency_ns },
-	{ "min-size", 0, OPT_SIZE, "BYTES", "only count what is about less than BYTES",
+	{ "min-size", 0, OPT_SIZE, "BYTES",
+	  "leave out what is about less than BYTES: it is counted, without line and stack",
 	  &min_size_bytes },
 	{ "stack-size", 0, OPT_SIZE, "BYTES",
 	  "copy at most so much of a stack (default 16K, at most 64K, 0: no stacks)",
 	  &stack_bytes, .max = TRACE_STACK_MAX },
 	{ "sample", 0, OPT_UINT, "N",
-	  "follow 1 of N objects of the kernel (default 16; rounded up to a power of two); stacks of 1 "
-	  "of N page faults (default: of all while they are few)",
+	  "kernel: follow 1 of N objects (default 16; rounded up to a power of two); faults: stacks "
+	  "of 1 of N page faults (default: of all while they are few)",
 	  &sample, .min = 1, .max = UINT32_MAX },
 	{ "objects", 0, OPT_UINT, "N",
-	  "follow at most N objects of the kernel at a time (default 262144, 80 bytes each)",
+	  "kernel: follow at most N objects at a time (default 262144, 80 bytes each)",
 	  &objects, .min = 1, .max = 1u << 26 },
 	{ "older", 0, OPT_DURATION, "TIME",
-	  "also count the objects of the kernel that are outstanding for longer than TIME",
+	  "kernel: also count the objects that have not been freed for longer than TIME",
 	  &older_ns },
 	{ "counters", 0, OPT_STRING, "LIST",
 	  "counters that pmc samples: cycles, instructions, llc_references, llc_misses, dtlb_misses "
@@ -209,7 +211,8 @@ static int set_scope(struct command *c, struct err *e)
 	unsigned ways = !!c->o.command + !!pids.nr + everything;
 
 	if (ways > 1)
-		return cmd_refuse(e, "a command, '--pid' and '--all' exclude each other", NULL);
+		return cmd_refuse(e, "a command, '--pid' and '--all' exclude each other",
+				  "'--command', '--cgroup' and '--user' go with each of them");
 	if (!ways && !cgroup && !user && !comm)
 		return cmd_refuse(e, "nothing to trace",
 				  "give '-- COMMAND', '--pid PID', '--all', or '--cgroup PATH'");
@@ -218,27 +221,66 @@ static int set_scope(struct command *c, struct err *e)
 	if (folded && (as_json || !stack_bytes))
 		return cmd_refuse(e, "'--folded' is a form of its own, of stacks",
 				  "it cannot be used with '--json' or '--stack-size 0'");
-	if (comm && strlen(comm) >= TRACE_COMM_BYTES)
-		return cmd_refuse(e, "command names have at most 15 characters", NULL);
+	if (comm && (!*comm || strlen(comm) >= TRACE_COMM_BYTES))
+		return cmd_refuse(e, "command names have 1 to 15 characters",
+				  "the kernel cuts longer ones: 'ps -o comm= -p PID' shows the name");
 	/* without one of the three it is all processes that the filters let through */
 	c->o.kernel.follow = c->o.command || pids.nr;
 	say_scope(c);
 	return 0;
 }
 
-/* Operands: events, then a command behind "--". */
+/* What is wrong with a list of events, and the nearest name there is. */
+static int refuse_events(const char *events, struct err *e)
+{
+	const char *names[EVENT_NR_CLASSES + 3] = { "all", "default" }, *near;
+	uint32_t classes;
+	char word[32];
+
+	for (int i = 0; i < EVENT_NR_CLASSES; i++)
+		names[i + 2] = event_classes[i].name;
+	event_classes_parse(events, &classes, e);
+	e->exit_code = CMD_USAGE;
+	for (; *events; events += strcspn(events, ","), events += *events == ',') {
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(events, ","), events);
+		if (!event_classes_parse(word, &classes, NULL))
+			continue;
+		near = opt_nearest(word, names);
+		if (near)
+			err_hint(e, "did you mean '%s'? 'pmm trace --list' has all names", near);
+		break;
+	}
+	return -EINVAL;
+}
+
+/*
+ * Operands: events, a command. In front of "--" there are events only, and without it where
+ * something else than a command is traced.
+ */
+static int read_operands(struct command *c, int argc, char **argv, struct err *e)
+{
+	unsigned before = opt_before_dashes();
+	bool no_command = before == OPT_NO_DASHES && (pids.nr || everything);
+	bool first = argc && before && !event_classes_parse(argv[0], &c->o.classes, NULL);
+
+	if (argc && !first && (no_command || (before && before != OPT_NO_DASHES)))
+		return refuse_events(argv[0], e);
+	if (argc > 1 && (no_command || (before > 1 && before != OPT_NO_DASHES))) {
+		err_set(e, -EINVAL, "unexpected argument '%s'", argv[1]);
+		err_hint(e, "several events are a list with commas: mmap,brk");
+		e->exit_code = CMD_USAGE;
+		return -EINVAL;
+	}
+	if (!first)
+		event_classes_parse("default", &c->o.classes, NULL);
+	c->o.command = argc > first ? argv + first : NULL;
+	return 0;
+}
+
 static int read_options(struct command *c, int argc, char **argv, struct err *e)
 {
-	const char *events = "default";
-	int rc;
+	int rc = read_operands(c, argc, argv, e);
 
-	if (argc && event_classes_parse(argv[0], &c->o.classes, NULL) == 0) {
-		events = argv[0];
-		argc--;
-		argv++;
-	}
-	rc = event_classes_parse(events, &c->o.classes, e);
-	c->o.command = argc ? argv : NULL;
 	c->o.source = &bpf_source;
 	c->o.loop = c->loop;
 	c->o.mask = &c->given;
@@ -325,6 +367,8 @@ static int trace_run(int argc, char **argv)
 	loop_free(c.loop);
 	if (rc == -EPIPE)
 		err_set(&e, rc, "the output has no reader any more");
+	else if (rc < 0 && !*e.text && ferror(stdout))
+		err_set(&e, rc, "cannot write to standard output: %s", strerror(-rc));
 	return rc < 0 ? cmd_fail(err_default(&e, rc)) : rc;
 }
 
@@ -350,9 +394,14 @@ const struct cmd cmd_trace = {
 		"traced that cost little.\n\n"
 		"Needs root, or CAP_BPF and CAP_PERFMON.",
 	.examples = (const struct cmd_pair[]){
-		{ "pmm trace mmap,brk -- python3 -c pass", "mappings and the break of a command" },
-		{ "pmm trace -p 4711", "everything that costs little, of a process" },
-		{ "pmm trace oom --all", "who is killed for want of memory" },
+		{ "pmm trace -p 4711 -s -d 10s",
+		  "ten seconds of a process: does it wait for memory, and does it grow" },
+		{ "pmm trace reclaim,compaction,major,swap,oom --all -s -d 30s",
+		  "who on this machine waits for memory, or is killed for want of it" },
+		{ "pmm trace rss,mmap,brk -p 4711 --sort bytes",
+		  "whose code makes a process grow" },
+		{ "pmm trace mmap,brk -- python3 -c pass", "each mapping of a command" },
+		{ "pmm trace --list", "which events there are, and which work here" },
 		{ 0 }
 	},
 };

@@ -47,7 +47,8 @@ int cmd_fail(const struct err *e)
 int cmd_refuse(struct err *e, const char *text, const char *hint)
 {
 	err_set(e, -EINVAL, "%s", text);
-	err_hint(e, "%s", hint);
+	if (hint)
+		err_hint(e, "%s", hint);
 	e->exit_code = CMD_USAGE;
 	return -EINVAL;
 }

@@ -26,8 +26,10 @@ static const struct hierarchy {
 
 #define NR_HIERARCHIES	(sizeof(hierarchies) / sizeof(*hierarchies))
 
+/* -EINVAL: it is a directory, but not of the memory controller. */
 static int directory_id(const char *path, uint64_t *id)
 {
+	char file[PATH_MAX];
 	struct stat st;
 
 	if (stat(path, &st))
@@ -35,7 +37,9 @@ static int directory_id(const char *path, uint64_t *id)
 	if (!S_ISDIR(st.st_mode))
 		return -ENOTDIR;
 	*id = st.st_ino;
-	return 0;
+	if (snprintf(file, sizeof(file), "%s/memory.stat", path) >= (int)sizeof(file))
+		return -ENAMETOOLONG;
+	return access(file, F_OK) ? -EINVAL : 0;
 }
 
 int memcg_id(const char *root, const char *path, uint64_t *id, struct err *e)
@@ -43,17 +47,21 @@ int memcg_id(const char *root, const char *path, uint64_t *id, struct err *e)
 	char full[PATH_MAX];
 	int rc = -ENOENT;
 
-	for (size_t i = 0; rc && i < NR_HIERARCHIES; i++) {
+	for (size_t i = 0; *path && rc && i < NR_HIERARCHIES; i++) {
 		int n = snprintf(full, sizeof(full), "%s%s/%s", root, hierarchies[i].mount, path);
+		int one = n < (int)sizeof(full) ? directory_id(full, id) : -ENAMETOOLONG;
 
-		if (n < (int)sizeof(full))
-			rc = directory_id(full, id);
+		rc = one && rc == -EINVAL ? rc : one;
 	}
-	if (rc && *path == '/')
-		rc = directory_id(path, id);
+	if (rc && *path == '/') {
+		int one = directory_id(path, id);
+
+		rc = one && rc == -EINVAL ? rc : one;
+	}
 	if (!rc)
 		return 0;
-	err_set(e, rc, "there is no control group '%s'", path);
+	err_set(e, rc, rc == -EINVAL ? "'%s' is not a control group of the memory controller"
+				     : "there is no control group '%s'", path);
 	err_hint(e, "give its directory, or its path below %s or %s", hierarchies[0].mount,
 		 hierarchies[1].mount);
 	return rc;

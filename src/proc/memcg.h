@@ -21,8 +21,9 @@ struct memcg {
 
 /*
  * The number of a group given by its directory, or by its path below the mount of the hierarchy
- * ("/user.slice" or "user.slice"). `root` goes before /sys ("" = this machine's own). 0, -ENOENT,
- * -ENOTDIR with `e`.
+ * ("/user.slice" or "user.slice"). `root` goes before /sys ("" = this machine's own). 0, or
+ * with `e` -ENOENT, -ENOTDIR; -EINVAL: a directory, but not of the memory controller (it has no
+ * memory.stat).
  */
 int memcg_id(const char *root, const char *path, uint64_t *id, struct err *e);
 

@@ -80,6 +80,8 @@ setup() { needs_bpf; }
 	[ "$(count exit '.thread == false and .exit_status == 0')" -eq 1 ]
 	[ "$(count exit '.peak_resident_bytes > 0 and .thread == false')" -eq 2 ]
 	[ "$(count fork .)" -eq 1 ]
+	# not with the time that the command has waited for the trace to begin
+	[ "$(count exit '.age_ns <= .since_start_ns')" -eq 2 ]
 }
 
 @test "files, and the arguments of programs" {
@@ -130,6 +132,37 @@ setup() { needs_bpf; }
 	grep -q "'pmm trace --list' has the names of events" <<<"$output"
 	run -3 timeout 20 "$PMM" trace mmap -p 4194304
 	[ "${lines[0]}" = "pmm: no process 4194304" ]
+	refuses 2 "there is no event 'mmaps'" "did you mean 'mmap'\? 'pmm trace --list' has all names" mmaps -p 1
+	refuses 2 "there is no event 'rcliam'" "did you mean 'reclaim'\\? 'pmm trace --list' has all names" brk,rcliam -- true
+	refuses 2 "there is no event 'sbrk'" "did you mean 'brk'\\? 'pmm trace --list' has all names" sbrk -- true
+	refuses 2 "there is no event 'bogus'" "'pmm trace --list' names them" bogus -- true
+	refuses 2 "unexpected argument 'brk'" "several events are a list with commas: mmap,brk" mmap brk --all
+	refuses 2 "a command, '--pid' and '--all' exclude each other" "'--command', '--cgroup' and '--user' go with each of them" -p 1 --all
+	refuses 2 "command names have 1 to 15 characters" "the kernel cuts longer ones: 'ps -o comm= -p PID' shows the name" --command "" --all
+	refuses 3 "'/proc' is not a control group of the memory controller" "give its directory,.*" --cgroup /proc
+	refuses 3 "there is no control group ''" "give its directory,.*" --cgroup ""
+}
+
+# refuses STATUS SENTENCE HINT [ARGUMENT...]: both lines whole; the hint is a pattern.
+refuses() {
+	run "-$1" timeout 20 "$PMM" trace "${@:4}"
+	[ "${lines[0]}" = "pmm: $2" ]
+	[[ "${lines[1]}" =~ ^"pmm: hint: "$3$ ]]
+}
+
+@test "a command that is named like an event, behind two dashes" {
+	cp "$(type -P true)" "$T/life"
+	PATH=$T:$PATH traced 0 brk -- life
+	PATH=$T:$PATH timeout 20 "$PMM" trace --json -s -- life >"$T/out"
+	[ "$(result .coverage.scope)" = "'life' and its children" ]
+}
+
+@test "output that cannot be written says why" {
+	local form
+	for form in --summary --json --folded; do
+		run -3 timeout 20 bash -c '"$0" trace brk "$1" -- true >/dev/full' "$PMM" "$form"
+		[ "${lines[0]}" = "pmm: cannot write to standard output: No space left on device" ]
+	done
 }
 
 @test "Ctrl-C ends it with the result" {

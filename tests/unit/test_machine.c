@@ -100,6 +100,10 @@ static void test_control_groups(void **state)
 	make("/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "9223372036854771712\n");
 	make("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "4096\n");
 	make("/sys/fs/cgroup/memory/a/memory.usage_in_bytes", "1024\n");
+	make("/sys/fs/cgroup/memory/a/b/memory.stat", "");
+	make("/sys/fs/cgroup/memory/a/memory.stat", "");
+	make("/sys/fs/cgroup/two/memory.stat", "");
+	make("/sys/fs/cgroup/cpu/three/cgroup.procs", "");
 	make("/sys/fs/cgroup/two/memory.max", "max\n");
 	make("/sys/fs/cgroup/two/memory.current", "77\n");
 	assert_int_equal(memcg_id(root, "a", &outer, &e), 0);
@@ -123,6 +127,10 @@ static void test_control_groups(void **state)
 	assert_int_equal(memcg_find(root, 1, &g), -ENOENT);
 	assert_int_equal(memcg_id(root, "c", &outer, &e), -ENOENT);
 	assert_string_equal(e.text, "there is no control group 'c'");
+	assert_int_equal(memcg_id(root, "", &outer, &e), -ENOENT);
+	snprintf(path, sizeof(path), "%s/sys/fs/cgroup/cpu/three", root);
+	assert_int_equal(memcg_id(root, path, &outer, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "is not a control group of the memory controller"));
 }
 
 static void test_moments(void **state)

@@ -659,8 +659,9 @@ static void test_list(void **state)
 	trace_session_try(&fake_source, groups);
 	trace_list_document(&d, groups);
 	on_document(&seen, &d, false);
-	has_words(&seen, " brk no brkstack ");
-	has_words(&seen, " life yes execsnoop");
+	has_words(&seen, " brk no every change of the program break, by stack (brkstack)");
+	has_words(&seen, " life yes programs, ");
+	has(&seen, "without EVENTS: all but faults, ");
 	has(&seen, "mmap, brk, shm: no; do\n");
 	doc_fini(&d);
 	free(seen.document);

@@ -11,21 +11,30 @@
 #define MAX_OPTS 64
 #define MAX_WORD 63
 
-static const struct opt *met[MAX_OPTS];		/* each once */
-static unsigned nr_met;
+/* What the last opt_parse() met. */
+static struct {
+	const struct opt *opt[MAX_OPTS];	/* each once */
+	unsigned nr;
+	unsigned before_dashes;			/* operands */
+} met;
 
 static void meet(const struct opt *o)
 {
-	for (unsigned i = 0; i < nr_met; i++)
-		if (met[i] == o)
+	for (unsigned i = 0; i < met.nr; i++)
+		if (met.opt[i] == o)
 			return;
-	if (nr_met < MAX_OPTS)
-		met[nr_met++] = o;
+	if (met.nr < MAX_OPTS)
+		met.opt[met.nr++] = o;
+}
+
+unsigned opt_before_dashes(void)
+{
+	return met.before_dashes;
 }
 
 const struct opt *opt_met(unsigned i)
 {
-	return i < nr_met ? met[i] : NULL;
+	return i < met.nr ? met.opt[i] : NULL;
 }
 
 static int store_choice(const struct opt *o, const char *arg, struct err *e)
@@ -242,11 +251,13 @@ int opt_parse(const struct opt *table, bool stop, int argc, char **argv, bool *h
 
 	if (e)
 		e->exit_code = 2;
-	nr_met = 0;
+	met.nr = 0;
+	met.before_dashes = OPT_NO_DASHES;
 	for (i = 1; i < argc; i++) {
 		int at = i, rc;
 
 		if (!strcmp(argv[i], "--")) {
+			met.before_dashes = i - first;
 			move_left(argv, first, i, 1);
 			return first + 1;
 		}

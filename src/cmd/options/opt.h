@@ -62,6 +62,11 @@ int opt_parse(const struct opt *table, bool stop, int argc, char **argv, bool *h
  */
 const struct opt *opt_met(unsigned i);
 
+#define OPT_NO_DASHES	((unsigned)-1)
+
+/* How many operands opt_parse() met in front of "--"; OPT_NO_DASHES: there was no "--". */
+unsigned opt_before_dashes(void);
+
 /* Append how the option is written: "--output FILE", "--sample[=BYTES]", "--sort live|peak". */
 void opt_usage(const struct opt *o, struct str *out);
 

@@ -46,6 +46,7 @@ struct trace_session {
 	uint64_t missed[KERNEL_NR_GROUPS];
 	uint64_t ended[USER_STACK_NR_ENDS], ends[USER_STACK_NR_ENDS];
 	bool said;			/* a result was handed over */
+	pid_t command;			/* the command's process, also when it has ended; 0: none */
 	int status;			/* of the program, -1 = not known */
 	int nice;			/* as it was, if `prompt` */
 	bool prompt, ending;
@@ -80,6 +81,10 @@ static int say(struct trace_session *s, const struct trace_record *r, const void
 		memcpy(s->tail, tail, r->tail_bytes);
 	if (r->kind >= TRACE_RECLAIM && r->kind <= TRACE_RECLAIM_NODE)
 		completed.a[5] = free_bytes();
+	/* before it was let go it has waited for the programs in the kernel */
+	if (r->kind == TRACE_EXIT && (pid_t)r->tgid == s->command &&
+	    completed.a[4] > r->time_ns - s->start_ns)
+		completed.a[4] = r->time_ns - s->start_ns;
 	if (r->kind == TRACE_KERNEL_ALLOC)
 		trace_kernel_caller(&s->ksyms, r, s->tail, sizeof(s->tail));
 	trace_line(&e, &completed,
@@ -472,6 +477,7 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 		follow_mappings(s);	/* last: nothing empties its rings before the run */
 	if (o->classes >> EVENT_KERNEL & 1)
 		trace_kernel_start(&s->kernel, &o->kernel, to);
+	s->command = s->gate.pid;
 	be_prompt(s);			/* the command has been forked by now, and is as we were */
 	s->start_ns = s->since_ns = nanotime();
 	vmstat_read(&s->vmstat[0]);	/* no comparison then */

@@ -7,10 +7,12 @@
 static const struct column columns[] = {
 	{ "event", "event", UNIT_TEXT },
 	{ "works", "here", UNIT_TEXT },
-	{ "replaces", "instead of", UNIT_TEXT },
-	{ "shows", "shows", UNIT_TEXT, COLUMN_LABEL },
+	JSON_COLUMN("replaces", UNIT_TEXT),
+	JSON_COLUMN("shows", UNIT_TEXT),
 	JSON_COLUMN("why", UNIT_TEXT),
 	JSON_COLUMN("remedy", UNIT_TEXT),
+	/* what is cut where room is short comes last */
+	{ NULL, "shows (and stands in for)", UNIT_TEXT, COLUMN_LABEL | COLUMN_TEXT_ONLY },
 };
 
 static const char *const status_words[] = {
@@ -19,6 +21,19 @@ static const char *const status_words[] = {
 	[KERNEL_GROUP_PARTLY] = "partly",
 	[KERNEL_GROUP_FAILED] = "no",
 };
+
+/* What is traced without a list of events. */
+static void add_default(struct table *t)
+{
+	struct str names = STR_INIT;
+	uint32_t dear = 0;
+
+	for (int i = 0; i < EVENT_NR_CLASSES; i++)
+		dear |= (uint32_t)event_classes[i].dear << i;
+	event_classes_names(&names, dear);
+	table_note(t, "without EVENTS: all but %s, which cost more", str_text(&names));
+	str_fini(&names);
+}
 
 /* One cause stands in the way of many classes: it is said once. */
 static void add_notes(struct table *t, const struct kernel_group_state *groups)
@@ -53,12 +68,17 @@ struct table *trace_list_table(const struct kernel_group_state *groups, const ch
 		table_set_const(t, 1, s ? status_words[s->status] : "yes");
 		table_set_const(t, 2, c->replaces);
 		table_set_const(t, 3, c->shows);
+		if (*c->replaces)
+			table_setf(t, 6, "%s (%s)", c->shows, c->replaces);
+		else
+			table_set_const(t, 6, c->shows);
 		if (!s || !*s->why)
 			continue;
 		table_set_text(t, 4, s->why);
 		if (*s->remedy)
 			table_set_text(t, 5, s->remedy);
 	}
+	add_default(t);
 	add_notes(t, groups);
 	return t;
 }
