@@ -49,17 +49,17 @@ enum cgroup_subsys_id {
 	memory_cgrp_id = 4,
 };
 
-struct upid {
-	int nr;
-} KERNEL_TYPE;
-
 struct ns_common {
 	unsigned int inum;
 } KERNEL_TYPE;
 
 struct pid_namespace {
 	struct ns_common ns;
-	unsigned int level;
+} KERNEL_TYPE;
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
 } KERNEL_TYPE;
 
 struct pid {

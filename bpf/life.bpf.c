@@ -10,13 +10,16 @@ int BPF_PROG(life_fork, struct task_struct *parent, struct task_struct *child)
 	struct trace_task t;
 	u32 tgid, tid;
 
-	if (!trace_wanted(&t))
+	if (!trace_targeted(&t))
 		return 0;
 	tid = trace_number_of(child);
 	tgid = trace_number_of(BPF_CORE_READ(child, group_leader));
-	if (config.filters & TRACE_FOLLOW && tgid != t.tgid &&
+	/* also a child that may get the name or user that is wanted later */
+	if (config.filters & TRACE_FOLLOW && tgid && tgid != t.tgid &&
 	    bpf_map_update_elem(&targets, &tgid, &value, BPF_ANY))
 		TRACE_COUNT(TRACE_FORK, dropped);
+	if (!trace_passes(&t))
+		return 0;
 	trace_seen(TRACE_FORK);
 	if (!trace_recorded(TRACE_FORK))
 		return 0;
@@ -71,9 +74,13 @@ int BPF_PROG(life_exit, struct task_struct *task)
 	struct trace_task t;
 	bool whole;
 
-	if (!trace_wanted(&t))
+	if (!trace_targeted(&t))
 		return 0;
 	whole = BPF_CORE_READ(task, signal, live.counter) == 0;
+	if (whole)
+		bpf_map_delete_elem(&targets, &t.tgid);
+	if (!trace_passes(&t))
+		return 0;
 	trace_seen(TRACE_EXIT);
 	r = trace_recorded(TRACE_EXIT) ? trace_begin(&t, TRACE_EXIT) : NULL;
 	if (r) {
@@ -84,8 +91,6 @@ int BPF_PROG(life_exit, struct task_struct *task)
 		r->a[4] = bpf_ktime_get_ns() - BPF_CORE_READ(task, start_time);
 		trace_end(r);
 	}
-	if (whole)
-		bpf_map_delete_elem(&targets, &t.tgid);
 	return 0;
 }
 

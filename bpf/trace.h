@@ -132,9 +132,39 @@ static __always_inline u64 trace_memcg_of(struct task_struct *task)
 	return css ? BPF_CORE_READ(css, cgroup, kn, id) : 0;
 }
 
-/* The number of a task's process as pmm's pid namespace has it; 0: it is not in there. */
+/* So many pid namespaces below its own pmm finds the numbers of. */
+#define TRACE_MAX_BELOW	4
+
+/*
+ * The number in pmm's pid namespace that a struct pid has; 0: none. A global function, which the
+ * verifier looks at once, not at each call; it takes numbers only.
+ */
+__attribute__((noinline)) u32 trace_ns_number(u64 address)
+{
+	struct pid *pid = (struct pid *)address;
+	char *first = (char *)__builtin_preserve_access_index(&pid->numbers[0]);
+	u32 own = BPF_CORE_READ(pid, level);
+
+	for (u32 below = 0; below <= TRACE_MAX_BELOW && below <= own; below++) {
+		struct upid *upid = (void *)(first + (own - below) * bpf_core_type_size(struct upid));
+
+		if (BPF_CORE_READ(upid, ns, ns.inum) == config.ns_ino)
+			return BPF_CORE_READ(upid, nr);
+	}
+	return 0;
+}
+
+/* A thread's number in pmm's pid namespace; 0: it is not in there. */
+static __always_inline u32 trace_number_of(struct task_struct *task)
+{
+	return config.ns_ino ? trace_ns_number((u64)BPF_CORE_READ(task, thread_pid))
+			     : (u32)BPF_CORE_READ(task, pid);
+}
+
+/* The numbers of the current task in pmm's pid namespace; false: it is not in there. */
 static __always_inline bool trace_pids(u32 *tgid, u32 *tid)
 {
+	struct task_struct *task;
 	struct bpf_pidns_info ns;
 	u64 both;
 
@@ -144,28 +174,15 @@ static __always_inline bool trace_pids(u32 *tgid, u32 *tid)
 		*tid = both;
 		return true;
 	}
-	if (bpf_get_ns_current_pid_tgid(config.ns_dev, config.ns_ino, &ns, sizeof(ns)))
-		return false;
-	*tgid = ns.tgid;
-	*tid = ns.pid;
-	return true;
-}
-
-/* A thread's number in pmm's pid namespace; 0: it is not in there. */
-static __always_inline u32 trace_number_of(struct task_struct *task)
-{
-	u32 level = config.ns_level, nr = 0;
-	struct upid *upid;
-	struct pid *pid;
-
-	if (!config.ns_ino)
-		return BPF_CORE_READ(task, pid);
-	pid = BPF_CORE_READ(task, thread_pid);
-	if (BPF_CORE_READ(pid, level) < level)
-		return 0;
-	upid = __builtin_preserve_access_index(&pid->numbers[0]);
-	bpf_probe_read_kernel(&nr, sizeof(nr), (char *)upid + level * bpf_core_type_size(struct upid));
-	return nr;
+	if (!bpf_get_ns_current_pid_tgid(config.ns_dev, config.ns_ino, &ns, sizeof(ns))) {
+		*tgid = ns.tgid;
+		*tid = ns.pid;
+		return true;
+	}
+	task = (void *)bpf_get_current_task();		/* of a namespace below, or of none of ours */
+	*tid = trace_number_of(task);
+	*tgid = *tid ? trace_number_of(BPF_CORE_READ(task, group_leader)) : 0;
+	return *tgid;
 }
 
 static __always_inline bool trace_same_comm(void)
@@ -183,14 +200,18 @@ static __always_inline bool trace_same_comm(void)
 	return true;
 }
 
-/* Do the filters want what the current task does? */
-static __always_inline bool trace_wanted(struct trace_task *t)
+/* Is the current task's process among those to trace, whatever the filters say of it now? */
+static __always_inline bool trace_targeted(struct trace_task *t)
 {
 	t->memcg = 0;
 	if (!trace_pids(&t->tgid, &t->tid) || t->tgid == config.self)
 		return false;
-	if (config.filters & TRACE_ONLY_TARGETS && !bpf_map_lookup_elem(&targets, &t->tgid))
-		return false;
+	return !(config.filters & TRACE_ONLY_TARGETS) || bpf_map_lookup_elem(&targets, &t->tgid);
+}
+
+/* Does it have the user, name and control group that are wanted? */
+static __always_inline bool trace_passes(struct trace_task *t)
+{
 	if (config.filters & TRACE_ONLY_UID && (u32)bpf_get_current_uid_gid() != config.uid)
 		return false;
 	if (config.filters & TRACE_ONLY_COMM && !trace_same_comm())
@@ -200,6 +221,12 @@ static __always_inline bool trace_wanted(struct trace_task *t)
 		return t->memcg == config.memcg;
 	}
 	return true;
+}
+
+/* Do the filters want what the current task does? */
+static __always_inline bool trace_wanted(struct trace_task *t)
+{
+	return trace_targeted(t) && trace_passes(t);
 }
 
 static __always_inline void trace_fill(struct trace_record *r, const struct trace_task *t,

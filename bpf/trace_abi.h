@@ -166,13 +166,11 @@ struct trace_config {
 	__u64 memcg;
 	char comm[TRACE_COMM_BYTES];
 	__u64 ns_dev, ns_ino;	/* of pmm's pid namespace; 0 = the first one */
-	__u32 ns_level;		/* how many pid namespaces it is in, besides the first */
 	__u32 self;		/* pmm's own process: never traced */
 	__u32 stack_bytes;	/* copied at most: 0 .. TRACE_STACK_MAX */
 	__u64 min_ns, min_bytes;	/* shorter and smaller events are counted only */
 	__u32 sample;		/* 1 of so many faults has a stack */
 	__u32 nr_args;		/* of the group's tracepoint that differs between kernels */
-	__u32 pad;
 	__u64 kmem_sample;	/* 1 of so many objects of the kernel is followed: a power of two */
 	__u64 kinds[2];		/* bit k: records of kind k are wanted */
 };

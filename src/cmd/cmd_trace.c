@@ -15,6 +15,7 @@
 #include "src/cmd/terminal.h"
 #include "src/document/event.h"
 #include "src/proc/memcg.h"
+#include "src/proc/task.h"
 #include "src/session/trace/trace_session.h"
 #include "src/view/trace/trace_view.h"
 
@@ -132,16 +133,37 @@ static int hold_signals(struct command *c)
 	return loop_add_signals(c->loop, &set, on_signal, c, &c->on_signal);
 }
 
+/* pidfd_open() refuses a thread's number, with an errno that says nothing. */
+static int refuse_thread(pid_t pid, struct err *e)
+{
+	uint64_t process;
+
+	if (task_status(pid, pid, "Tgid", 10, &process) || process == (uint64_t)pid)
+		return 0;
+	err_set(e, -EINVAL, "%d is a thread of process %d", (int)pid, (int)process);
+	err_hint(e, "give the process: '--pid %d'", (int)process);
+	return -EINVAL;
+}
+
+/* Each process once. */
 static int read_pids(struct command *c, struct err *e)
 {
-	for (unsigned i = 0; i < pids.nr; i++) {
-		int rc = cmd_parse_pid(pids.v[i], &c->pid[i], e);
+	size_t nr = 0;
 
+	for (unsigned i = 0; i < pids.nr; i++) {
+		int rc = cmd_parse_pid(pids.v[i], &c->pid[nr], e);
+		size_t same = 0;
+
+		if (!rc)
+			rc = refuse_thread(c->pid[nr], e);
 		if (rc)
 			return rc;
+		while (c->pid[same] != c->pid[nr])
+			same++;
+		nr += same == nr;
 	}
 	c->o.kernel.pids = c->pid;
-	c->o.kernel.nr_pids = pids.nr;
+	c->o.kernel.nr_pids = nr;
 	return 0;
 }
 
@@ -189,10 +211,10 @@ static void say_scope(struct command *c)
 
 	if (c->o.command)
 		str_addf(&s, "'%s' and its children", c->o.command[0]);
-	else if (pids.nr == 1)
-		str_addf(&s, "process %s and its children", pids.v[0]);
+	else if (c->o.kernel.nr_pids == 1)
+		str_addf(&s, "process %d and its children", (int)c->pid[0]);
 	else if (pids.nr)
-		str_addf(&s, "%u processes and their children", pids.nr);
+		str_addf(&s, "%zu processes and their children", c->o.kernel.nr_pids);
 	else
 		str_add(&s, everything || !cgroup ? "all processes" : "processes");
 	if (cgroup)

@@ -3,7 +3,6 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,22 +44,6 @@ static int take_record(void *ctx, void *data, size_t bytes)
 	return s->take(s->take_arg, r, r + 1);
 }
 
-/* How many numbers besides the first a line "NSpid: 4711 12" of /proc/self/status has. */
-static uint32_t ns_level(void)
-{
-	FILE *f = fopen("/proc/self/status", "re");
-	char line[256];
-	uint32_t nr = 0;
-
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "NSpid:", 6))
-			for (const char *p = line + 6; *p; p++)
-				nr += isspace((unsigned char)p[0]) && isdigit((unsigned char)p[1]);
-	if (f)
-		fclose(f);
-	return nr ? nr - 1 : 0;
-}
-
 /* Who pmm is, in which pid namespace. */
 static void config_self(struct trace_config *c)
 {
@@ -71,7 +54,6 @@ static void config_self(struct trace_config *c)
 		return;
 	c->ns_dev = st.st_dev;
 	c->ns_ino = st.st_ino;
-	c->ns_level = ns_level();
 }
 
 static void config_make(struct trace_config *c, const struct kernel_options *o)

@@ -46,6 +46,17 @@ test_processes()
 	is "ended with 0" "$(events exit '.thread == false and .exit_status == 0' length)" 1
 }
 
+# Numbers are those of pmm's namespace; also of a namespace below it. 1 is pmm (a shell executes its last command itself), 2 and 5 are mount.
+test_pid_namespaces()
+{
+	unshare -m -p -f sh -c 'mount -t proc none /proc
+		pmm trace life,mmap --json --top 0 -- unshare -m -p -f sh -c "mount -t proc none /proc; /prog/trace_calls 10; :"' >trace.json
+	is programs "$(events exec '.file | test("/(unshare|busybox|trace_calls)$")' 'map("\(.pid) \(.command)") | join(",")' | grep -o '[0-9]* trace_calls')" "6 trace_calls"
+	is "its calls" "$(events mremap '.pid == 6' length)" 10
+	is "those of its child" "$(events mremap '.pid == 7' length)" 1
+	is "lost events" "$(result '.coverage | .lost_in_ring + .lost_in_tables + .missed_by_recursion')" 0
+}
+
 killed() { awk '$1 == "oom_kill" { print $2 }' "$1"; }
 
 test_oom_in_a_memory_control_group()

@@ -78,6 +78,38 @@ test_changes()
 	is "of the file" "$(among fault '.memory == "shared_file" or .memory == "shared_memory"')" 200
 }
 
+# Pages of hugetlbfs, which are set aside before: one fault for each, and none for the 511 small pages behind its first.
+test_hugetlb()
+{
+	echo 1 >/proc/sys/vm/compact_memory
+	echo 8 >/proc/sys/vm/nr_hugepages
+	is "huge pages set aside" "$(cat /proc/sys/vm/nr_hugepages)" 8
+	touch_pages hugetlb 8
+	is "the kernel's own count" "$minor" 8
+	is "all faults there" "$(among fault .)" 8
+	is "2 MiB apart" "$(jq -s --argjson from "$from" '
+		def hex: ltrimstr("0x") | explode | reduce .[] as $c (0; . * 16 + (if $c > 96 then $c - 87 else $c - 48 end));
+		[.[] | select(.event == "fault") | .address | hex - $from | select(. >= 0 and . < 16777216)] == [range(8) * 2097152]' trace.json)" true
+	is faults "$(among fault "$(memory hugetlb)")" 8
+	if since 5.17; then
+		is "faults in the table" "$(result '[.faults[] | select(.memory == "hugetlb") | .faults] | add')" 8
+	fi
+	echo 0 >/proc/sys/vm/nr_hugepages
+}
+
+# Transparent huge pages: one fault each, if the kernel finds them; what is split is seen by what it moves.
+test_transparent_huge_pages()
+{
+	echo madvise >/sys/kernel/mm/transparent_hugepage/enabled
+	echo always >/sys/kernel/mm/transparent_hugepage/defrag
+	echo 1 >/proc/sys/vm/compact_memory
+	before=$(vmstat thp_fault_alloc)
+	touch_pages huge 8
+	is "huge pages by faults" "$(($(vmstat thp_fault_alloc) - before))" 8
+	is "all faults there" "$(among fault .)" 8
+	is faults "$(among fault "$(memory anonymous_huge)")" 8
+}
+
 test_system_calls()
 {
 	touch_pages kernel 100
