@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "src/base/str.h"
-#include "src/kernel/kernel_source.h"
 
 #define GROUP(name)	(1u << KERNEL_##name)
 
@@ -194,27 +193,24 @@ uint32_t event_classes_groups(uint32_t classes)
 	return groups;
 }
 
-/* The worst of the groups that see a class. */
-static const struct kernel_group_state *worst_of(uint32_t class_groups,
-						 const struct kernel_group_state *groups)
-{
-	const struct kernel_group_state *worst = NULL;
-
-	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
-		if (class_groups >> i & 1 && (!worst || groups[i].status > worst->status))
-			worst = &groups[i];
-	return worst;
-}
-
 const struct kernel_group_state *event_class_state(enum event_class event,
-						   const struct kernel_group_state *groups)
+						   const struct kernel_group_state *groups,
+						   enum kernel_group_status *status)
 {
-	return worst_of(event_classes[event].groups, groups);
-}
+	const struct kernel_group_state *worst = NULL, *best = NULL;
 
-static bool same_reason(const struct kernel_group_state *a, const struct kernel_group_state *b)
-{
-	return a->status == b->status && !strcmp(a->why, b->why);
+	for (int i = 0; i < KERNEL_NR_GROUPS; i++) {
+		if (!(event_classes[event].groups >> i & 1))
+			continue;
+		if (!worst || groups[i].status > worst->status)
+			worst = &groups[i];
+		if (!best || groups[i].status < best->status)
+			best = &groups[i];
+	}
+	*status = worst ? worst->status : KERNEL_GROUP_WORKS;
+	if (*status == KERNEL_GROUP_FAILED && best->status != KERNEL_GROUP_FAILED)
+		*status = KERNEL_GROUP_PARTLY;
+	return worst;
 }
 
 unsigned event_classes_lacks(uint32_t classes, const struct kernel_group_state *groups,
@@ -223,14 +219,16 @@ unsigned event_classes_lacks(uint32_t classes, const struct kernel_group_state *
 	unsigned nr = 0, at;
 
 	for (int i = 0; i < EVENT_NR_CLASSES; i++) {
-		const struct kernel_group_state *s = event_class_state(i, groups);
+		enum kernel_group_status status;
+		const struct kernel_group_state *s = event_class_state(i, groups, &status);
 
 		if (!(classes >> i & 1) || !s || !*s->why)
 			continue;
-		for (at = 0; at < nr && !same_reason(lacks[at].state, s);)
+		for (at = 0; at < nr && !(lacks[at].status == status &&
+					  !strcmp(lacks[at].state->why, s->why));)
 			at++;
 		if (at == nr)
-			lacks[nr++] = (struct event_lack){ .state = s };
+			lacks[nr++] = (struct event_lack){ .status = status, .state = s };
 		lacks[at].classes |= 1u << i;
 	}
 	return nr;

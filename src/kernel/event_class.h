@@ -11,8 +11,8 @@
 
 #include "bpf/trace_abi.h"
 #include "src/base/err.h"
+#include "src/kernel/kernel_source.h"
 
-struct kernel_group_state;
 struct str;
 
 /* In the order of `pmm trace --list`. */
@@ -77,14 +77,17 @@ int event_counters_parse(const char *list, uint32_t *counters, struct err *e);
 uint32_t event_classes_groups(uint32_t classes);
 
 /*
- * The state of a class in groups[KERNEL_NR_GROUPS]: its worst group's; NULL: it needs none.
+ * The worst of a class's groups in groups[KERNEL_NR_GROUPS], which has the reason, and how much of
+ * the class is seen: a part of it where another of its groups does not fail. NULL: it needs none.
  */
 const struct kernel_group_state *event_class_state(enum event_class event,
-						   const struct kernel_group_state *groups);
+						   const struct kernel_group_state *groups,
+						   enum kernel_group_status *status);
 
 /* Classes of which something is not seen for the same reason. */
 struct event_lack {
 	uint32_t classes;
+	enum kernel_group_status status; /* partly, failed */
 	const struct kernel_group_state *state;	/* with the reason; in the caller's array */
 };
 

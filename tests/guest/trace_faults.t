@@ -92,7 +92,7 @@ test_hugetlb()
 		[.[] | select(.event == "fault") | .address | hex - $from | select(. >= 0 and . < 16777216)] == [range(8) * 2097152]' trace.json)" true
 	is faults "$(among fault "$(memory hugetlb)")" 8
 	if since 5.17; then
-		is "faults in the table" "$(result '[.faults[] | select(.memory == "hugetlb") | .faults] | add')" 8
+		is "faults in the table" "$(result '[.fault_memory[] | select(.memory == "hugetlb") | .faults] | add')" 8
 	fi
 	echo 0 >/proc/sys/vm/nr_hugepages
 }

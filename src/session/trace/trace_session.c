@@ -423,13 +423,13 @@ static int warn_of_lacks(struct trace_session *s, struct err *e)
 		groups[i] = kernel_source_group(s->source, i);
 	nr = event_classes_lacks(s->o.classes, groups, lack);
 	for (unsigned i = 0; i < nr; i++)
-		if (lack[i].state->status == KERNEL_GROUP_FAILED)
+		if (lack[i].status == KERNEL_GROUP_FAILED)
 			left &= ~lack[i].classes;
 	for (unsigned i = 0; i < nr; i++) {
 		const struct kernel_group_state *state = lack[i].state;
 		struct str names = STR_INIT;
 
-		if (state->status != KERNEL_GROUP_FAILED)
+		if (lack[i].status != KERNEL_GROUP_FAILED)
 			continue;
 		event_classes_names(&names, lack[i].classes);
 		if (!left)
@@ -441,6 +441,8 @@ static int warn_of_lacks(struct trace_session *s, struct err *e)
 			err_hint(e, "%s", state->remedy);
 		str_fini(&names);
 	}
+	if (left && s->o.kernel.follow && groups[KERNEL_LIFE].status > KERNEL_GROUP_WORKS)
+		session_warn(s->to, "children may not be traced: %s", groups[KERNEL_LIFE].why);
 	return left ? 0 : -ENOTSUP;
 }
 

@@ -61,11 +61,12 @@ struct table *trace_list_table(const struct kernel_group_state *groups, const ch
 		return NULL;
 	for (int i = 0; i < EVENT_NR_CLASSES; i++) {
 		const struct event_class_info *c = &event_classes[i];
-		const struct kernel_group_state *s = event_class_state(i, groups);
+		enum kernel_group_status status;
+		const struct kernel_group_state *s = event_class_state(i, groups, &status);
 
 		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
 		table_set_const(t, 0, c->name);
-		table_set_const(t, 1, s ? status_words[s->status] : "yes");
+		table_set_const(t, 1, status_words[status]);
 		table_set_const(t, 2, c->replaces);
 		table_set_const(t, 3, c->shows);
 		if (*c->replaces)

@@ -83,7 +83,7 @@ static void add_lack_facts(struct table *facts, const struct trace_result *t)
 		struct str names = STR_INIT;
 
 		event_classes_names(&names, lack[i].classes);
-		facts_add(facts, s->status == KERNEL_GROUP_PARTLY ? "seen in part" : "not seen",
+		facts_add(facts, lack[i].status == KERNEL_GROUP_PARTLY ? "seen in part" : "not seen",
 			  "%s: %s%s%s", str_text(&names), s->why, *s->remedy ? "; " : "",
 			  s->remedy);
 		str_fini(&names);
@@ -139,7 +139,7 @@ static void add_lacks(struct doc *d, const struct trace_result *t)
 		event_classes_names(&names, lack[i].classes);
 		table_row(lacks, 0, ROW_PLAIN, ROW_JSON_ONLY);
 		table_set_text(lacks, 0, str_text(&names));
-		table_set(lacks, 1, s->status == KERNEL_GROUP_PARTLY);
+		table_set(lacks, 1, lack[i].status == KERNEL_GROUP_PARTLY);
 		table_set_text(lacks, 2, s->why);
 		if (*s->remedy)
 			table_set_text(lacks, 3, s->remedy);
