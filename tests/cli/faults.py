@@ -3,7 +3,7 @@
 """faults.py SCENE KIND [N|CALL...]: pmm, in whose way something comes once.
 
 SCENE is a command (below), KIND what fails: "memory", the N-th allocation; "call", the N-th system call; "call1", "call2" the same with other error
-numbers; "short", the N-th call transfers half. Each N is one run of pmm; CALL names system calls, of which all N are meant. Without N: as many as fit into FAULTS_SECONDS (20), chosen at random by
+numbers; "short", the N-th call transfers half. Each N is one run of pmm; CALL names system calls, which alone count. Without N: as many as fit into FAULTS_SECONDS (20), chosen at random by
 FAULTS_SEED; all with FAULTS_SECONDS=0; with FAULTS_EVERY=K every K-th, from number FAULTS_SEED % K on.
 
 After each run what pmm was used on must be unharmed, and pmm must have ended with an exit code that is documented, with the same result as
@@ -14,6 +14,7 @@ Environment: PMM, PROG (directory of the victims), TOOL (directory of nth and li
 
 import glob
 import hashlib
+import json
 import os
 import random
 import re
@@ -142,6 +143,8 @@ class Victim:
 class Run:
     """One run of pmm: status, output, messages, what was done to it."""
 
+    calls = ()  # names of system calls that are counted; none: all
+
     def __init__(self, argv, kind=None, n=0, stdin=None):
         self.log, self.counter, self.did = name("log"), name("counter"), "nothing"
         env, command = dict(ENV), [PMM, *argv]
@@ -155,7 +158,8 @@ class Run:
             action = ["list"] if kind == "list" else ["short", str(n)] if kind == "short" else ["-v", kind[4:] or "0", "fail", str(n)]
             if os.path.exists(self.log):
                 os.unlink(self.log)
-            command = [f"{TOOL}/nth", "-l", self.log, *action, "--", *command]
+            only = ["-c", ",".join(self.calls)] if self.calls else []
+            command = [f"{TOOL}/nth", *only, "-l", self.log, *action, "--", *command]
         with open(name("out"), "w+b") as out, open(name("err"), "w+b") as err, open(stdin or os.devnull, "rb") as given:
             p = subprocess.Popen(command, stdin=given, stdout=out, stderr=err, env=env, cwd=DIR, start_new_session=True)
             try:
@@ -487,7 +491,37 @@ class Check(Program):
     command = ("check", "--budget=all")  # else what a budget buys hangs on the machine
 
 
+class Trace(Scene):
+    """What the kernel sees of a command: each event of it, or a sentence that says which are missing."""
+
+    def argv(self):
+        program = ["sh", "-c", '"$0" 20; exit 0', f"{PROG}/trace_calls"]
+        return ["trace", "mmap,life,faults,pmc", "--counters", "page_faults", "--json", "--top", "0", "--", *program]
+
+    def result(self, run):
+        """How many lines of each sort there are that are the command's own doing, and how many its result has."""
+        lines = [json.loads(x) for x in run.out.splitlines()]
+        kinds = ("mremap", "madvise", "exec", "fork", "exit")
+        of_lines = {k: sum(x.get("event") == k for x in lines) for k in kinds}
+        if not lines or "events" not in lines[-1]:
+            return run.status, str(of_lines) + "no result"
+        of_result = {x["event"]: x["count"] for x in lines[-1]["events"]}
+        some = sum(x["page_faults"] for x in lines[-1].get("counters", [])) > 200, of_result.get("fault", 0) > 200
+        return run.status, "\n".join(map(str, (of_lines, {k: of_result.get(k, 0) for k in kinds}, some)))
+
+    def says_so(self, run):
+        end = json.loads(run.out.splitlines()[-1])
+        coverage = end["coverage"]
+        return super().says_so(run) or bool(end["not_seen"]) or coverage["lost_in_ring"] + coverage["lost_in_tables"] > 0
+
+    def base(self, run):
+        super().base(run)
+        if json.loads(run.out.splitlines()[-1])["not_seen"]:
+            raise Fault(f"not all can be seen here: {run.out.splitlines()[-1]}")
+
+
 SCENES = {
+    "trace": Trace,
     "attach": Attach,
     "attach-check": AttachCheck,
     "detach": Detach,
@@ -507,6 +541,7 @@ SCENES = {
 
 def numbers(scene, kind, wanted):
     """The N of all that can fail, of these calls only if there are any."""
+    Run.calls = wanted
     base = Run(scene.argv(), "count" if kind == "memory" else "list", stdin=scene.stdin)
     scene.base(base)
     if kind == "memory":
@@ -514,7 +549,7 @@ def numbers(scene, kind, wanted):
             total = struct.unpack("QQ", f.read())[0]
         return list(range(1, total + 1))
     with open(base.log, encoding="utf-8") as f:
-        calls = [x for x in map(str.split, f) if not wanted or x[1] in wanted]
+        calls = list(map(str.split, f))
     if kind == "short":
         return [int(x[0]) for x in calls if x[1] in ("read", "pread64", "write", "pwrite64")]
     return [int(x[0]) for x in calls if int(x[2]) > int(kind[4:] or "0")]

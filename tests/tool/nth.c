@@ -2,7 +2,7 @@
 /*
  * nth: runs a program under ptrace(2) and does something to it at its N-th system call.
  *
- *     nth [-l LOG] [-v VARIANT] ACTION [N] -- COMMAND [ARG...]
+ *     nth [-c CALL,...] [-l LOG] [-v VARIANT] ACTION [N] -- COMMAND [ARG...]
  *
  *     list     nothing; the log names all calls, a line each: "NUMBER NAME FAILURES TID", FAILURES
  *              is how many variants `fail` knows
@@ -14,9 +14,9 @@
  *
  * Calls count over all threads and forked children of the command, in the order of their
  * beginnings, as long as they run its executable: a child that executes another program is let go.
- * The dynamic loader's own calls do not count. When the action is done, all are let go as they stop
- * next. The exit status is the command's, 128 + signal when it was killed. The log then says "did
- * NUMBER NAME ERRNO".
+ * The dynamic loader's own calls do not count; with -c calls of those names alone do. When the
+ * action is done, all are let go as they stop next. The exit status is the command's, 128 + signal
+ * when it was killed. The log then says "did NUMBER NAME ERRNO".
  */
 #include <elf.h>
 #include <errno.h>
@@ -192,8 +192,8 @@ static const struct call calls[] = {
 	C(membarrier, EPERM),
 	C(kcmp, EPERM),
 	C(process_madvise, EPERM),
-	C(perf_event_open, EACCES),
-	C(bpf, EPERM),
+	C(perf_event_open, EACCES, EMFILE),
+	C(bpf, EPERM, ENOMEM),
 };
 
 static const struct call *call_of(uint64_t nr)
@@ -243,6 +243,20 @@ static int nr_variants(uint64_t nr, const uint64_t args[6])
 	return n;
 }
 
+/* Is it one of the calls that count? */
+static bool is_counted(const char *list, uint64_t nr)
+{
+	const char *name = name_of(nr);
+	size_t length = strlen(name);
+
+	for (const char *word = list; word; word = strchr(word, ',')) {
+		word += *word == ',';
+		if (!strncmp(word, name, length) && (!word[length] || word[length] == ','))
+			return true;
+	}
+	return !list;
+}
+
 enum action { LIST, FAIL, SHORT, KILL, STOP, NR_ACTIONS };
 
 static const char *const actions[] = {
@@ -267,6 +281,7 @@ static struct {
 	unsigned long n, at;	/* the wanted call; calls so far */
 	int variant;
 	bool done;
+	const char *only;	/* names of calls, with commas; NULL: all count */
 	FILE *log;
 	pid_t command;
 	dev_t device;
@@ -414,7 +429,7 @@ static void on_call(struct task *t)
 	t->nr = info.entry.nr;
 	t->error = 0;
 	t->changed = 0;
-	if (nth.done ||
+	if (nth.done || !is_counted(nth.only, t->nr) ||
 	    (info.instruction_pointer >= nth.loader && info.instruction_pointer < nth.loader_end))
 		return;
 	nth.at++;
@@ -504,9 +519,11 @@ int main(int argc, char **argv)
 {
 	int opt, status;
 
-	while ((opt = getopt(argc, argv, "+l:v:")) != -1) {
+	while ((opt = getopt(argc, argv, "+c:l:v:")) != -1) {
 		if (opt == 'v')
 			nth.variant = atoi(optarg);
+		else if (opt == 'c')
+			nth.only = optarg;
 		else if (opt != 'l' || !(nth.log = fopen(optarg, "we")))
 			die("arguments");
 	}
@@ -520,8 +537,8 @@ int main(int argc, char **argv)
 	if (optind < argc && !strcmp(argv[optind], "--"))
 		optind++;
 	if (nth.action == NR_ACTIONS || optind >= argc || (nth.action == LIST && !nth.log)) {
-		fprintf(stderr, "usage: nth [-l LOG] [-v VARIANT] list|fail|short|kill|stop [N] -- "
-				"COMMAND [ARG...]\n");
+		fprintf(stderr, "usage: nth [-c CALL,...] [-l LOG] [-v VARIANT] "
+				"list|fail|short|kill|stop [N] -- COMMAND [ARG...]\n");
 		return 125;
 	}
 	start(argv + optind);

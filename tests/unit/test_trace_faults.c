@@ -166,8 +166,10 @@ static void test_sums_of_an_interval(void **state)
 static void test_rows_of_another_build(void **state)
 {
 	static const struct fault_key keys[] = { { .area = FAULT_NR_AREAS, .inode = 1 },
-						 { .shift = 64, .inode = 1 } };
-	static const struct fault_row values[2] = { { .faults = { 1 } }, { .faults = { 1 } } };
+						 { .shift = 64, .inode = 1 },
+						 { .shift = 63, .inode = 1 } };
+	static const struct fault_row values[3] = { { .faults = { 1 } }, { .faults = { 1 } },
+						    { .faults = { 1 } } };
 	struct fake_kernel f = { .keys = { [KERNEL_TABLE_FAULTS] = keys },
 				 .values = { [KERNEL_TABLE_FAULTS] = values },
 				 .nr_rows = { [KERNEL_TABLE_FAULTS] = 2 } };
@@ -179,6 +181,14 @@ static void test_rows_of_another_build(void **state)
 	assert_int_equal(fault_totals_make(&t, &rows[KERNEL_TABLE_FAULTS],
 					   &rows[KERNEL_TABLE_MAJOR]), 0);
 	assert_int_equal(t.files.nr + t.ranges.nr + t.processes.nr, 0);
+	fault_totals_fini(&t);
+	t = (struct fault_totals){ 0 };
+	rows_fini(rows);
+	f.nr_rows[KERNEL_TABLE_FAULTS] = 3;	/* the largest shift that there can be */
+	read_rows(rows, &f);
+	assert_int_equal(fault_totals_make(&t, &rows[KERNEL_TABLE_FAULTS],
+					   &rows[KERNEL_TABLE_MAJOR]), 0);
+	assert_int_equal(t.ranges.nr, 1);
 	fault_totals_fini(&t);
 	rows_fini(rows);
 }

@@ -272,7 +272,8 @@ static void test_list(void **state)
 
 		for (int i = 0; i < KERNEL_NR_GROUPS; i++)
 			groups[i] = (struct kernel_group_state){ .status = KERNEL_GROUP_WORKS };
-		groups[group] = (struct kernel_group_state){ KERNEL_GROUP_FAILED, "because", "", 0 };
+		groups[group] = (struct kernel_group_state){ KERNEL_GROUP_FAILED, "because", "",
+							     0 };
 		classes_of(group, &whole, &part);
 		trace_list_document(&d, groups);
 		json = printed(&d, true);

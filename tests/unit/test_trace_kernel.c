@@ -188,6 +188,11 @@ static void test_the_section(void **state)
 	has(text, "  32.0 KiB   100      128  256 B  +4.00 KiB  filp\n");
 	assert_null(strstr(text, "0x9999"));
 	free(text);
+	t.slabs = &(struct slabinfo){ 0 };	/* it could not be read: no table */
+	text = text_of(trace_section_kernel, &t, false);
+	assert_null(strstr(text, "/proc/slabinfo"));
+	free(text);
+	t.slabs = &now;
 	t.top = 0;
 	t.kmem_sample = 1;
 	t.older_ns = 1;

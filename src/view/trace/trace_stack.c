@@ -221,7 +221,8 @@ void trace_stack_section(struct doc *d, const struct trace_result *r)
 	for (size_t i = 0; t && rows && i < nr && !(r->top && i == r->top); i++)
 		add_stack(t, r, rows[i]);
 	if (t && r->top && nr > r->top)
-		table_note(t, "%s more stacks (--top=0 shows all)", fmt_count(nr - r->top).s);
+		table_note(t, "%s more %s (--top=0 shows all)", fmt_count(nr - r->top).s,
+			   fmt_agree(nr - r->top, "stack", "stacks"));
 	free(rows);
 	doc_add(d, t);
 }

@@ -83,7 +83,8 @@ static void add_lack_facts(struct table *facts, const struct trace_result *t)
 		struct str names = STR_INIT;
 
 		event_classes_names(&names, lack[i].classes);
-		facts_add(facts, lack[i].status == KERNEL_GROUP_PARTLY ? "seen in part" : "not seen",
+		facts_add(facts,
+			  lack[i].status == KERNEL_GROUP_PARTLY ? "seen in part" : "not seen",
 			  "%s: %s%s%s", str_text(&names), s->why, *s->remedy ? "; " : "",
 			  s->remedy);
 		str_fini(&names);
