@@ -299,6 +299,8 @@ static int load_those_that_do(struct bpf_group *g, const struct bpf_shared *shar
 	}
 	if (!good)
 		return first_error;
+	if (!refused)		/* what was in the way then is gone */
+		return load(g, shared, ALL_PROGRAMS, &g->object);
 	/* worse than a tracepoint that is not there */
 	g->state.status = KERNEL_GROUP_PARTLY;
 	explain_refused(g, refused, first_error);
@@ -431,12 +433,12 @@ void bpf_group_open(struct bpf_group *g, enum kernel_group number, const struct 
 	if (rc)
 		rc = load_those_that_do(g, shared, rc);
 	if (rc) {
-		fail(g, rc, "its programs cannot be loaded");
+		fail(g, rc, "programs cannot be loaded");
 		return;
 	}
 	rc = attach(g, shared);
 	if (rc) {
-		fail(g, rc, "its programs cannot be attached");
+		fail(g, rc, "programs cannot be attached");
 		if (g->not_counted)
 			explain_counters(&g->state, rc);
 		bpf_group_close(g);

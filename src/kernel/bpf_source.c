@@ -251,16 +251,21 @@ static int bpf_table(void *state, enum kernel_table table, kernel_entry *entry, 
 	return fd < 0 ? -ENOENT : bpf_table_read(fd, info, s->shared.nr_cpus, entry, arg);
 }
 
-static void bpf_counts(void *state, struct trace_counts counts[TRACE_NR_KINDS])
+static int bpf_counts(void *state, struct trace_counts counts[TRACE_NR_KINDS])
 {
 	struct bpf_source *s = state;
 	struct trace_counts *each = calloc(s->shared.nr_cpus, sizeof(*each));
+	int rc = each ? 0 : -ENOMEM;
 
-	for (uint32_t kind = 0; each && kind < TRACE_NR_KINDS; kind++)
-		if (!bpf_map_lookup_elem(s->shared.counts, &kind, each))
+	for (uint32_t kind = 0; !rc && kind < TRACE_NR_KINDS; kind++) {
+		if (bpf_map_lookup_elem(s->shared.counts, &kind, each))
+			rc = -errno;
+		else
 			bpf_table_sum((uint64_t *)&counts[kind], (const char *)each, sizeof(*each),
-				  s->shared.nr_cpus);
+				      s->shared.nr_cpus);
+	}
 	free(each);
+	return rc;
 }
 
 static void bpf_state(void *state, enum kernel_group group, struct kernel_group_state *out)

@@ -63,10 +63,10 @@ int kernel_source_target(struct kernel_source *s, pid_t pid, bool add)
 	return s->ops->target(s->state, pid, add);
 }
 
-void kernel_source_counts(struct kernel_source *s, struct trace_counts counts[TRACE_NR_KINDS])
+int kernel_source_counts(struct kernel_source *s, struct trace_counts counts[TRACE_NR_KINDS])
 {
 	memset(counts, 0, TRACE_NR_KINDS * sizeof(*counts));
-	s->ops->counts(s->state, counts);
+	return s->ops->counts(s->state, counts);
 }
 
 struct kernel_group_state kernel_source_group(struct kernel_source *s, enum kernel_group group)

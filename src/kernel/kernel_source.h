@@ -86,7 +86,7 @@ struct kernel_source_ops {
 	int (*table)(void *state, enum kernel_table table, kernel_entry *entry, void *arg);
 	int (*find)(void *state, enum kernel_table table, const void *key, void *value);
 	int (*target)(void *state, pid_t pid, bool add);
-	void (*counts)(void *state, struct trace_counts counts[TRACE_NR_KINDS]);
+	int (*counts)(void *state, struct trace_counts counts[TRACE_NR_KINDS]);
 	void (*group)(void *state, enum kernel_group group, struct kernel_group_state *out);
 	void (*close)(void *state);
 };
@@ -115,8 +115,8 @@ int kernel_source_find(struct kernel_source *s, enum kernel_table table, const v
 /* Add or remove a process that is traced (options.by_targets or pids). */
 int kernel_source_target(struct kernel_source *s, pid_t pid, bool add);
 
-/* What was seen and lost since it was opened, summed over processors. */
-void kernel_source_counts(struct kernel_source *s, struct trace_counts counts[TRACE_NR_KINDS]);
+/* What was seen and lost since it was opened, summed over processors. 0 or -errno. */
+int kernel_source_counts(struct kernel_source *s, struct trace_counts counts[TRACE_NR_KINDS]);
 
 struct kernel_group_state kernel_source_group(struct kernel_source *s, enum kernel_group group);
 

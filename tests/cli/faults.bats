@@ -18,3 +18,7 @@ some() { FAULTS_EVERY=$1 FAULTS_SEED=${FAULTS_SEED:-0} faults "${@:2}"; }
 @test "run, failing system calls" { some 24 run call; }
 @test "check, failing system calls" { some 60 check call; }
 @test "report FILE, failing reads" { some 16 report call; }
+@test "trace, failing calls of bpf() and perf_event_open()" {
+	FAULTS_EVERY=14 FAULTS_SEED=${FAULTS_SEED:-0} trace_faults call bpf perf_event_open
+	FAULTS_EVERY=40 FAULTS_SEED=${FAULTS_SEED:-7} trace_faults call1 bpf perf_event_open
+}

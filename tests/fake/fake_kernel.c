@@ -73,9 +73,10 @@ static int fake_target(void *state, pid_t pid, bool add)
 	return 0;
 }
 
-static void fake_counts(void *state, struct trace_counts counts[TRACE_NR_KINDS])
+static int fake_counts(void *state, struct trace_counts counts[TRACE_NR_KINDS])
 {
 	memcpy(counts, ((struct fake_kernel *)state)->counts, TRACE_NR_KINDS * sizeof(*counts));
+	return ((struct fake_kernel *)state)->counts_error;
 }
 
 static void fake_group(void *state, enum kernel_group group, struct kernel_group_state *out)

@@ -18,7 +18,7 @@ struct fake_kernel {
 	struct kernel_group_state groups[KERNEL_NR_GROUPS];
 	const void *keys[KERNEL_NR_TABLES], *values[KERNEL_NR_TABLES];
 	size_t nr_rows[KERNEL_NR_TABLES];
-	int open_error, step_error;	/* -errno that these answer */
+	int open_error, step_error, counts_error;	/* -errno that these answer */
 	/* what was asked of it */
 	struct kernel_options asked;
 	size_t given;

@@ -14,3 +14,8 @@ load ../cli/faults
 @test "run --leaks, failing system calls" { faults run-leaks call; }
 @test "check, no memory" { faults check memory; }
 @test "check, failing system calls" { faults check call; }
+@test "trace, no memory" { trace_faults memory; }
+@test "trace, failing calls of bpf() and perf_event_open()" {
+	trace_faults call bpf perf_event_open
+	trace_faults call1 bpf perf_event_open
+}

@@ -259,6 +259,19 @@ static void test_nothing_is_missing(void **state)
 	forget(&seen);
 }
 
+/* Without what was counted in the kernel no result says that nothing was lost. */
+static void test_counts_that_cannot_be_read(void **state)
+{
+	struct fake_kernel f = { .counts_error = -EPERM };
+	struct seen seen;
+	struct err e;
+
+	(void)state;
+	f.groups[KERNEL_CALLS].status = KERNEL_GROUP_WORKS;
+	assert_int_equal(run(&f, 1u << EVENT_MMAP, &seen, &e), -EPERM);
+	assert_int_equal(seen.documents, 0);
+}
+
 /* `--list` has the same. */
 static void test_list(void **state)
 {
@@ -292,6 +305,7 @@ int main(void)
 		cmocka_unit_test(test_each_group_fails),
 		cmocka_unit_test(test_a_part_of_each_group_is_missing),
 		cmocka_unit_test(test_nothing_is_missing),
+		cmocka_unit_test(test_counts_that_cannot_be_read),
 		cmocka_unit_test(test_list),
 	};
 

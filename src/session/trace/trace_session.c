@@ -159,12 +159,14 @@ static void drain(struct trace_session *s)
 /* ---- results ---- */
 
 /* What the kernel has counted since the last result. */
-static void read_counts(struct trace_session *s, struct trace_counts *counts,
-			struct kernel_group_state *groups)
+static int read_counts(struct trace_session *s, struct trace_counts *counts,
+		       struct kernel_group_state *groups)
 {
 	struct trace_counts now[TRACE_NR_KINDS];
+	int rc = kernel_source_counts(s->source, now);
 
-	kernel_source_counts(s->source, now);
+	if (rc)
+		return rc;
 	for (int i = 0; i < TRACE_NR_KINDS; i++)
 		counts[i] = (struct trace_counts){
 			.seen = now[i].seen - s->counted[i].seen,
@@ -186,6 +188,7 @@ static void read_counts(struct trace_session *s, struct trace_counts *counts,
 		s->missed[i] = groups[i].missed;
 		groups[i].missed -= before;
 	}
+	return 0;
 }
 
 static int hand_over_folded(struct trace_session *s, const struct trace_result *r)
@@ -251,13 +254,15 @@ static int hand_over(struct trace_session *s)
 	trace_kernel_result(&s->kernel, &result);
 	if (s->o.classes >> EVENT_CACHE & 1 && !mounts_read(&s->mounts, NULL))
 		result.mounts = &s->mounts;
-	read_counts(s, counts, s->groups);
+	if (!rc)
+		rc = read_counts(s, counts, s->groups);
+	if (rc)
+		return rc;
 	count_sampled(&s->totals, counts);
 	if (s->o.folded)
-		return rc ? rc : hand_over_folded(s, &result);
+		return hand_over_folded(s, &result);
 	trace_document(&d, &result);
-	if (!rc)
-		rc = doc_error(&d);
+	rc = doc_error(&d);
 	if (!rc)
 		rc = session_document(s->to, &d, s->o.lines || s->said);
 	s->said = true;
