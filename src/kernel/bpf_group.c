@@ -428,6 +428,9 @@ void bpf_group_open(struct bpf_group *g, enum kernel_group number, const struct 
 	rc = load(g, shared, ALL_PROGRAMS, &g->object);
 	if (rc == -ENOENT) {
 		g->state.status = KERNEL_GROUP_FAILED;
+		if (!*g->state.why)
+			snprintf(g->state.why, sizeof(g->state.why),
+				 "none of its programs is for this kernel");
 		return;
 	}
 	if (rc)

@@ -222,7 +222,7 @@ unsigned event_classes_lacks(uint32_t classes, const struct kernel_group_state *
 		enum kernel_group_status status;
 		const struct kernel_group_state *s = event_class_state(i, groups, &status);
 
-		if (!(classes >> i & 1) || !s || !*s->why)
+		if (!(classes >> i & 1) || status < KERNEL_GROUP_PARTLY)
 			continue;
 		for (at = 0; at < nr && !(lacks[at].status == status &&
 					  !strcmp(lacks[at].state->why, s->why));)

@@ -243,6 +243,22 @@ static void test_a_part_of_each_group_is_missing(void **state)
 		miss(i, KERNEL_GROUP_PARTLY);
 }
 
+/* Also without a reason: what fails is said. */
+static void test_a_group_that_says_nothing(void **state)
+{
+	struct fake_kernel f = { 0 };
+	struct seen seen;
+	struct err e;
+
+	(void)state;
+	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
+		f.groups[i].status = KERNEL_GROUP_WORKS;
+	f.groups[KERNEL_OOM].status = KERNEL_GROUP_FAILED;
+	assert_int_equal(run(&f, ALL, &seen, &e), 0);
+	has(seen.json, "{\"events\": \"oom\", \"partly\": false, ");
+	forget(&seen);
+}
+
 static void test_nothing_is_missing(void **state)
 {
 	struct fake_kernel f = { 0 };
@@ -304,6 +320,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_group_fails),
 		cmocka_unit_test(test_a_part_of_each_group_is_missing),
+		cmocka_unit_test(test_a_group_that_says_nothing),
 		cmocka_unit_test(test_nothing_is_missing),
 		cmocka_unit_test(test_counts_that_cannot_be_read),
 		cmocka_unit_test(test_list),
