@@ -57,6 +57,33 @@ test_pid_namespaces()
 	is "lost events" "$(result '.coverage | .lost_in_ring + .lost_in_tables + .missed_by_recursion')" 0
 }
 
+# in_group FILTER GROUP...: what is seen of a shell that moves through these groups and makes 11 calls in each.
+in_group() {
+	pmm trace mmap --json --top 0 --stack-size 0 --cgroup "$1" -- \
+		sh -c 'for g; do echo $$ >"$g/cgroup.procs"; /prog/trace_calls 10; done; exit 0' sh "$2" "$3" "$4" >trace.json
+	is "lost events" "$(result '.coverage | .lost_in_ring + .lost_in_tables + .missed_by_recursion')" 0
+	CALLS=$(events mremap true length)
+}
+
+# Of the unified hierarchy: a group without the memory controller is accounted with the one above it.
+test_control_groups()
+{
+	group a 200M
+	mkdir "$G/t_a/below"
+	in_group /t_a "$G" "$G/t_a" "$G/t_a/below"
+	is "calls in the group and in the one below" "$CALLS" 22
+	in_group "$G/t_a" "$G/t_a" "$G" "$G"
+	is "calls in the group" "$CALLS" 11
+	pmm trace mmap --cgroup /t_a/below -- true 2>errors && fail "a group without the controller"
+	has errors 'not a control group of the memory controller'
+	await eval 'echo +memory >"$G/t_a/cgroup.subtree_control"'
+	in_group /t_a "$G" "$G/t_a/below" "$G"
+	is "calls below, where the controller is" "$CALLS" 0
+	in_group /t_a/below "$G" "$G/t_a/below" "$G"
+	is "calls of the one below" "$CALLS" 11
+	await rmdir "$G/t_a/below"
+}
+
 killed() { awk '$1 == "oom_kill" { print $2 }' "$1"; }
 
 test_oom_in_a_memory_control_group()
