@@ -5,9 +5,11 @@
  */
 #include "tests/unit/unit.h"
 
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -273,6 +275,25 @@ static void a_child(void **state)
 	map_events_close(m);
 }
 
+/* Refused, on whatever processor: not the same as no record. */
+static void no_descriptors(void **state)
+{
+	struct rlimit was, none;
+	struct map_events *m;
+	struct err e = { 0 };
+	int rc;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none = (struct rlimit){ 0, was.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	rc = map_events_open(&m, &e);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_true(rc == -EMFILE || rc == -EACCES || rc == -EPERM || rc == -ENOSYS);
+	assert_null(m);
+	assert_int_equal(strncmp(e.text, "perf events cannot be opened: ", 30), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -286,6 +307,7 @@ int main(void)
 		TEST(hostile_sizes),
 		TEST(hostile_records),
 		TEST(a_child),
+		TEST(no_descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
