@@ -58,7 +58,13 @@ static void test_by_process(void **state)
 	sampled(&totals, 7, 2, 200);	/* references, 100,000 each */
 	sampled(&totals, 7, 3, 500);	/* misses, 10,000 each */
 	sampled(&totals, 7, 4, 300);
+	sampled(&totals, 3, 0, 100);
+	sampled(&totals, 2, 0, 100);
 	text = text_of(&t, true);
+	/* by samples, those with as many by their numbers */
+	assert_true(strstr(text, "\"pid\": 7,") < strstr(text, "\"pid\": 8,"));
+	assert_true(strstr(text, "\"pid\": 8,") < strstr(text, "\"pid\": 2,"));
+	assert_true(strstr(text, "\"pid\": 2,") < strstr(text, "\"pid\": 3,"));
 	has(text, "{\"pid\": 7, \"samples\": 1500, \"cycles\": 4000000000, "
 		  "\"instructions\": 1000000000, "
 		  "\"llc_references\": 20000000, \"llc_misses\": 5000000, \"dtlb_misses\": 3000000, "
@@ -72,7 +78,7 @@ static void test_by_process(void **state)
 	t.top = 1;
 	text = text_of(&t, false);
 	has(text, "Counters by process (estimates from samples)");
-	has(text, "1 more rows (--top=0 shows all)");
+	has(text, "3 more rows (--top=0 shows all)");
 	assert_null(strstr(text, "CPU time"));	/* of software: a column of nothing */
 	free(text);
 	trace_totals_fini(&totals);
