@@ -310,6 +310,8 @@ static void test_list(void **state)
 		assert_int_equal(occurs(json, "\"works\": \"partly\""), __builtin_popcount(part));
 		assert_int_equal(occurs(json, "\"why\": \"because\""),
 				 __builtin_popcount(whole | part));
+		assert_int_equal(occurs(json, "\"why\": null"),
+				 EVENT_NR_CLASSES - __builtin_popcount(whole | part));
 		free(json);
 		doc_fini(&d);
 	}
