@@ -131,12 +131,15 @@ test_swap()
 	read -r _ from to minor major <<-END
 		$(grep "^swap " said)
 	END
-	between "major faults" "$major" 8000 8100
+	# a page that is still in the swap cache, because it is just being written, comes back without a major fault
+	between "major faults" "$major" 7900 8100
+	most=8000 least=8000
+	[ "$major" -ge 8000 ] || most=$major least=$((major - 100))
 	is "lost events" "$(result '.coverage | .lost_in_ring + .lost_in_tables + .missed_by_recursion')" 0
 	if since 5.17; then
-		is swap-ins "$(among swap_in '.memory == "anonymous"')" 8000
+		between swap-ins "$(among swap_in '.memory == "anonymous"')" $least $most
 	else
-		is "major faults" "$(among major '.memory == "unknown"')" 8000
+		between "major faults" "$(among major '.memory == "unknown"')" $least $most
 	fi
-	between "pages read from swap" $((after - before)) 8000 20000
+	between "pages read from swap" $((after - before)) $least 20000
 }

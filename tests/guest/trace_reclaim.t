@@ -185,10 +185,11 @@ test_swap_in()
 	swapped=$(of swap_in count) major=$(of major count)
 	# Beside its 20480 pages some of its stack and libraries. One may be from before the first look at the counters.
 	between "swap-ins and major faults" $((swapped + major)) "$(gained pgmajfault)" $(($(gained pgmajfault) + 2))
-	between "the same" $((swapped + major)) 20480 20544
+	between "the same" $((swapped + major)) 20448 20544
 	# before, the kernel does not say what memory an address is of
 	if since 5.17; then
-		between "swap-ins of the victim" "$(result '.swap_processes[] | select(.command == "trace_pressure").faults')" 20480 20512
+		# some may still be in the swap cache as they are read, because they are just being written: no major fault
+		between "swap-ins of the victim" "$(result '.swap_processes[] | select(.command == "trace_pressure").faults')" 20448 20512
 		between "others and libraries" "$major" 0 32
 	fi
 }

@@ -183,10 +183,14 @@ static void test_the_section(void **state)
 	has(text, "  failed    1 allocation\n");
 	has(text, "  6.00 KiB        6  +6.00 KiB         10      4  kmalloc\n");
 	has(text, "  6.00 KiB        6  +6.00 KiB         10      4  kmalloc_caller+0x111\n");
-	has(text, "outer+0x222 [mod]\n");
+	has(text, "  outer+0x222 [mod]\n");
 	has(text, "  1 more row");
 	has(text, "  32.0 KiB   100      128  256 B  +4.00 KiB  filp\n");
 	assert_null(strstr(text, "0x9999"));
+	free(text);
+	t.top = 2;				/* as many as there are */
+	text = text_of(trace_section_kernel, &t, false);
+	assert_null(strstr(text, " more row"));
 	free(text);
 	t.slabs = &(struct slabinfo){ 0 };	/* it could not be read: no table */
 	text = text_of(trace_section_kernel, &t, true);

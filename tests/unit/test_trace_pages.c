@@ -187,6 +187,12 @@ static void test_page_cache(void **state)
 	has(text, "\"file\": \"/etc/passwd\"");
 	has(text, "\"change_bytes\": -1048576");
 	free(text);
+	t.top = 1;
+	text = text_of(trace_section_cache, &t, false);
+	has(text, "(no name: inode 78 of device 8:1)\n  1 more row");
+	has(text, "  one\n  1 more row");
+	assert_null(strstr(text, "/etc/passwd"));
+	free(text);
 	mounts_fini(&mounts);
 	kernel_rows_fini(&rows[KERNEL_TABLE_CACHE_FILES]);
 	kernel_rows_fini(&rows[KERNEL_TABLE_CACHE_USERS]);

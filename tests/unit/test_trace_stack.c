@@ -108,6 +108,7 @@ static void test_frames_and_ends(void **state)
 		    "                            (ends here: the copy of the stack is too short)\n",
 	     true);
 	says(true, "\"stack_end\": \"copy_too_short\"", true);
+	says(true, "\"frames\": [", true);
 }
 
 static void test_rows_and_frames_that_are_left_out(void **state)
