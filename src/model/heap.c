@@ -21,6 +21,7 @@ struct heap *heap_new(void)
 	h->cmdline = strdup("");
 	h->host = strdup("");
 	h->allocator.path = strdup("");
+	h->kernel.unseen = strdup("");
 	h->modules = calloc(1, sizeof(*h->modules));
 	h->nodes = calloc(1, sizeof(*h->nodes));
 	h->sites = calloc(1, sizeof(*h->sites));
@@ -29,8 +30,9 @@ struct heap *heap_new(void)
 		h->nr_modules = 1;
 		h->modules[0].path = strdup("");
 	}
-	if (!h->comm || !h->exe || !h->cmdline || !h->host || !h->allocator.path || !h->modules ||
-	    !h->modules[0].path || !h->nodes || !h->sites || !h->map_sites) {
+	if (!h->comm || !h->exe || !h->cmdline || !h->host || !h->allocator.path ||
+	    !h->kernel.unseen || !h->modules || !h->modules[0].path || !h->nodes || !h->sites ||
+	    !h->map_sites) {
 		heap_free(h);
 		return NULL;
 	}
@@ -63,6 +65,10 @@ void heap_free(struct heap *h)
 	for (uint64_t i = 0; h->findings && i < h->nr_findings; i++)
 		free(h->findings[i].text);
 	free(h->findings);
+	free(h->kernel_kinds);
+	free(h->kernel_rows);
+	free(h->kernel_bins);
+	free(h->kernel.unseen);
 	free(h->allocator.path);
 	free(h->comm);
 	free(h->exe);

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/model/heap_kernel.h"
+
 #define HEAP_NR_CLASSES		7
 #define HEAP_NR_KINDS		16	/* enum pmm_kind, include/pmm/ledger.h */
 #define HEAP_NR_LIFETIMES	24	/* bucket 0: under tick_ns; k: [2^(k-1), 2^k) * tick_ns */
@@ -371,6 +373,7 @@ struct heap {
 	struct heap_search search;
 	struct heap_check check;
 	struct heap_death death;
+	struct heap_kernel kernel;
 
 	struct heap_module *modules;	/* [0] is a placeholder */
 	struct heap_node *nodes;	/* [0] is the root */
@@ -386,9 +389,13 @@ struct heap {
 	/* what the search found, by class, site and holder; none without a search */
 	struct heap_leak *leaks;
 	struct heap_finding *findings;	/* by number */
+	/* of the kernel's events; none without `kernel.traced` */
+	struct heap_kernel_kind *kernel_kinds;	/* by kind */
+	struct heap_kernel_row *kernel_rows;
+	struct heap_kernel_bin *kernel_bins;
 	struct heap_block *forgotten;	/* taken out by heap_forget(), by address; in no capture */
 	uint32_t nr_modules, nr_nodes, nr_srclocs, nr_sites, nr_map_sites, nr_threads, nr_points,
-		nr_site_points;
+		nr_site_points, nr_kernel_kinds, nr_kernel_rows, nr_kernel_bins;
 	uint64_t nr_leaks, nr_findings;
 	uint64_t nr_blocks, nr_maps, nr_forgotten;
 };
