@@ -71,7 +71,8 @@ static int check_head(const struct heap *h, const struct complaint *c)
 	    (h->nr_blocks && !h->blocks) || (h->nr_maps && !h->maps) ||
 	    (h->nr_threads && !h->threads) || (h->nr_points && !h->points) ||
 	    (h->nr_site_points && !h->site_points) || (h->nr_leaks && !h->leaks) ||
-	    (h->nr_findings && !h->findings))
+	    (h->nr_findings && !h->findings) || (h->nr_kernel_kinds && !h->kernel_kinds) ||
+	    (h->nr_kernel_rows && !h->kernel_rows) || (h->nr_kernel_bins && !h->kernel_bins))
 		return violated(c, "a table is missing");
 	return 0;
 }
@@ -256,6 +257,98 @@ static int check_findings(const struct heap *h, const struct complaint *c)
 	return 0;
 }
 
+/* ---- events of the kernel ------------------------------------------------------------------- */
+
+static int check_kernel_head(const struct heap *h, const struct complaint *c)
+{
+	const struct heap_kernel *k = &h->kernel;
+
+	if (check_text(k->unseen, "why events were not seen", c))
+		return -EBADMSG;
+	if (!k->traced && (k->stacks || k->sample || k->classes || k->bin_ns || k->all_stacks ||
+			   k->rows_lost || k->bins_lost || k->unseen[0] || h->nr_kernel_kinds ||
+			   h->nr_kernel_rows || h->nr_kernel_bins))
+		return violated(c, "events of the kernel that were not looked for");
+	if (k->unseen_classes & ~k->classes || k->complete_stacks > k->all_stacks)
+		return violated(c, "what was seen of the kernel's events contradicts itself");
+	if (h->nr_kernel_rows > HEAP_KERNEL_MAX_ROWS || h->nr_kernel_bins > HEAP_KERNEL_MAX_BINS)
+		return violated(c, "too many rows of the kernel's events");
+	return 0;
+}
+
+static int check_kernel_kinds(const struct heap *h, const struct complaint *c)
+{
+	for (uint32_t i = 0; i < h->nr_kernel_kinds; i++) {
+		const struct heap_kernel_kind *k = &h->kernel_kinds[i];
+
+		if (k->kind >= HEAP_KERNEL_MAX_KINDS)
+			return violated(c, "there is no kind %" PRIu32 " of kernel events",
+					k->kind);
+		if (i && k->kind <= k[-1].kind)
+			return violated(c, "kind %" PRIu32 " of kernel events is out of order",
+					k->kind);
+	}
+	return 0;
+}
+
+/* The site of what an event is about. */
+static bool is_kernel_site(const struct heap *h, const struct heap_kernel_row *r)
+{
+	switch (r->of) {
+	case HEAP_KERNEL_OF_BLOCK:
+		return r->site < h->nr_sites;
+	case HEAP_KERNEL_OF_MAPPING:
+		return r->site < h->nr_map_sites;
+	default:
+		return r->site == HEAP_NO_SITE;
+	}
+}
+
+static int check_kernel_rows(const struct heap *h, const struct complaint *c)
+{
+	for (uint32_t i = 0; i < h->nr_kernel_rows; i++) {
+		const struct heap_kernel_row *r = &h->kernel_rows[i];
+
+		if (r->kind >= HEAP_KERNEL_MAX_KINDS || r->of >= HEAP_KERNEL_NR_OF)
+			return violated(c, "kernel event %" PRIu32 " is of kind %" PRIu32
+					" about %u", i, r->kind, r->of);
+		if (r->node >= h->nr_nodes)
+			return violated(c, "kernel event %" PRIu32 " names node %" PRIu32, i,
+					r->node);
+		if (!is_kernel_site(h, r))
+			return violated(c, "kernel event %" PRIu32 " names site %" PRIu32, i,
+					r->site);
+		if (!r->records || r->records > r->events || r->failed > r->events ||
+		    r->max_ns > r->ns || r->last_ns < r->first_ns)
+			return violated(c, "kernel event %" PRIu32 " contradicts itself", i);
+	}
+	return 0;
+}
+
+static int check_kernel_bins(const struct heap *h, const struct complaint *c)
+{
+	for (uint32_t i = 0; i < h->nr_kernel_bins; i++) {
+		const struct heap_kernel_bin *b = &h->kernel_bins[i];
+
+		if (b->kind >= HEAP_KERNEL_MAX_KINDS)
+			return violated(c, "bin %" PRIu32 " is of kind %" PRIu32, i, b->kind);
+		if (i && (b->time_ns < b[-1].time_ns ||
+			  (b->time_ns == b[-1].time_ns && b->kind <= b[-1].kind)))
+			return violated(c, "bin %" PRIu32 " is out of order", i);
+		if (!h->kernel.bin_ns || b->time_ns > UINT64_MAX - h->kernel.bin_ns)
+			return violated(c, "bin %" PRIu32 " has no end", i);
+	}
+	return 0;
+}
+
+static int check_kernel(const struct heap *h, const struct complaint *c)
+{
+	return check_kernel_head(h, c) || check_kernel_kinds(h, c) || check_kernel_rows(h, c) ||
+			       check_kernel_bins(h, c)
+		       ? -EBADMSG
+		       : 0;
+}
+
 /* Sums can be asked for only where every event was seen, each once, and counts are no estimates. */
 static bool is_complete(const struct heap *h)
 {
@@ -310,7 +403,8 @@ int heap_check(const struct heap *h, char *why, size_t size)
 	    check_threads(h, &c) ||
 	    check_blocks(h, h->blocks, h->nr_blocks, h->nr_sites, "block", &c) ||
 	    check_blocks(h, h->maps, h->nr_maps, h->nr_map_sites, "mapping", &c) ||
-	    check_series(h, &c) || check_leaks(h, &c) || check_findings(h, &c))
+	    check_series(h, &c) || check_leaks(h, &c) || check_findings(h, &c) ||
+	    check_kernel(h, &c))
 		return -EBADMSG;
 	return is_complete(h) ? check_sums(h, &c) : 0;
 }

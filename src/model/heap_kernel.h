@@ -25,7 +25,7 @@
 enum heap_kernel_of {
 	HEAP_KERNEL_OF_NOTHING,		/* it has no address, or no memory of the heap is there */
 	HEAP_KERNEL_OF_BLOCK,		/* a block that was live: `site` is its call site */
-	HEAP_KERNEL_OF_MAPPING,		/* a mapping made through mmap: `site` is one of map_sites */
+	HEAP_KERNEL_OF_MAPPING,		/* a mapping made through mmap: `site` in map_sites */
 	HEAP_KERNEL_OF_AGENT,		/* caused by pmm's own agent in the process */
 	HEAP_KERNEL_OF_UNKNOWN,		/* it could not be looked up */
 	HEAP_KERNEL_NR_OF,
@@ -35,11 +35,13 @@ enum heap_kernel_of {
 struct heap_kernel {
 	bool traced;
 	bool stacks;			/* events have user stacks */
-	uint32_t sample;		/* stacks of 1 of so many page faults; 0: as many as can be */
-	uint64_t classes;		/* bit per event class that was asked for (event_class.h) */
+	/* stacks of 1 of so many page faults; 0: as many as can be */
+	uint32_t sample;
+	/* bit per event class that was asked for (event_class.h) */
+	uint64_t classes;
 	uint64_t unseen_classes;	/* of them: cannot be seen here, or in part */
 	uint64_t bin_ns;		/* length of the bins */
-	/* stacks that are complete, and all that were taken, of this process and the others traced */
+	/* stacks that are complete, and all that were taken, of all traced processes */
 	uint64_t complete_stacks, all_stacks;
 	/* events that no row, no bin had room for */
 	uint64_t rows_lost, bins_lost;
@@ -50,8 +52,8 @@ struct heap_kernel {
 struct heap_kernel_kind {
 	uint32_t kind;
 	/*
-	 * of this process, counted in the kernel; of kinds whose records are only some of the events
-	 * this is more than the rows stand for. Else the sum of the rows
+	 * of this process, counted in the kernel; of kinds whose records are only some of the
+	 * events this is more than the rows stand for. Else the sum of the rows
 	 */
 	uint64_t events;
 	/* of all traced processes: the ring was full; a table was full or a program interrupted */

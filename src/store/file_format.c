@@ -24,6 +24,7 @@
 #define CLASS(field)  FIELD(heap_class, field)
 #define LEAK(field)   FIELD(heap_leak, field)
 #define FIND(field)   FIELD(heap_finding, field)
+#define KROW(field)   FIELD(heap_kernel_row, field)
 
 /* The order is the format's. */
 static const struct file_column head_columns[] = {
@@ -210,6 +211,32 @@ static const struct file_column figures_columns[] = { HEAP(allocator.outside), H
 
 static const struct file_column srcloc_columns[] = {FIELD(heap_srcloc, line)};
 
+static const struct file_column kernel_columns[] = {
+	HEAP(kernel.traced),	 HEAP(kernel.stacks),	      HEAP(kernel.sample),
+	HEAP(kernel.classes),	 HEAP(kernel.unseen_classes), HEAP(kernel.bin_ns),
+	HEAP(kernel.complete_stacks), HEAP(kernel.all_stacks), HEAP(kernel.rows_lost),
+	HEAP(kernel.bins_lost),
+};
+
+static const struct file_column kernel_kind_columns[] = {
+	FIELD(heap_kernel_kind, kind),
+	FIELD(heap_kernel_kind, events),
+	FIELD(heap_kernel_kind, lost),
+	FIELD(heap_kernel_kind, dropped),
+};
+
+static const struct file_column kernel_row_columns[] = {
+	KROW(kind),    KROW(detail), KROW(node),  KROW(site), KROW(of),	    KROW(events),
+	KROW(records), KROW(failed), KROW(bytes), KROW(ns),   KROW(max_ns), KROW(first_ns),
+	KROW(last_ns),
+};
+
+static const struct file_column kernel_bin_columns[] = {
+	FIELD(heap_kernel_bin, time_ns), FIELD(heap_kernel_bin, kind),
+	FIELD(heap_kernel_bin, events),	 FIELD(heap_kernel_bin, bytes),
+	FIELD(heap_kernel_bin, ns),
+};
+
 _Static_assert(HEAP_NR_DROPS == 6 && HEAP_NR_KINDS == 16 && HEAP_NR_LIFETIMES == 24 &&
 		       HEAP_NR_CLASSES == 7 && HEAP_NR_REGS == 17,
 	       "a new one is a new optional section, see doc/capture-format.md");
@@ -259,6 +286,15 @@ const struct file_table file_tables[FILE_NR_TABLES] = {
 			   COLUMNS(figures_columns), .optional = true },
 	[FILE_MISSED] = { "MISS", "what was not seen", 1, sizeof(struct heap), 0, 0, 0,
 			  COLUMNS(missed_columns), .optional = true },
+	[FILE_KERNEL] = { "KERN", "kernel events", 1, sizeof(struct heap), 0, 0, 0,
+			  COLUMNS(kernel_columns), .optional = true },
+	[FILE_KERNEL_KINDS] = { "KKND", "kinds of kernel events", HEAP_KERNEL_MAX_KINDS,
+				ARRAY(kernel_kinds), COLUMNS(kernel_kind_columns),
+				.optional = true },
+	[FILE_KERNEL_ROWS] = { "KROW", "sums of kernel events", HEAP_KERNEL_MAX_ROWS,
+			       ARRAY(kernel_rows), COLUMNS(kernel_row_columns), .optional = true },
+	[FILE_KERNEL_BINS] = { "KBIN", "kernel events over time", HEAP_KERNEL_MAX_BINS,
+			       ARRAY(kernel_bins), COLUMNS(kernel_bin_columns), .optional = true },
 };
 
 /*

@@ -25,7 +25,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 #define FILE_MAGIC	"\x89PMM\r\n\x1a\n"
 #define FILE_END_MAGIC	"\x89" "END"
 #define FILE_MAJOR	1
-#define FILE_MINOR	5
+#define FILE_MINOR	6
 
 struct file_header {
 	uint8_t magic[8];
@@ -102,6 +102,10 @@ enum file_table_number {
 	FILE_MISSED, /* since 1.4 */
 	FILE_FIGURES, /* since 1.5 */
 	FILE_RESIDENT, /* since 1.5 */
+	FILE_KERNEL,
+	FILE_KERNEL_KINDS,
+	FILE_KERNEL_ROWS,
+	FILE_KERNEL_BINS, /* all four or none; since 1.6 */
 	FILE_NR_TABLES,
 };
 

@@ -59,6 +59,12 @@ static void read_head(struct reading *r)
 	read_text(r, &h->allocator.path);
 }
 
+static void read_kernel(struct reading *r)
+{
+	read_columns(r, &file_tables[FILE_KERNEL], r->h);
+	read_text(r, &r->h->kernel.unseen);
+}
+
 /* Memory for an array of the heap, in place of what heap_new() put there. */
 static void *make_array(struct reading *r, const struct file_table *t)
 {
@@ -203,6 +209,9 @@ static void read_table(struct reading *r, enum file_table_number number)
 	case FILE_NODES:
 		read_nodes(r);
 		break;
+	case FILE_KERNEL:
+		read_kernel(r);
+		break;
 	default:
 		if (file_is_of_heap(t))
 			read_columns(r, t, r->h);
@@ -211,6 +220,16 @@ static void read_table(struct reading *r, enum file_table_number number)
 		break;
 	}
 	unpack_end(r->u);
+}
+
+/* Is it one of the tables of kernel events, of which there is another? */
+static bool is_kernel_part_of(const struct reading *r, int number)
+{
+	bool any = false;
+
+	for (int i = FILE_KERNEL; i <= FILE_KERNEL_BINS; i++)
+		any |= r->seen[i];
+	return any && number >= FILE_KERNEL && number <= FILE_KERNEL_BINS;
 }
 
 static int read_sections(struct reading *r)
@@ -235,7 +254,7 @@ static int read_sections(struct reading *r)
 	}
 	for (int i = 0; i < FILE_NR_TABLES && !u->rc; i++) {
 		u->where = file_tables[i].name;
-		if (!r->seen[i] && !file_tables[i].optional)
+		if (!r->seen[i] && (!file_tables[i].optional || is_kernel_part_of(r, i)))
 			unpack_damaged(u, "it is missing");
 		else if (i == FILE_COVERAGE && r->seen[i] && !r->seen[FILE_CHECK])
 			unpack_damaged(u, "it was not checked");

@@ -101,6 +101,18 @@ static void write_optional(const struct heap *h, struct pack *p, enum file_table
 	write_table(h, p, array);
 }
 
+static void write_kernel(const struct heap *h, struct pack *p)
+{
+	pack_begin(p, file_tables[FILE_KERNEL].id, 1);
+	pack_optional(p);
+	write_columns(p, &file_tables[FILE_KERNEL], h, 1);
+	pack_text(p, h->kernel.unseen);
+	pack_end(p);
+	write_table(h, p, FILE_KERNEL_KINDS);
+	write_table(h, p, FILE_KERNEL_ROWS);
+	write_table(h, p, FILE_KERNEL_BINS);
+}
+
 static int by_frame(const void *a, const void *b)
 {
 	const struct file_frame *x = a, *y = b;
@@ -193,7 +205,8 @@ static uint64_t memory_needed(const struct heap *h)
 		bytes += strlen(h->findings[i].text) + 1;
 	for (uint32_t i = 0; i < h->nr_srclocs; i++)
 		bytes += strlen(h->srclocs[i].file) + strlen(h->srclocs[i].function) + 2;
-	bytes += strlen(h->comm) + strlen(h->exe) + strlen(h->cmdline) + strlen(h->host);
+	bytes += strlen(h->comm) + strlen(h->exe) + strlen(h->cmdline) + strlen(h->host) +
+		 strlen(h->kernel.unseen);
 	return 2 * bytes + (1 << 20);
 }
 
@@ -244,6 +257,8 @@ int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err 
 		write_figures(h, p, FILE_FIGURES);
 	if (h->peak_resident_bytes)
 		write_figures(h, p, FILE_RESIDENT);
+	if (h->kernel.traced)
+		write_kernel(h, p);
 	pack_pad(p, memory_needed(h));
 	if (!rc)
 		rc = pack_finish(p);

@@ -57,6 +57,14 @@
  *		overlap size stack-overflow uninitialised wild other crash. FUNCTION: free realloc
  *		delete delete[] delete-sized delete[]-sized delete-aligned delete[]-aligned
  *		delete-sized-aligned delete[]-sized-aligned
+ *	kernel	classes=LIST unseen=LIST [all, none] why=TEXT [""] no-stacks sample=N [0] bin=TIME
+ *		[100ms] complete=N stacks=N [complete] rows-lost=N bins-lost=N [0]
+ *	kernel-kind KIND events=N [those of its `event` lines] lost=N dropped=N [0]
+ *	event	KIND STACK of=nothing|block|mapping|agent|unknown [nothing] site=STACK [none]
+ *		detail=N area=AREA write present events=N [1] records=N [events] failed=N bytes=SIZE
+ *		took=TIME [0] longest=TIME [took] first=TIME [1s] last=TIME [first]
+ *	kernel-bin TIME KIND events=N [1] bytes=SIZE took=TIME [0]
+ *		KIND is a name of `pmm trace` or a number, AREA a kind of memory: heap, stack ...
  *	generate sites=N [100] blocks=N [1000] seed=N [1] depth=N [20] modules=N [8] threads=N [4]
  *		points=N [0]
  *
@@ -330,6 +338,8 @@ static const struct verb {
 	{ "point", do_point },	   { "site-point", do_site_point }, { "generate", do_generate },
 	{ "search", fake_search }, { "leak", fake_leak },	    { "check", fake_check },
 	{ "death", fake_death },   { "finding", fake_finding },
+	{ "kernel", fake_kernel_head }, { "kernel-kind", fake_kernel_kind },
+	{ "event", fake_event },   { "kernel-bin", fake_kernel_bin },
 };
 
 static int line_obey(struct fake_heap *f, struct recipe_line *l, char *text)

@@ -49,6 +49,9 @@ void fake_heap_fini(struct fake_heap *f)
 	vec_each(&f->findings, x)
 		free(x->text);
 	vec_fini(&f->findings);
+	vec_fini(&f->kernel_kinds);
+	vec_fini(&f->kernel_rows);
+	vec_fini(&f->kernel_bins);
 	vec_fini(&f->functions);
 	heap_free(f->h);
 	f->h = NULL;
@@ -379,6 +382,9 @@ int fake_heap_finish(struct fake_heap *f, struct heap **out, struct err *e)
 	HAND_OVER(f, site_points);
 	HAND_OVER(f, leaks);
 	HAND_OVER(f, findings);
+	HAND_OVER(f, kernel_kinds);
+	HAND_OVER(f, kernel_rows);
+	HAND_OVER(f, kernel_bins);
 	if (heap_check(h, why, sizeof(why)))
 		return err_set(e, -EINVAL, "the recipe makes no heap: %s", why);
 	*out = h;

@@ -33,6 +33,9 @@ struct fake_heap {
 	VEC(struct heap_site_point) site_points;
 	VEC(struct heap_leak) leaks;
 	VEC(struct heap_finding) findings;	/* their texts are of malloc */
+	VEC(struct heap_kernel_kind) kernel_kinds;
+	VEC(struct heap_kernel_row) kernel_rows;
+	VEC(struct heap_kernel_bin) kernel_bins;
 	VEC(struct fake_function) functions;
 	uint64_t next_address, next_map;	/* of the next block, mapping */
 	uint64_t peak_bytes;		/* of the heap; 0: sum over sites */
@@ -91,12 +94,16 @@ uint32_t fake_site(struct fake_heap *f, struct recipe_line *l, const char *stack
 uint16_t fake_thread(struct fake_heap *f, struct recipe_line *l, const char *name);
 uint8_t fake_kind(struct recipe_line *l, uint8_t otherwise);
 
-/* Obey a recipe's line; trouble stays in it (fake_leaks.c, fake_check.c). */
+/* Obey a recipe's line; trouble stays in it (fake_leaks.c, fake_check.c, fake_events.c). */
 void fake_search(struct fake_heap *f, struct recipe_line *l);
 void fake_leak(struct fake_heap *f, struct recipe_line *l);
 void fake_check(struct fake_heap *f, struct recipe_line *l);
 void fake_death(struct fake_heap *f, struct recipe_line *l);
 void fake_finding(struct fake_heap *f, struct recipe_line *l);
+void fake_kernel_head(struct fake_heap *f, struct recipe_line *l);
+void fake_kernel_kind(struct fake_heap *f, struct recipe_line *l);
+void fake_event(struct fake_heap *f, struct recipe_line *l);
+void fake_kernel_bin(struct fake_heap *f, struct recipe_line *l);
 
 /*
  * Sort, total up, hand the heap to the caller (heap_free()). 0, -ENOMEM, or -EINVAL (no sound heap)

@@ -33,6 +33,12 @@ static const char *const recipes[] = {
 	 "finding type=double-free by=function release=free site=main>bad alloc=main>a free=main>f "
 	 "number=1024 count=7\n"
 	 "finding type=uninitialised by=valgrind text=words\n"),
+	("site main>a size=10 allocs=3\nsite m kind=mmap size=8K\n"
+	 "kernel classes=faults,mmap,reclaim unseen=reclaim why=\"no rights\" complete=3 stacks=4\n"
+	 "event fault main>a>memset of=block site=main>a area=heap write events=9 records=3\n"
+	 "event fault main of=mapping site=m area=anonymous present\nevent mmap m bytes=8K failed=1\n"
+	 "event 99 - took=5ms\nkernel-kind fault lost=2 dropped=1\nkernel-bin 1s mmap bytes=8K\n"
+	 "kernel-bin 1s fault events=9\n"),
 	"watch mode=sampled sample=4K drift=3 off=2\nsite - size=7 allocs=9 blocks=1\nprocess "
 	"forked end=killed\n",
 };

@@ -55,7 +55,14 @@ static const char rich_recipe[] =
 	"finding type=crash by=signal access=read place=past-file address=0x5000 text=/data/y "
 	"code=8908\n"
 	"death signal=6 fault=7 code=2 sender=3 status=4 finding=2 map-access=11 map-start=0x4000 "
-	"map-end=0x6000\n";
+	"map-end=0x6000\n"
+	"kernel classes=faults,swap,reclaim unseen=swap why=\"swap is off\" sample=2 bin=50ms complete=3 "
+	"stacks=4 rows-lost=5 bins-lost=6\n"
+	"kernel-kind fault events=7 lost=8 dropped=9\n"
+	"event fault main@/lib/a.so>other area=heap write of=block site=main@/lib/a.so>other events=10 "
+	"records=2 failed=1 bytes=11 took=12ms longest=5ms first=13s last=14s\n"
+	"event 127 - detail=4294967295 of=mapping site=+0x999\nevent mmap +0x999 of=agent events=3\n"
+	"kernel-bin 1s fault events=15 bytes=16 took=17ms\nkernel-bin 1s 127\nkernel-bin 2s fault\n";
 
 /* A capture in memory. */
 struct image {

@@ -121,6 +121,43 @@ static const struct field heap_equal_head[] = {
 	FIELD(heap, allocator.outside),
 	FIELD(heap, allocator.why),
 	FIELD(heap, allocator.nr_arenas),
+	FIELD(heap, kernel.traced),
+	FIELD(heap, kernel.stacks),
+	FIELD(heap, kernel.sample),
+	FIELD(heap, kernel.classes),
+	FIELD(heap, kernel.unseen_classes),
+	FIELD(heap, kernel.bin_ns),
+	FIELD(heap, kernel.complete_stacks),
+	FIELD(heap, kernel.all_stacks),
+	FIELD(heap, kernel.rows_lost),
+	FIELD(heap, kernel.bins_lost),
+	FIELD_TEXT(heap, kernel.unseen),
+	FIELD(heap, nr_kernel_kinds),
+	FIELD(heap, nr_kernel_rows),
+	FIELD(heap, nr_kernel_bins),
+};
+
+static const struct field heap_equal_kernel_kind[] = {
+	FIELD(heap_kernel_kind, kind),
+	FIELD(heap_kernel_kind, events),
+	FIELD(heap_kernel_kind, lost),
+	FIELD(heap_kernel_kind, dropped),
+};
+
+static const struct field heap_equal_kernel_row[] = {
+	FIELD(heap_kernel_row, kind),	  FIELD(heap_kernel_row, detail),
+	FIELD(heap_kernel_row, node),	  FIELD(heap_kernel_row, site),
+	FIELD(heap_kernel_row, of),	  FIELD(heap_kernel_row, events),
+	FIELD(heap_kernel_row, records),  FIELD(heap_kernel_row, failed),
+	FIELD(heap_kernel_row, bytes),	  FIELD(heap_kernel_row, ns),
+	FIELD(heap_kernel_row, max_ns),	  FIELD(heap_kernel_row, first_ns),
+	FIELD(heap_kernel_row, last_ns),
+};
+
+static const struct field heap_equal_kernel_bin[] = {
+	FIELD(heap_kernel_bin, time_ns), FIELD(heap_kernel_bin, kind),
+	FIELD(heap_kernel_bin, events),	 FIELD(heap_kernel_bin, bytes),
+	FIELD(heap_kernel_bin, ns),
 };
 
 static const struct field heap_equal_block[] = {
@@ -222,6 +259,12 @@ static inline bool heap_equal(const struct heap *a, const struct heap *b, char *
 			       size) &&
 	       HEAP_EQUAL_EACH(heap_equal_thread, a->threads, b->threads, a->nr_threads, what,
 			       size) &&
+	       HEAP_EQUAL_EACH(heap_equal_kernel_kind, a->kernel_kinds, b->kernel_kinds,
+			       a->nr_kernel_kinds, what, size) &&
+	       HEAP_EQUAL_EACH(heap_equal_kernel_row, a->kernel_rows, b->kernel_rows,
+			       a->nr_kernel_rows, what, size) &&
+	       HEAP_EQUAL_EACH(heap_equal_kernel_bin, a->kernel_bins, b->kernel_bins,
+			       a->nr_kernel_bins, what, size) &&
 	       heap_equal_blocks(a->blocks, b->blocks, a->nr_blocks, what, size) &&
 	       heap_equal_blocks(a->maps, b->maps, a->nr_maps, what, size);
 }

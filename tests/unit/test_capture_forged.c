@@ -321,7 +321,7 @@ static void a_search_is_optional(void **state)
 	assert_int_equal(head.count, FILE_SEARCH);
 	memcpy(&end, rich.bytes + rich.n - sizeof(end), sizeof(end));
 	memcpy(&head, rich.bytes + end.toc_offset, sizeof(head));
-	/* the recipe has no FILE_SPOTS, FILE_MISSED, FILE_RESIDENT */
+	/* the recipe has no FILE_SRCLOCS, FILE_MISSED, FILE_RESIDENT */
 	assert_int_equal(head.count, FILE_NR_TABLES - 3);
 	for (int i = 0; i < FILE_NR_TABLES - 3; i++) {
 		memcpy(&toc, rich.bytes + end.toc_offset + sizeof(head) + i * sizeof(toc),
@@ -539,6 +539,174 @@ static void forged_lines_are_refused(void **state)
 	free(spotted.bytes);
 }
 
+/* ---- events of the kernel */
+
+/* Columns of a table of them, all of one row: 0, but one as given. */
+static void pack_kernel(struct pack *p, enum file_table_number number, size_t field, uint64_t value)
+{
+	const struct file_table *t = &file_tables[number];
+
+	pack_begin(p, t->id, 1);
+	for (unsigned i = 0; i < t->nr_columns; i++) {
+		size_t at = t->column[i].offset;
+
+		pack_number(p, FILE_CONSTANT);
+		pack_number(p, at == field ? value : 0);
+	}
+	if (number == FILE_KERNEL)
+		pack_text(p, "");
+	pack_end(p);
+}
+
+/* All four tables with one row, in which fields of the rows have these values. */
+static void pack_all_kernel(struct pack *p, uint64_t kind, size_t bin_field, uint64_t bin_value)
+{
+	const struct file_table *row = &file_tables[FILE_KERNEL_ROWS];
+
+	pack_kernel(p, FILE_KERNEL, offsetof(struct heap, kernel.traced), 1);
+	pack_kernel(p, FILE_KERNEL_KINDS, offsetof(struct heap_kernel_kind, kind), kind);
+	pack_begin(p, row->id, 1);
+	for (unsigned i = 0; i < row->nr_columns; i++) {
+		size_t at = row->column[i].offset;
+
+		pack_number(p, FILE_CONSTANT);
+		pack_number(p, at == offsetof(struct heap_kernel_row, site) ? HEAP_NO_SITE : 1);
+	}
+	pack_end(p);
+	pack_kernel(p, FILE_KERNEL_BINS, bin_field, bin_value);
+}
+
+static void forge_kernel_kind(struct pack *p)
+{
+	pack_all_kernel(p, HEAP_KERNEL_MAX_KINDS, 0, 0);
+}
+
+/* `of` is a block, and the site none. */
+static void forge_kernel_site(struct pack *p)
+{
+	pack_all_kernel(p, 1, 0, 0);
+}
+
+static void forge_kernel_alone(struct pack *p)
+{
+	pack_kernel(p, FILE_KERNEL_BINS, 0, 0);
+}
+
+static void forge_kernel_not_traced(struct pack *p)
+{
+	pack_kernel(p, FILE_KERNEL, offsetof(struct heap, kernel.sample), 5);
+	for (int i = FILE_KERNEL_KINDS; i <= FILE_KERNEL_BINS; i++) {
+		pack_begin(p, file_tables[i].id, 0);
+		pack_end(p);
+	}
+}
+
+static void forge_kernel_bool(struct pack *p)
+{
+	pack_kernel(p, FILE_KERNEL, offsetof(struct heap, kernel.stacks), 2);
+}
+
+static void forge_kernel_kinds(struct pack *p)
+{
+	pack_begin(p, "KKND", HEAP_KERNEL_MAX_KINDS + 1);
+	pack_end(p);
+}
+
+static void forge_kernel_rows(struct pack *p)
+{
+	pack_begin(p, "KROW", HEAP_KERNEL_MAX_ROWS + 1);
+	pack_end(p);
+}
+
+static void forge_kernel_bins(struct pack *p)
+{
+	pack_begin(p, "KBIN", HEAP_KERNEL_MAX_BINS + 1);
+	pack_end(p);
+}
+
+static void forge_kernel_twice(struct pack *p)
+{
+	forge_kernel_alone(p);
+	forge_kernel_alone(p);
+}
+
+static void forge_kernel_text(struct pack *p)
+{
+	pack_begin(p, "KERN", 1);
+	for (unsigned i = 0; i < file_tables[FILE_KERNEL].nr_columns; i++) {
+		pack_number(p, FILE_CONSTANT);
+		pack_number(p, 0);
+	}
+	pack_number(p, UINT64_MAX);
+	pack_end(p);
+}
+
+static void forged_kernel_events_are_refused(void **state)
+{
+	static const struct {
+		void (*forge)(struct pack *p);
+		const char *text;
+	} row[] = {
+		{ forge_kernel_kind, "(contents): there is no kind 128 of kernel events" },
+		{ forge_kernel_site, "(contents): kernel event 0 names site 4294967295" },
+		{ forge_kernel_alone, "(kernel events): it is missing" },
+		{ forge_kernel_not_traced,
+		  "(contents): events of the kernel that were not looked for" },
+		{ forge_kernel_bool, "(kernel events): a number is out of range" },
+		{ forge_kernel_kinds, "(kinds of kernel events): it cannot have 129 rows" },
+		{ forge_kernel_rows, "(sums of kernel events): it cannot have 1048577 rows" },
+		{ forge_kernel_bins, "(kernel events over time): it cannot have 65537 rows" },
+		{ forge_kernel_twice, "(kernel events over time): it is there twice" },
+		{ forge_kernel_text, "(kernel events): a string is too long" },
+	};
+	struct heap *h = recipe_heap("site main size=10 allocs=2\n");
+	struct image m = write_image(h);
+
+	(void)state;
+	for (size_t i = 0; i < NR(row); i++) {
+		struct image forgery = repacked(&m, change_nothing, row[i].forge);
+		char text[128];
+
+		snprintf(text, sizeof(text), "the capture 'x' is damaged %s", row[i].text);
+		expect_refusal(forgery.bytes, forgery.n, -EBADMSG, text);
+		free(forgery.bytes);
+	}
+	heap_free(h);
+	free(m.bytes);
+}
+
+/* A reader from before 1.6 skips all four sections. */
+static void forget_kernel(char *id, uint8_t *raw, size_t *n)
+{
+	(void)raw;
+	(void)n;
+	if (id[0] == 'K')
+		id[0] = 'X';
+}
+
+static void kernel_events_are_optional(void **state)
+{
+	static const char recipe[] = "site main size=10 allocs=2\n";
+	struct heap *plain = recipe_heap(recipe), *traced, *back;
+	char text[sizeof(recipe) + 100];
+	struct image m, old;
+	struct err e;
+
+	(void)state;
+	snprintf(text, sizeof(text), "%skernel why=x\nevent mmap main events=4\n", recipe);
+	traced = recipe_heap(text);
+	m = write_image(traced);
+	old = repacked(&m, forget_kernel, forge_nothing);
+	expect_read_back(&m, traced);
+	assert_int_equal(read_image(old.bytes, old.n, &back, &e), 0);
+	expect_same_heap(plain, back);
+	heap_free(plain);
+	heap_free(traced);
+	heap_free(back);
+	free(m.bytes);
+	free(old.bytes);
+}
+
 /* Heap errors came with 1.2: files of 1.1 have none. */
 static void captures_of_before_are_read(void **state)
 {
@@ -591,6 +759,8 @@ int main(void)
 		cmocka_unit_test(later_minor_versions_are_read),
 		cmocka_unit_test(forged_heap_errors_are_refused),
 		cmocka_unit_test(forged_lines_are_refused),
+		cmocka_unit_test(forged_kernel_events_are_refused),
+		cmocka_unit_test(kernel_events_are_optional),
 		cmocka_unit_test(captures_of_before_are_read),
 		cmocka_unit_test(a_search_is_optional),
 		cmocka_unit_test(large_heaps_get_a_file_to_match),

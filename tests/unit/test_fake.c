@@ -318,9 +318,47 @@ static void the_tool_writes_what_the_recipe_says(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+static void kernel_events_are_rows_and_kinds(void **state)
+{
+	struct heap *h = make("site main>a size=40 allocs=5\nsite m kind=mmap size=8K\n"
+			      "kernel classes=faults,mmap unseen=mmap why=\"no rights\" sample=2 "
+			      "bin=1s complete=3 stacks=4 rows-lost=5 bins-lost=6 no-stacks\n"
+			      "event mmap m of=agent bytes=8K took=3ms longest=1ms\n"
+			      "event fault main>a>memset of=block site=main>a area=heap write "
+			      "present events=9 records=3\n"
+			      "event fault - of=mapping site=m\n"
+			      "kernel-kind fault events=7 lost=2 dropped=1\n"
+			      "kernel-bin 1s 127 events=2 bytes=3 took=4s\n");
+
+	(void)state;
+	assert_int_equal(h->kernel.classes, 1 << 0 | 1 << 3);
+	assert_int_equal(h->kernel.unseen_classes, 1);
+	assert_false(h->kernel.stacks);
+	assert_string_equal(h->kernel.unseen, "no rights");
+	assert_int_equal(h->nr_kernel_kinds, 2);
+	assert_int_equal(h->kernel_kinds[0].events, 1);
+	assert_int_equal(h->kernel_kinds[1].events, 17);
+	assert_int_equal(h->kernel_kinds[1].lost, 2);
+	assert_int_equal(h->kernel_kinds[1].dropped, 1);
+	assert_int_equal(h->nr_kernel_rows, 3);
+	assert_int_equal(h->kernel_rows[0].of, HEAP_KERNEL_OF_AGENT);
+	assert_int_equal(h->kernel_rows[0].max_ns, 1000000);
+	assert_int_equal(h->kernel_rows[1].detail, 4 | HEAP_KERNEL_WRITE | HEAP_KERNEL_PRESENT);
+	assert_int_equal(h->kernel_rows[1].node, 4);
+	assert_int_equal(h->kernel_rows[1].site, 1);
+	assert_int_equal(h->kernel_rows[2].node, 0);
+	assert_int_equal(h->kernel_bins[0].kind, 127);
+	assert_int_equal(h->kernel_bins[0].ns, 4000000000);
+	heap_free(h);
+	expect_error("kernel\nevent what main\n", "line 2: there is no kind 'what'");
+	expect_error("event mmap main\n",
+		     "the recipe makes no heap: events of the kernel that were not looked for");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernel_events_are_rows_and_kinds),
 		cmocka_unit_test(an_empty_recipe_is_an_empty_heap),
 		cmocka_unit_test(a_site_counts_and_lists_its_blocks),
 		cmocka_unit_test(every_verb_is_obeyed),

@@ -243,6 +243,84 @@ static void findings_have_their_rules(void **state)
 		   "a table is missing");
 }
 
+static struct heap *traced(void)
+{
+	struct heap *h = NULL;
+	struct err e = { 0 };
+
+	if (fake_make("site main>a size=40 allocs=5\nsite m kind=mmap size=8K\n"
+		      "kernel classes=faults,mmap unseen=mmap complete=3 stacks=4\n"
+		      "event fault main>a>memset of=block site=main>a area=heap write events=9 "
+		      "records=3 failed=2 took=4s longest=2s first=1s last=2s\n"
+		      "event fault main of=mapping site=m\nevent mmap m\n"
+		      "kernel-bin 1s mmap\nkernel-bin 1s fault events=9\nkernel-bin 2s fault\n",
+		      &h, &e))
+		fail_msg("%s", e.text);
+	return h;
+}
+
+/* A traced heap with one thing changed. */
+#define EXPECT_TRACED_WHY(change, expected)                                                        \
+	do {                                                                                       \
+		struct heap *h = traced();                                                         \
+		change;                                                                            \
+		expect_why(h, expected);                                                           \
+	} while (0)
+
+static void kernel_events_have_their_rules(void **state)
+{
+	static const char not_traced[] = "events of the kernel that were not looked for";
+	static const char contradiction[] =
+		"what was seen of the kernel's events contradicts itself";
+
+	(void)state;
+	EXPECT_WHY(h->kernel.sample = 1, not_traced);
+	EXPECT_WHY(h->kernel.classes = 1, not_traced);
+	EXPECT_WHY(h->kernel.bin_ns = 1, not_traced);
+	EXPECT_TRACED_WHY(h->kernel.traced = false, not_traced);
+	EXPECT_TRACED_WHY((free(h->kernel.unseen), h->kernel.unseen = NULL),
+			  "why events were not seen is missing");
+	EXPECT_TRACED_WHY(h->kernel.unseen_classes = 3, contradiction);
+	EXPECT_TRACED_WHY(h->kernel.complete_stacks = 5, contradiction);
+	EXPECT_TRACED_WHY(h->nr_kernel_rows = HEAP_KERNEL_MAX_ROWS + 1,
+			  "too many rows of the kernel's events");
+	EXPECT_TRACED_WHY(h->nr_kernel_bins = HEAP_KERNEL_MAX_BINS + 1,
+			  "too many rows of the kernel's events");
+	EXPECT_TRACED_WHY((free(h->kernel_bins), h->kernel_bins = NULL), "a table is missing");
+	EXPECT_TRACED_WHY((free(h->kernel_rows), h->kernel_rows = NULL), "a table is missing");
+	EXPECT_TRACED_WHY((free(h->kernel_kinds), h->kernel_kinds = NULL), "a table is missing");
+	EXPECT_TRACED_WHY(h->kernel_kinds[1].kind = HEAP_KERNEL_MAX_KINDS,
+			  "there is no kind 128 of kernel events");
+	EXPECT_TRACED_WHY(h->kernel_kinds[1].kind = h->kernel_kinds[0].kind,
+			  "kind 6 of kernel events is out of order");
+}
+
+static void rows_of_kernel_events_have_their_rules(void **state)
+{
+	static const char contradiction[] = "kernel event 0 contradicts itself";
+
+	(void)state;
+	EXPECT_TRACED_WHY(h->kernel_rows[0].kind = 128, "kernel event 0 is of kind 128 about 1");
+	EXPECT_TRACED_WHY(h->kernel_rows[2].of = 5, "kernel event 2 is of kind 6 about 5");
+	EXPECT_TRACED_WHY(h->kernel_rows[1].node = h->nr_nodes, "kernel event 1 names node 5");
+	EXPECT_TRACED_WHY(h->kernel_rows[0].site = h->nr_sites, "kernel event 0 names site 2");
+	EXPECT_TRACED_WHY((h->nr_sites = 1, h->nr_blocks = 0), "kernel event 0 names site 1");
+	EXPECT_TRACED_WHY(h->kernel_rows[1].site = h->nr_map_sites,
+			  "kernel event 1 names site 2");
+	EXPECT_TRACED_WHY(h->kernel_rows[2].site = 0, "kernel event 2 names site 0");
+	EXPECT_TRACED_WHY(h->kernel_rows[0].records = 0, contradiction);
+	EXPECT_TRACED_WHY(h->kernel_rows[0].records = 10, contradiction);
+	EXPECT_TRACED_WHY(h->kernel_rows[0].failed = 10, contradiction);
+	EXPECT_TRACED_WHY(h->kernel_rows[0].ns = 1, contradiction);
+	EXPECT_TRACED_WHY(h->kernel_rows[0].last_ns = 1, contradiction);
+	EXPECT_TRACED_WHY(h->kernel_bins[0].kind = 128, "bin 0 is of kind 128");
+	EXPECT_TRACED_WHY(h->kernel_bins[1].kind = h->kernel_bins[0].kind,
+			  "bin 1 is out of order");
+	EXPECT_TRACED_WHY(h->kernel_bins[2].time_ns = 5, "bin 2 is out of order");
+	EXPECT_TRACED_WHY(h->kernel_bins[2].time_ns = UINT64_MAX, "bin 2 has no end");
+	EXPECT_TRACED_WHY(h->kernel.bin_ns = 0, "bin 0 has no end");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +334,8 @@ int main(void)
 		cmocka_unit_test(leaks_have_their_rules),
 		cmocka_unit_test(findings_have_their_rules),
 		cmocka_unit_test(each_sum_is_looked_at),
+		cmocka_unit_test(kernel_events_have_their_rules),
+		cmocka_unit_test(rows_of_kernel_events_have_their_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
