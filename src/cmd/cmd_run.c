@@ -12,6 +12,7 @@
 #include "src/ledger/preload.h"
 #include "src/session/leaks/leaks_live.h"
 #include "src/session/run_program.h"
+#include "src/session/trace/heap_trace.h"
 #include "src/store/output.h"
 
 static const char *output = OUTPUT_DEFAULT;
@@ -20,6 +21,7 @@ static uint64_t max_frames = 128;
 static uint64_t error_code;
 static bool sampled, no_follow, quiet, leaks, given_code, no_default;
 static struct opt_list suppressions;
+static const char *trace;
 
 static const struct opt run_opts[] = {
 	{ "output", 'o', OPT_FILE, "FILE",
@@ -42,6 +44,10 @@ static const struct opt run_opts[] = {
 	  .max = PMM_MAX_FRAMES },
 	{ "warn-size", 0, OPT_SIZE, "BYTES", "count and report requests of at least BYTES as huge",
 	  &warn_size_bytes, .min = 1 },
+	{ "trace", 0, OPT_STRING, "EVENTS",
+	  "also record what the kernel does about its memory: a list of events as 'pmm trace --list' "
+	  "has them (default: page faults, mappings, swap, reclaim, compaction, huge pages, OOM)",
+	  &trace, .if_omitted = "default" },
 	{ "leaks", 0, OPT_FLAG, NULL,
 	  "search each process for leaks at its end; 'pmm leaks FILE' reports them again", &leaks },
 	{ "error-exitcode", 0, OPT_UINT, "N",
@@ -108,7 +114,7 @@ int cmd_run_for(const struct run_options *o, char **argv, FILE *report, bool jso
 static int run_run(int argc, char **argv)
 {
 	struct leaks_job job;
-	const struct run_options o = {
+	struct run_options o = {
 		.sampled = sampled,
 		.no_follow = no_follow,
 		.sample_bytes = sample_bytes,
@@ -127,7 +133,10 @@ static int run_run(int argc, char **argv)
 
 	(void)argc;
 	terminal_open_std();
-	rc = leaks ? prepare_leaks(&job, &e) : refuse_without_leaks(&e);
+	rc = trace ? heap_trace_parse(trace, &o.trace_classes, &e) : 0;
+	o.trace = trace ? &bpf_source : NULL;
+	if (!rc)
+		rc = leaks ? prepare_leaks(&job, &e) : refuse_without_leaks(&e);
 	if (rc)
 		return cmd_fail(err_default(&e, rc));
 	code = cmd_run_for(&o, argv, NULL, false, given_code ? (int)error_code : -1);

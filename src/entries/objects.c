@@ -247,17 +247,9 @@ static int compare_order(const void *a, const void *b)
 static void auxv_read(struct reader *r)
 {
 	Elf64_auxv_t v[64];
-	char path[48];
-	ssize_t n = -1;
-	int fd;
+	size_t nr = proc_auxv(r->o->pid, v, sizeof(v)) / sizeof(v[0]);
 
-	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)task_proc(r->o->pid));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, v, sizeof(v));
-		close(fd);
-	}
-	for (ssize_t i = 0; n > 0 && i < n / (ssize_t)sizeof(v[0]) && v[i].a_type != AT_NULL; i++) {
+	for (size_t i = 0; i < nr && v[i].a_type != AT_NULL; i++) {
 		if (v[i].a_type == AT_PHDR)
 			r->phdr = v[i].a_un.a_val;
 		else if (v[i].a_type == AT_SYSINFO_EHDR)

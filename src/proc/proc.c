@@ -229,6 +229,21 @@ static int parse_maps(char *text, struct proc_maps *maps)
 	return rc;
 }
 
+size_t proc_auxv(pid_t pid, void *to, size_t bytes)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)task_proc(pid));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, to, bytes);
+	close(fd);
+	return n > 0 ? (size_t)n : 0;
+}
+
 void proc_denied_hint(struct err *e)
 {
 	if (geteuid())

@@ -75,6 +75,9 @@ uint64_t proc_peak_rss(pid_t pid);
  */
 pid_t proc_ns_pid(pid_t pid);
 
+/* The auxiliary vector (/proc/PID/auxv) as far as it fits; how many bytes, 0: not known. */
+size_t proc_auxv(pid_t pid, void *to, size_t bytes);
+
 /* The hint where another process may not be read: what would help the user. */
 void proc_denied_hint(struct err *e);
 

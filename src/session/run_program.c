@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "src/base/fmt.h"
+#include "src/base/nanotime.h"
 #include "src/ledger/preload.h"
 #include "src/proc/elf_check.h"
 #include "src/session/check/check_core.h"
@@ -15,6 +16,7 @@
 #include "src/session/leaks/run_leaks.h"
 #include "src/session/session.h"
 #include "src/session/summary.h"
+#include "src/session/trace/heap_trace.h"
 #include "src/session/untracked.h"
 #include "src/store/output.h"
 #include "src/track/launch.h"
@@ -37,6 +39,8 @@ struct run {
 	struct heap *heap; /* of the program itself, kept for the summary */
 	struct heap *largest; /* of another process, with a higher peak than all so far */
 	bool in_background; /* the summary is not waited for any more */
+	struct heap_trace *trace; /* NULL = not asked for */
+	bool trace_failed;
 };
 
 /* For the summary. */
@@ -63,6 +67,16 @@ static bool keep_largest(struct run *r, struct heap *h)
 	return true;
 }
 
+/* What the kernel did about its memory becomes part of it. */
+static void add_trace(struct run *r, struct heap *h, bool replaced)
+{
+	int rc = r->trace ? heap_trace_give(r->trace, h, replaced) : 0;
+
+	if (rc)
+		session_note(r->to, "the capture of process %u has no events of the kernel: %s",
+			     h->pid, strerror(-rc));
+}
+
 /* A process has ended: its capture. */
 static void on_ended(struct run *r, const struct launch_event *ev)
 {
@@ -72,6 +86,7 @@ static void on_ended(struct run *r, const struct launch_event *ev)
 	char name[PATH_MAX];
 	bool moved;
 
+	add_trace(r, h, ev->replaced);
 	run_leaks_ended(&r->leaks, h, is_root, ev->replaced);
 	run_check_ended(&r->check, h, ev->replaced);
 	if (!r->options->output) {
@@ -149,14 +164,52 @@ static void take_events(struct run *r)
 	}
 }
 
+/* Once it has failed, nothing more comes, and the program runs on. */
+static void step_trace(struct run *r)
+{
+	int rc = r->trace && !r->trace_failed ? heap_trace_step(r->trace) : 0;
+
+	if (!rc)
+		return;
+	r->trace_failed = true;
+	session_note(r->to, "the kernel's events are not recorded any more: %s", strerror(-rc));
+}
+
 static void step(struct run *r)
 {
 	pid_t pid;
 
-	launch_step(r->launch, STEP_NS);
+	launch_step(r->launch, r->trace ? (int64_t)KERNEL_STEP_NS : STEP_NS);
+	step_trace(r);
 	for (size_t at = 0; r->check.job && (pid = launch_living(r->launch, &at));)
 		run_check_alive(&r->check, pid, launch_now_ns(r->launch));
 	take_events(r);
+}
+
+static int block_at(void *arg, pid_t pid, uint64_t address, struct ledger_at_block *out)
+{
+	return launch_block_at(((struct run *)arg)->launch, pid, address, out);
+}
+
+static int open_trace(struct run *r, struct err *e)
+{
+	const struct heap_trace_options o = { .source = r->options->trace,
+					      .classes = r->options->trace_classes,
+					      .follow = !r->options->no_follow,
+					      .block_at = block_at,
+					      .arg = r,
+					      .zero_ns = nanotime() - launch_now_ns(r->launch) };
+
+	return r->options->trace ? heap_trace_open(&r->trace, &o, r->to, e) : 0;
+}
+
+/* The program's process is there and has not executed it. */
+static int on_forked(void *arg, pid_t pid, struct err *e)
+{
+	struct run *r = arg;
+	int rc = heap_trace_target(r->trace, pid, true);
+
+	return rc ? err_set(e, rc, "process %d cannot be traced: %s", (int)pid, strerror(-rc)) : 0;
 }
 
 /* Everything that can be refused before the program runs. 0 or -errno with `e`. */
@@ -179,6 +232,8 @@ static int prepare(struct run *r, struct err *e)
 		.raises_limits = true,
 		.interval_ns = given->interval_ns,
 		.every_tick = r->check.job && r->check.job->scan_every_ns,
+		.forked = given->trace ? on_forked : NULL,
+		.forked_arg = r,
 	};
 	int rc;
 
@@ -195,6 +250,8 @@ static int prepare(struct run *r, struct err *e)
 		rc = output_check(given->output, e);
 	if (!rc)
 		rc = launch_open(&o, &r->launch, e);
+	if (!rc)
+		rc = open_trace(r, e);
 	if (!rc && launch_totals(r->launch).data_not_raised)
 		session_note(r->to,
 			     "the limit on data (ulimit -d) cannot be raised; up to %s of it go to "
@@ -233,6 +290,7 @@ static void go_on(struct run *r)
 		step(r);
 	launch_give_up(r->launch);
 	take_events(r);
+	heap_trace_close(r->trace);
 	launch_close(r->launch);
 	_exit(0);
 }
@@ -354,6 +412,7 @@ void run_close(struct run *r)
 	run_check_fini(&r->check);
 	coverage_fini(&r->rest);
 	coverage_fini(&r->living);
+	heap_trace_close(r->trace);
 	launch_close(r->launch);
 	free(r);
 }

@@ -17,6 +17,7 @@
 struct check_job;
 struct child;
 struct child_signals;
+struct kernel_source_ops;
 struct leaks_job;
 struct session_end;
 struct session_sink;
@@ -43,6 +44,9 @@ struct run_options {
 	bool fail_errors, fail_unchecked;
 	/* It is run for its verdict: what could not be looked at is in session_end.unseen. */
 	bool for_verdict;
+	/* the kernel's events are part of the heaps: their source, NULL = not; heap_trace_parse() */
+	const struct kernel_source_ops *trace;
+	uint32_t trace_classes;
 	bool quiet; /* of the summary only what is missing */
 	bool only_losses; /* no verdict on leaks where nothing is lost */
 	bool apart; /* documents do not go where notes go */

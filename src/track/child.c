@@ -98,33 +98,73 @@ static void become(const struct child *c, const char *path, char **argv, char **
 	_exit(127);
 }
 
+/* The child, which waits for a byte: it ends without one, as when pmm is killed meanwhile. */
+static void wait_for_go(const int go[2])
+{
+	char byte;
+	ssize_t got;
+
+	close(go[1]);
+	do {
+		got = read(go[0], &byte, 1);
+	} while (got < 0 && errno == EINTR);
+	if (got != 1)
+		_exit(127);
+}
+
+/* 0 or -errno with `e`: the child ends. */
+static int let_go(const struct child *c, pid_t pid, int go[2], struct err *e)
+{
+	int rc = c->forked(c->forked_arg, pid, e);
+
+	if (!rc && write(go[1], "", 1) != 1)
+		rc = err_set(e, -errno, "cannot start the program: %s", strerror(errno));
+	close(go[0]);
+	close(go[1]);
+	return rc;
+}
+
 int child_start(struct child *c, const char *path, char **argv, char **env, struct err *e)
 {
-	int fds[2], error = 0;
+	int fds[2], go[2] = { -1, -1 }, error = 0, rc = 0;
 	ssize_t got;
 	pid_t pid;
 
 	if (pipe2(fds, O_CLOEXEC))
 		return err_set(e, -errno, "cannot make a pipe: %s", strerror(errno));
+	if (c->forked && pipe2(go, O_CLOEXEC)) {
+		rc = err_set(e, -errno, "cannot make a pipe: %s", strerror(errno));
+		close(fds[0]);
+		close(fds[1]);
+		return rc;
+	}
 	pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		if (c->forked)
+			wait_for_go(go);
 		become(c, path, argv, env, fds[1]);
+	}
+	error = errno;
 	close(fds[1]);
 	if (pid < 0) {
-		error = errno;
 		close(fds[0]);
+		close(go[0]);
+		close(go[1]);
 		return err_set(e, -error, "cannot fork: %s", strerror(error));
 	}
+	if (c->forked)
+		rc = let_go(c, pid, go, e);
 	do {
 		got = read(fds[0], &error, sizeof(error));
 	} while (got < 0 && errno == EINTR);
 	close(fds[0]);
-	if (got == sizeof(error)) {
+	if (got == sizeof(error))
+		rc = err_set(e, -error, "cannot execute '%s': %s", path, strerror(error));
+	if (rc)
 		waitpid(pid, NULL, 0);
-		return err_set(e, -error, "cannot execute '%s': %s", path, strerror(error));
-	}
-	c->pid = pid;
-	return 0;
+	else
+		c->pid = pid;
+	return rc;
 }
 
 /*
@@ -273,7 +313,7 @@ void child_drop_fds(const int *keep, unsigned nr_keep)
 		int fd = atoi(d->d_name);
 
 		if (d->d_name[0] != '.' && fd > STDERR_FILENO && fd != dirfd(dir) &&
-		    !is_kept(fd, keep, nr_keep))
+		    !is_kept(fd, keep, nr_keep) && !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
 			close(fd);
 	}
 	if (dir)

@@ -48,6 +48,12 @@ struct child {
 	struct sigaction action[NSIG];
 	struct rlimit limit[CHILD_NR_LIMITS], data;
 	bool raises;	/* its limits; else the program has them as they are */
+	/*
+	 * called between fork and execve(), where the child waits meanwhile; NULL: not. 0, or -errno
+	 * with `e`: it is not executed
+	 */
+	int (*forked)(void *arg, pid_t pid, struct err *e);
+	void *forked_arg;
 	/* the program */
 	pid_t pid;     /* 0 = not started or reaped */
 	int signal_fd; /* what pmm gets instead of signals; -1 = they are not taken */
@@ -94,7 +100,10 @@ void child_close(struct child *c);
 /* The exit code that passes a wait status on: its own, or 128 + signal. */
 int child_exit_code(int status);
 
-/* Let go of the program's stdin, stdout and every other descriptor not in keep[] and not stderr. */
+/*
+ * Let go of the program's stdin and stdout, and of every other descriptor that pmm was given: not
+ * of stderr, of those in keep[], and of what is close-on-exec, which no execve() has handed on.
+ */
 void child_drop_fds(const int *keep, unsigned nr_keep);
 
 #endif

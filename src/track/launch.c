@@ -139,6 +139,8 @@ int launch_start(struct launch *l, struct err *e)
 	if (!env)
 		return err_set(e, -ENOMEM, "out of memory");
 	began_ns = ledger_tree_now_ns(&l->tree);
+	l->child.forked = l->o.forked;
+	l->child.forked_arg = l->o.forked_arg;
 	rc = child_start(&l->child, l->o.path, l->o.argv, env, e);
 	preload_env_free(env);
 	if (!rc)
@@ -237,6 +239,13 @@ pid_t launch_living(const struct launch *l, size_t *at)
 			return w->pid;
 	}
 	return 0;
+}
+
+int launch_block_at(struct launch *l, pid_t pid, uint64_t address, struct ledger_at_block *out)
+{
+	struct watched *w = roll_find(&l->monitor.roll, pid);
+
+	return w ? watched_block_at(w, address, out) : -ESRCH;
 }
 
 uint64_t launch_now_ns(const struct launch *l)

@@ -52,6 +52,7 @@
 #include <sys/types.h>
 
 #include "src/base/err.h"
+#include "src/ledger/ledger_at.h"
 #include "src/ledger/ledger_tree.h"
 #include "src/model/heap.h"
 #include "src/track/leaving.h"
@@ -74,6 +75,12 @@ struct launch_options {
 	struct ticker *ticker;		/* of the thread's loop; NULL: one of its own */
 	uint64_t interval_ns;		/* between points of the time series; 0 = adaptive */
 	bool every_tick;		/* look at each process at each tick, however calm it is */
+	/*
+	 * the program's process is there and waits, before it executes anything; NULL: not asked
+	 * for. 0, or -errno with `e`: it ends, and launch_start() with it
+	 */
+	int (*forked)(void *arg, pid_t pid, struct err *e);
+	void *forked_arg;
 };
 
 enum launch_what {
@@ -144,6 +151,12 @@ void launch_give_up(struct launch *l);
 
 /* The processes that live, one after the other: *at is 0 at first. 0: no more. */
 pid_t launch_living(const struct launch *l, size_t *at);
+
+/*
+ * The block of a tracked process that has this address now, as ledger_at_find(). -ESRCH: no such
+ * process, -EAGAIN: it has no ledger yet.
+ */
+int launch_block_at(struct launch *l, pid_t pid, uint64_t address, struct ledger_at_block *out);
 
 /* Nanoseconds on the tree's clock: the time axis of heaps. The tree's board, open. */
 uint64_t launch_now_ns(const struct launch *l);

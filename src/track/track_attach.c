@@ -45,7 +45,8 @@ struct attach {
 	struct loop *loop;		/* of its own: its descriptor is attach_fd() */
 	struct loop_source *timer;	/* the next look */
 	struct ticker own, *ticker;	/* attach_options.ticker, or its own */
-	uint8_t auxv[AUXV_BYTES];	/* changes with exec */
+	/* it has addresses of the stack and of the loader, which exec places anew */
+	uint8_t auxv[AUXV_BYTES];
 	size_t nr_auxv;
 	uint64_t next_exec_ns;
 	uint64_t owner;			/* see struct pmm_attach */
@@ -61,26 +62,10 @@ struct attach {
 
 /* ---- exec ----------------------------------------------------------------------------------- */
 
-/* The auxiliary vector holds addresses of the stack and of the loader, which exec places anew. */
-static size_t auxv_read(pid_t pid, uint8_t *to)
-{
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)task_proc(pid));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	n = read(fd, to, AUXV_BYTES);
-	close(fd);
-	return n > 0 ? (size_t)n : 0;
-}
-
 static bool exec_look(struct attach *a)
 {
 	uint8_t now[AUXV_BYTES];
-	size_t nr = auxv_read(a->pid, now);
+	size_t nr = proc_auxv(a->pid, now, sizeof(now));
 
 	if (!a->info.execed && nr && a->nr_auxv)
 		a->info.execed = nr != a->nr_auxv || memcmp(now, a->auxv, nr);
@@ -243,7 +228,7 @@ static int open_it(struct attach *a, struct err *e)
 		rc = stop_allowed(a->pid, e);
 	if (!rc)
 		rc = frozen_not(a->pid, e);
-	a->nr_auxv = auxv_read(a->pid, a->auxv);
+	a->nr_auxv = proc_auxv(a->pid, a->auxv, sizeof(a->auxv));
 
 	if (!rc)
 		rc = was_launched(a->pid, e);
@@ -498,6 +483,11 @@ uint64_t attach_began_ns(const struct attach *a)
 int attach_totals(struct attach *a, struct ledger_totals *t)
 {
 	return a->w->map ? ledger_totals(a->w->map, t) : -EAGAIN;
+}
+
+int attach_block_at(struct attach *a, uint64_t address, struct ledger_at_block *out)
+{
+	return watched_block_at(a->w, address, out);
 }
 
 enum pmm_check_stop attach_check_stopped(struct attach *a)

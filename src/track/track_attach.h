@@ -42,6 +42,7 @@
 
 #include "include/pmm/check.h"
 #include "src/base/err.h"
+#include "src/ledger/ledger_at.h"
 #include "src/ledger/ledger_heap.h"
 #include "src/entries/entries.h"
 #include "src/model/heap.h"
@@ -157,6 +158,9 @@ enum pmm_check_stop attach_check_stopped(struct attach *a);
  * stopped. 0 or -errno with `e`.
  */
 int attach_read(struct attach *a, struct heap **out, struct err *e);
+
+/* The block that has this address now, as ledger_at_find(). -EAGAIN: there is no ledger. */
+int attach_block_at(struct attach *a, uint64_t address, struct ledger_at_block *out);
 
 /* What was found and done; valid until attach_close(). Never NULL. */
 const struct attach_info *attach_info(const struct attach *a);

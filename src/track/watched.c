@@ -128,6 +128,7 @@ void watched_free(struct watched *w)
 		return;
 	series_fini(&w->series);
 	figures_last_fini(&w->figures);
+	ledger_at_free(w->blocks);
 	ledger_map_close(w->map);
 	if (w->head)
 		munmap(w->head, HEAD_BYTES);
@@ -383,6 +384,15 @@ bool watched_found(struct watched *w, uint64_t now_ns, bool last, struct heap **
 	n->next_ns = now_ns + STUCK_NS + (n->next_ns - now_ns) * FOUND_REST;
 	heap_free(*out);
 	return false;
+}
+
+int watched_block_at(struct watched *w, uint64_t address, struct ledger_at_block *out)
+{
+	if (!w->map)
+		return -EAGAIN;
+	if (!w->blocks)
+		w->blocks = ledger_at_new(w->map);
+	return w->blocks ? ledger_at_find(w->blocks, address, out) : -ENOMEM;
 }
 
 bool watched_has_events(const struct heap *h)

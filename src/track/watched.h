@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "src/track/figures_last.h"
+#include "src/ledger/ledger_at.h"
 #include "src/ledger/ledger_heap.h"
 #include "src/ledger/ledger_tree.h"
 #include "src/track/process_series.h"
@@ -50,6 +51,7 @@ struct watched {
 	int status;	   /* wait status, when status_known */
 	bool status_known;
 	struct ledger_map *map; /* NULL until the header is complete; reads through fd */
+	struct ledger_at *blocks; /* by address; NULL until one is asked for */
 	bool series_begun;
 	struct series series;
 	uint64_t interval_ns; /* of the series; 0 = adaptive */
@@ -117,6 +119,9 @@ bool watched_found(struct watched *w, uint64_t now_ns, bool last, struct heap **
  * -errno with `e`.
  */
 int watched_read(struct watched *w, struct heap **out, struct err *e);
+
+/* ledger_at_find() of its ledger; -EAGAIN: it has none yet. */
+int watched_block_at(struct watched *w, uint64_t address, struct ledger_at_block *out);
 
 /* Did anything happen in this heap that is worth a capture? */
 bool watched_has_events(const struct heap *h);
