@@ -17,6 +17,7 @@
 #include "src/cmd/terminal.h"
 #include "src/proc/fds.h"
 #include "src/session/attach/attach_session.h"
+#include "src/session/trace/heap_trace.h"
 
 #define CHECK_SAMPLE		(128ull << 10)
 #define OPEN_TRIES	40
@@ -24,7 +25,7 @@
 #define CHECK_GUARDED		4096	/* blocks at the same time */
 #define CHECK_BUDGET_PERMILLE	10	/* of the program's CPU time */
 
-static const char *output, *budget;
+static const char *output, *budget, *trace;
 static uint64_t duration_ns, expire_ns = 10000000000ull, interval_ns;
 static uint64_t sample_bytes, min_size_bytes, limit_bytes, warn_size_bytes, max_frames = 128,
 									    top = 10;
@@ -66,6 +67,10 @@ static const struct opt attach_opts[] = {
 	  "free(arg0), or malloc(16) for "
 	  "a fixed size; may be given again",
 	  &alloc },
+	{ "trace", 0, OPT_STRING, "EVENTS",
+	  "also record what the kernel does about its memory: a list of events as 'pmm trace --list' "
+	  "has them (default: page faults, mappings, swap, reclaim, compaction, huge pages, OOM)",
+	  &trace, .if_omitted = "default" },
 	{ "output", 'o', OPT_FILE, "FILE", "write a capture at the end (%p: pid, %c: command)",
 	  &output },
 	{ "json", 0, OPT_FLAG, NULL, "write lines of JSON (schema " WATCH_SCHEMA ")", &as_json },
@@ -251,6 +256,9 @@ static int read_options(struct command *c, const char *operand, struct err *e)
 					       .max_guarded = CHECK_GUARDED,
 					       .budget_permille = CHECK_BUDGET_PERMILLE,
 					       .fail_after = UINT64_MAX };
+	c->o.trace = trace ? &bpf_source : NULL;
+	if (!rc && trace)
+		rc = heap_trace_parse(trace, &c->o.trace_classes, e);
 	if (!rc && check && budget)
 		rc = cmd_parse_budget(budget, &a->check.budget_permille, e);
 	return rc ? rc : parse_custom(c->custom, &a->nr_custom, e);

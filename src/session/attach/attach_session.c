@@ -11,6 +11,7 @@
 #include "src/proc/task.h"
 #include "src/session/attach/attach_notes.h"
 #include "src/session/attach/attach_session_priv.h"
+#include "src/session/attach/attach_trace.h"
 #include "src/session/session.h"
 #include "src/store/output.h"
 #include "src/view/report_view.h"
@@ -259,6 +260,7 @@ static int leave(struct attach_session *s, struct outcome *o, struct err *e)
 	int rc;
 
 	totals(s, false);
+	attach_trace_end(s);
 	o->check_stopped = attach_check_stopped(s->a);
 	o->stopped = task_stopped(s->o.pid);
 	rc = attach_detach(s->a, &final, &o->removed, e);
@@ -279,6 +281,9 @@ static int leave(struct attach_session *s, struct outcome *o, struct err *e)
 		s->scope.start_ns = final->attach_ns;
 		take_in(s, final);
 	}
+	if (s->heap)
+		attach_trace_give(s, s->heap);
+	attach_trace_fini(s);
 	o->seen_ns = s->heap			    ? report_run_ns(s->heap)
 		     : now_ns > s->scope.start_ns ? now_ns - s->scope.start_ns
 						  : 0;
@@ -392,6 +397,9 @@ int attach_session_start(struct attach_session *s, struct err *e)
 	if (rc)
 		return err_set(e, rc, "cannot wait for process %d: %s", (int)s->o.pid,
 			       strerror(-rc));
+	rc = attach_trace_begin(s, e);
+	if (rc)
+		return rc;
 	if (proc_comm(s->o.pid, s->comm))
 		s->comm[0] = '\0';
 	now_ns = attach_now_ns(s->a);
@@ -409,6 +417,7 @@ void attach_session_close(struct attach_session *s)
 	if (!s)
 		return;
 	loop_del(s->o.loop, s->on_attach);
+	attach_trace_fini(s);
 	attach_close(s->a);
 	expiry_fini(&s->expiry);
 	growing_fini(&s->growing);

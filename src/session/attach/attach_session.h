@@ -26,6 +26,7 @@
 #include "src/track/track_attach.h"
 
 struct attach_session;
+struct kernel_source_ops;
 struct session_sink;
 
 struct attach_session_options {
@@ -38,6 +39,9 @@ struct attach_session_options {
 	uint64_t top;			/* sites reported at the end; 0 = all */
 	bool all_sites;			/* also those that a person need not see */
 	bool error_events;		/* heap errors are events, not documents */
+	/* the kernel's events are part of the heap: their source, NULL = not; heap_trace_parse() */
+	const struct kernel_source_ops *trace;
+	uint32_t trace_classes;
 	bool quiet;			/* notes on what is incomplete only */
 	const char *output;		/* name of a capture (src/store/output.h); NULL = none */
 	/* asked while names are looked up: is the end to come, before the loop knows of it? */

@@ -44,6 +44,8 @@ struct attach_session {
 	struct check_job job;
 	struct run_check check;
 	struct watch_site *sites;	/* of the outcome */
+	struct heap_trace *trace;	/* NULL: not asked for */
+	struct loop_source *trace_timer;
 };
 
 /*
