@@ -353,6 +353,8 @@ enum module_state modules_load(struct modules *ms, uint32_t number)
 		return m->state;
 	if (m->state == MODULE_UNSEEN) {
 		rc = unwind_file_open(&m->file, m->fd, m->path);
+		if (rc == -ENOEXEC && str_starts(m->path, "/memfd:"))
+			rc = unwind_file_open_image(&m->file, m->fd);
 		m->state = !rc ? MODULE_OK : rc == -ENOEXEC ? MODULE_NOT_ELF : MODULE_UNREADABLE;
 	}
 	if (m->state != MODULE_OK || m->file.cfi.start || !m->file.bytes || m->file.too_large)

@@ -14,6 +14,8 @@
 
 #define MAX_HEADERS	256
 #define VDSO_MAX_BYTES	65536
+#define IMAGE_MAX_BYTES	(1u << 20)
+#define PAGE_BYTES	4096
 
 /* ---- where it is ----------------------------------------------------------------------------- */
 
@@ -144,6 +146,47 @@ int unwind_file_open(struct unwind_file *f, int fd, const char *path)
 		return rc == -EFBIG ? -ENOEXEC : rc;
 	rc = read_file(f, &elf);
 	elf_file_close(&elf);
+	return rc;
+}
+
+/* A page's start of an ELF file, without its sections, which are in no memory. False: it is none. */
+static bool read_image(int fd, off_t at, uint8_t *image, size_t *bytes)
+{
+	Elf64_Ehdr *eh = (Elf64_Ehdr *)image;
+	ssize_t n = pread(fd, image, IMAGE_MAX_BYTES, at);
+
+	if (n < (ssize_t)sizeof(*eh) || memcmp(eh->e_ident, ELFMAG, SELFMAG) != 0)
+		return false;
+	eh->e_shoff = 0;
+	eh->e_shnum = eh->e_shstrndx = 0;
+	*bytes = (size_t)n;
+	return true;
+}
+
+int unwind_file_open_image(struct unwind_file *f, int fd)
+{
+	uint8_t *image = malloc(IMAGE_MAX_BYTES);
+	struct elf_file elf;
+	size_t bytes;
+	off_t at = 0;
+	int rc;
+
+	*f = (struct unwind_file){ 0 };
+	if (!image)
+		return -ENOMEM;
+	if (!read_image(fd, at, image, &bytes) && !read_image(fd, at = PAGE_BYTES, image, &bytes)) {
+		free(image);
+		return -ENOEXEC;
+	}
+	rc = elf_file_open_memory(&elf, image, bytes, "agent");
+	if (rc)
+		return rc;
+	rc = read_file(f, &elf);
+	elf_file_close(&elf);
+	/* what is said to be at an offset of the file is at its address */
+	for (unsigned i = 0; i < f->nr_code; i++)
+		f->code[i].offset = f->code[i].vaddr + (uint64_t)at;
+	f->offset = f->vaddr + (uint64_t)at;
 	return rc;
 }
 

@@ -55,6 +55,12 @@ int unwind_file_open(struct unwind_file *f, int fd, const char *path);
 int unwind_file_open_vdso(struct unwind_file *f);
 
 /*
+ * The same of a file that has an ELF file as it is in memory, from its first or second page on:
+ * pmm's agent in a process that it is attached to. -ENOEXEC: it is none.
+ */
+int unwind_file_open_image(struct unwind_file *f, int fd);
+
+/*
  * Read the call frame information. 0 also when there is none; -ENOMEM, or -EIO: the file is not
  * what it was.
  */

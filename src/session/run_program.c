@@ -197,10 +197,12 @@ static int open_trace(struct run *r, struct err *e)
 					      .classes = r->options->trace_classes,
 					      .follow = !r->options->no_follow,
 					      .block_at = block_at,
-					      .arg = r,
-					      .zero_ns = nanotime() - launch_now_ns(r->launch) };
+					      .arg = r };
+	int rc = r->options->trace ? heap_trace_open(&r->trace, &o, r->to, e) : 0;
 
-	return r->options->trace ? heap_trace_open(&r->trace, &o, r->to, e) : 0;
+	if (r->trace)
+		heap_trace_set_zero(r->trace, nanotime() - launch_now_ns(r->launch));
+	return rc;
 }
 
 /* The program's process is there and has not executed it. */

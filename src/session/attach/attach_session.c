@@ -378,6 +378,8 @@ int attach_session_open(struct attach_session **out, const struct attach_session
 	s->expiry.expire_ns = o->expire_ns;
 	rc = o->output ? output_check(o->output, e) : 0;
 	if (!rc)
+		rc = attach_trace_open(s, e);
+	if (!rc)
 		rc = attach_open(o->pid, &s->o.attach, &s->a, e);
 	if (rc)
 		attach_session_close(s);

@@ -36,20 +36,23 @@ static void on_timer(void *arg, uint64_t now_ns)
 		loop_set_timer(s->o.loop, s->trace_timer, now_ns + KERNEL_STEP_NS);
 }
 
-int attach_trace_begin(struct attach_session *s, struct err *e)
+int attach_trace_open(struct attach_session *s, struct err *e)
 {
 	const struct heap_trace_options o = { .source = s->o.trace,
 					      .classes = s->o.trace_classes,
 					      .block_at = block_at,
-					      .arg = s,
-					      .zero_ns = nanotime() - attach_now_ns(s->a) };
+					      .arg = s };
+
+	return s->o.trace ? heap_trace_open(&s->trace, &o, s->to, e) : 0;
+}
+
+int attach_trace_begin(struct attach_session *s, struct err *e)
+{
 	int rc;
 
-	if (!s->o.trace)
+	if (!s->trace)
 		return 0;
-	rc = heap_trace_open(&s->trace, &o, s->to, e);
-	if (rc)
-		return rc;
+	heap_trace_set_zero(s->trace, nanotime() - attach_now_ns(s->a));
 	rc = heap_trace_target(s->trace, s->o.pid, false);
 	if (!rc)
 		rc = loop_add_timer(s->o.loop, nanotime() + KERNEL_STEP_NS, on_timer, s,

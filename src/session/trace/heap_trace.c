@@ -17,6 +17,7 @@
 struct heap_trace {
 	struct heap_trace_options o;
 	struct kernel_source *source;
+	uint64_t zero_ns;
 	struct trace_stacks stacks;
 	struct trace_images images;
 	char *unseen;			/* as struct heap_kernel has it */
@@ -102,7 +103,7 @@ static int look_up(const struct heap_trace *t, const struct trace_record *r, uin
 
 static uint64_t heap_time(const struct heap_trace *t, uint64_t time_ns)
 {
-	return time_ns > t->o.zero_ns ? time_ns - t->o.zero_ns : 0;
+	return time_ns > t->zero_ns ? time_ns - t->zero_ns : 0;
 }
 
 static void add(const struct heap_trace *t, struct trace_image *image,
@@ -352,6 +353,11 @@ int heap_trace_open(struct heap_trace **out, const struct heap_trace_options *o,
 	else
 		*out = t;
 	return rc;
+}
+
+void heap_trace_set_zero(struct heap_trace *t, uint64_t ns)
+{
+	t->zero_ns = ns;
 }
 
 int heap_trace_target(struct heap_trace *t, pid_t pid, bool waits)

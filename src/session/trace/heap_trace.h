@@ -38,7 +38,6 @@ struct heap_trace_options {
 	bool follow;			/* children of targets are traced, too */
 	heap_trace_block_at *block_at;
 	void *arg;
-	uint64_t zero_ns;		/* CLOCK_MONOTONIC at 0 of the heaps' time axis */
 };
 
 /*
@@ -53,6 +52,9 @@ int heap_trace_parse(const char *list, uint32_t *classes, struct err *e);
  */
 int heap_trace_open(struct heap_trace **out, const struct heap_trace_options *o,
 		    const struct session_sink *to, struct err *e);
+
+/* CLOCK_MONOTONIC at 0 of the heaps' time axis; before the first target. */
+void heap_trace_set_zero(struct heap_trace *t, uint64_t ns);
 
 /*
  * Trace a process. `waits`: it is a copy of pmm that has not executed its program yet, and what it
