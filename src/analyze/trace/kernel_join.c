@@ -195,6 +195,45 @@ static int place_rows(struct join *j, struct kernel_sums *s)
 	return 0;
 }
 
+static int by_what(const void *a, const void *b)
+{
+	const struct heap_kernel_row *x = a, *y = b;
+	const uint64_t of[2][5] = { { x->kind, x->detail, x->of, x->site, x->node },
+				    { y->kind, y->detail, y->of, y->site, y->node } };
+
+	for (unsigned i = 0; i < 5; i++)
+		if (of[0][i] != of[1][i])
+			return of[0][i] < of[1][i] ? -1 : 1;
+	return 0;
+}
+
+static void merge(struct heap_kernel_row *to, const struct heap_kernel_row *from)
+{
+	to->events += from->events;
+	to->records += from->records;
+	to->failed += from->failed;
+	to->bytes += from->bytes;
+	to->ns += from->ns;
+	to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
+	to->first_ns = from->first_ns < to->first_ns ? from->first_ns : to->first_ns;
+	to->last_ns = from->last_ns > to->last_ns ? from->last_ns : to->last_ns;
+}
+
+/* Stacks that differed in frames of the agent alone are the same now. */
+static void merge_rows(struct kernel_sums *s)
+{
+	size_t kept = 0;
+
+	vec_sort(&s->rows, by_what);
+	for (size_t i = 0; i < s->rows.nr; i++) {
+		if (kept && !by_what(&s->rows.v[kept - 1], &s->rows.v[i]))
+			merge(&s->rows.v[kept - 1], &s->rows.v[i]);
+		else
+			s->rows.v[kept++] = s->rows.v[i];
+	}
+	s->rows.nr = kept;
+}
+
 static void count_kinds(struct heap *h)
 {
 	for (uint32_t i = 0; i < h->nr_kernel_rows; i++)
@@ -243,6 +282,7 @@ int kernel_join(struct heap *h, struct kernel_sums *s, const struct stack_table 
 	end(&j);
 	if (rc)
 		return rc;
+	merge_rows(s);
 	kernel_sums_sort_bins(s);
 	h->kernel_rows = s->rows.v;
 	h->nr_kernel_rows = (uint32_t)s->rows.nr;
