@@ -149,7 +149,7 @@ int unwind_file_open(struct unwind_file *f, int fd, const char *path)
 	return rc;
 }
 
-/* A page's start of an ELF file, without its sections, which are in no memory. False: it is none. */
+/* An ELF file from a page on, without its sections, which are in no memory. False: it is none. */
 static bool read_image(int fd, off_t at, uint8_t *image, size_t *bytes)
 {
 	Elf64_Ehdr *eh = (Elf64_Ehdr *)image;

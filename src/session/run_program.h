@@ -44,7 +44,7 @@ struct run_options {
 	bool fail_errors, fail_unchecked;
 	/* It is run for its verdict: what could not be looked at is in session_end.unseen. */
 	bool for_verdict;
-	/* the kernel's events are part of the heaps: their source, NULL = not; heap_trace_parse() */
+	/* kernel events are part of the heaps: their source, NULL = not; heap_trace_parse() */
 	const struct kernel_source_ops *trace;
 	uint32_t trace_classes;
 	bool quiet; /* of the summary only what is missing */

@@ -49,8 +49,8 @@ struct child {
 	struct rlimit limit[CHILD_NR_LIMITS], data;
 	bool raises;	/* its limits; else the program has them as they are */
 	/*
-	 * called between fork and execve(), where the child waits meanwhile; NULL: not. 0, or -errno
-	 * with `e`: it is not executed
+	 * called between fork and execve(), where the child waits meanwhile; NULL: not. 0, or
+	 * -errno with `e`: it is not executed
 	 */
 	int (*forked)(void *arg, pid_t pid, struct err *e);
 	void *forked_arg;

@@ -5,7 +5,9 @@
 
 #include "src/session/attach/attach_session_priv.h"
 
-/* Programs into the kernel, where it is asked for; the process is left alone. 0 or -errno with `e`. */
+/*
+ * Programs into the kernel, where it is asked for; the process is left alone. 0 or -errno with `e`.
+ */
 int attach_trace_open(struct attach_session *s, struct err *e);
 
 /* Begin; the process is being watched. 0 or -errno with `e`. */

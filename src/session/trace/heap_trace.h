@@ -2,8 +2,8 @@
 /*
  * The kernel's events of processes whose heaps are recorded, made part of those heaps (--trace):
  *
- *	heap_trace_open(&t, &options, &sink, &e);	programs are in the kernel, nothing is traced
- *	heap_trace_target(t, pid, ...);			this process, and its children if they follow
+ *	heap_trace_open(&t, &options, &sink, &e);	nothing is traced yet
+ *	heap_trace_target(t, pid, ...);			a process; its children if they follow
  *	each 5 ms: heap_trace_step(t);
  *	of each heap, before it is written: heap_trace_give(t, heap, ...);
  *	heap_trace_close(t);				nothing of it is in the kernel

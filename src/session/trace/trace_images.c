@@ -44,7 +44,7 @@ int trace_images_begin(struct trace_images *im, pid_t pid, uint64_t time_ns)
 	uint32_t *at = place_of(im, pid);
 
 	if (!at && im->all.nr == TRACE_IMAGES_MAX)
-		return 0;		/* find() has none: its events go nowhere, with those of others */
+		return 0;		/* find() has none: its events are in no heap */
 	image = calloc(1, sizeof(*image));
 	if (!image)
 		return -ENOMEM;

@@ -239,11 +239,12 @@ $ pmm help --completion bash
   	--interval=|--interval) return ;;
   	--frames=|--frames) return ;;
   	--warn-size=|--warn-size) return ;;
+  	--trace=) return ;;
   	--error-exitcode=|--error-exitcode) return ;;
   	--suppressions=|--suppressions) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --output --sample --min-size --no-follow --ledger-limit --interval --frames --warn-size --leaks --error-exitcode --suppressions --no-default-suppressions --quiet' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --output --sample --min-size --no-follow --ledger-limit --interval --frames --warn-size --trace --leaks --error-exitcode --suppressions --no-default-suppressions --quiet' -- "$cur"))
   	else
   		COMPREPLY=($(compgen -c -- "$cur"))
   	fi
@@ -261,12 +262,13 @@ $ pmm help --completion bash
   	--frames=|--frames) return ;;
   	--ledger-limit=|--ledger-limit) return ;;
   	--alloc=|--alloc) return ;;
+  	--trace=) return ;;
   	--output=|--output|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
   	--top=|--top) return ;;
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --duration --expire --interval --sample --check --budget --exact --min-size --warn-size --frames --ledger-limit --alloc --output --json --top --quiet --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --duration --expire --interval --sample --check --budget --exact --min-size --warn-size --frames --ledger-limit --alloc --trace --output --json --top --quiet --width' -- "$cur"))
   	else
   		_pmm_pids
   	fi
@@ -481,6 +483,7 @@ $ pmm help --completion zsh | head -80
   		'--interval=[time between points of the time series (default adaptive; doubled when they get too many)]:SECONDS:' \
   		'--frames=[deepest stack kept (default 128)]:N:' \
   		'--warn-size=[count and report requests of at least BYTES as huge]:BYTES:' \
+  		'--trace=-[also record what the kernel does about its memory\: a list of events as '\''pmm trace --list'\'' has them (default\: page faults, mappings, swap, reclaim, compaction, huge pages, OOM)]::EVENTS:' \
   		'--leaks[search each process for leaks at its end; '\''pmm leaks FILE'\'' reports them again]' \
   		'--error-exitcode=[with --leaks\: exit code when leaks were found that are certain or likely]:N:' \
   		'--suppressions=[with --leaks\: do not report what FILE suppresses (Valgrind'\''s or LeakSanitizer'\''s form; may be given again)]:FILE:' \
@@ -504,6 +507,7 @@ $ pmm help --completion zsh | head -80
   		'--frames=[deepest stack kept (default 128)]:N:' \
   		'--ledger-limit=[memory the ledger may take (default a quarter of RAM, at most 16G)]:BYTES:' \
   		'--alloc=[an allocator of the program'\''s own\: malloc(arg0), calloc(arg0,arg1), realloc(arg0,arg1), free(arg0), or malloc(16) for a fixed size; may be given again]:[MODULE:]NAME=KIND(ARGS):' \
+  		'--trace=-[also record what the kernel does about its memory\: a list of events as '\''pmm trace --list'\'' has them (default\: page faults, mappings, swap, reclaim, compaction, huge pages, OOM)]::EVENTS:' \
   		'(-o --output)'{-o+,--output=}'[write a capture at the end (%p\: pid, %c\: command)]:FILE:_files' \
   		'--json[write lines of JSON (schema pmm-attach/1.2)]' \
   		'--top=[sites at the end (default 10, as JSON all; 0 = all)]:N:' \
@@ -525,8 +529,6 @@ $ pmm help --completion zsh | head -80
   		'--top=[rows shown of each list (default 10, as JSON all; 0 = all)]:N:' \
   		'--top-down[call tree from the outermost function inward, instead of stacks]' \
   		'--bottom-up[call tree from the allocating function outward, instead of stacks]' \
-  		'--depth=[frames shown of a stack, levels of a tree (0 = all)]:N:' \
-  		'--function=[only stacks with a function like this]:PATTERN:' \
 $ pmm help --completion fish
   pmm: 'fish' is not a choice of --completion
   pmm: hint: one of: bash, zsh
