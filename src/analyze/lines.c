@@ -40,7 +40,7 @@ struct work {
 	enum rank_key key;
 	VEC(struct group) groups;
 	struct hash_map by_key;
-	struct hash_map by_line;	/* line_key() -> final group */
+	struct hash_map by_line;	/* names_line_key() -> final group */
 	uint32_t *next, *at; /* by site: next of its group; node it is at */
 	uint8_t *skip;	     /* by module: run-time library */
 };
@@ -85,41 +85,14 @@ static int place(struct work *w, uint32_t site, uint32_t node)
 	return 0;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static bool same_line(const struct frame_name *a, const struct frame_name *b)
-{
-	if (a == b)
-		return true;
-	if (!a || !b || !a->function || !b->function)
-		return false;
-	return a->line == b->line && same_text(a->function, b->function) &&
-	       same_text(a->file, b->file) && same_text(a->module, b->module);
-}
-
-static uint64_t text_key(uint64_t key, const char *text)
-{
-	return hash_u64(key ^ (text ? hash_bytes(text, strlen(text)) : 1));
-}
-
-/* Equal for equal lines; others may have it, too. */
-static uint64_t line_key(const struct frame_name *f)
-{
-	if (!f || !f->function)
-		return hash_u64((uint64_t)(uintptr_t)f);
-	return text_key(text_key(text_key(f->line, f->function), f->file), f->module);
-}
-
 /* Make a group final; join it to a final one of the same line if there is one. 0 or -ENOMEM. */
 static int finish(struct work *w, struct group *g, const struct frame_name *frame)
 {
 	uint32_t number = (uint32_t)(g - w->groups.v);
 	struct group *other = NULL;
 
-	for (uint64_t key = line_key(frame); !other || !same_line(frame, other->frame); key++) {
+	for (uint64_t key = names_line_key(frame);
+	     !other || !names_same_line(frame, other->frame); key++) {
 		uint32_t *at = hash_add(&w->by_line, key, number, NULL);
 
 		if (!at)

@@ -17,7 +17,7 @@ struct section {
 };
 
 struct doc {
-	const char *schema; /* "pmm-report/1.1": NAME/MAJOR.MINOR, see doc/json.md */
+	const char *schema; /* "pmm-report/1.2": NAME/MAJOR.MINOR, see doc/json.md */
 	VEC(struct section) sections;
 	bool one_line;	    /* as JSON: one of a stream of lines */
 	bool failed;

@@ -4,6 +4,7 @@
  */
 #include "src/document/series.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 struct series *series_new(const char *key, const char *title, const struct column *column,
@@ -31,6 +32,9 @@ void series_free(struct series *s)
 {
 	if (!s)
 		return;
+	vec_each (&s->rows, row)
+		vec_fini(&row->events);
+	vec_fini(&s->rows);
 	free(s->value);
 	free(s);
 }
@@ -45,13 +49,15 @@ uint64_t series_get(const struct series *s, size_t point, unsigned column)
 	return s->value[point * s->nr_columns + column];
 }
 
-static size_t stretch_of(const struct series *s, size_t point, size_t nr)
+/* The column of a time. */
+static size_t stretch_of(const struct series *s, uint64_t time_ns, size_t nr)
 {
 	double from = (double)series_get(s, 0, 0), to = (double)series_get(s, s->nr - 1, 0);
-	double at = (double)series_get(s, point, 0);
-	size_t i = to > from ? (size_t)((at - from) / (to - from) * (double)nr) : 0;
+	double at = ((double)time_ns - from) / (to - from) * (double)nr;
 
-	return i < nr ? i : nr - 1;
+	if (!(to > from) || !(at > 0))
+		return 0;
+	return at < (double)nr ? (size_t)at : nr - 1;
 }
 
 uint64_t series_fold(const struct series *s, uint64_t *out, size_t nr)
@@ -62,7 +68,7 @@ uint64_t series_fold(const struct series *s, uint64_t *out, size_t nr)
 	for (size_t i = 0; i < nr; i++)
 		out[i] = 0;
 	for (size_t i = 0; i < s->nr && nr; i++) {
-		size_t at = stretch_of(s, i, nr);
+		size_t at = stretch_of(s, series_get(s, i, 0), nr);
 		uint64_t value = series_get(s, i, 1);
 
 		for (; done <= at; done++)
@@ -76,4 +82,25 @@ uint64_t series_fold(const struct series *s, uint64_t *out, size_t nr)
 	for (; done < nr; done++)
 		out[done] = last;
 	return highest;
+}
+
+int series_add_row(struct series *s, const char *name)
+{
+	return vec_push(&s->rows, (struct series_row){ .name = name }) ? -ENOMEM
+								      : (int)s->rows.nr - 1;
+}
+
+int series_mark(struct series *s, unsigned row, uint64_t time_ns, uint64_t count)
+{
+	return vec_push(&s->rows.v[row].events, (struct series_event){ time_ns, count });
+}
+
+void series_fold_row(const struct series *s, unsigned row, uint64_t *out, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		out[i] = 0;
+	if (!s->nr || !nr)
+		return;
+	vec_each (&s->rows.v[row].events, e)
+		out[stretch_of(s, e->time_ns, nr)] += e->count;
 }

@@ -7,6 +7,16 @@
 
 #include "src/document/table.h"
 
+/* Events below the values, on the same axis of time. */
+struct series_event {
+	uint64_t time_ns, count;
+};
+
+struct series_row {
+	const char *name;		/* at most 10 characters; not copied */
+	VEC(struct series_event) events;
+};
+
 struct series {
 	const char *key, *title;
 	const struct column
@@ -18,6 +28,7 @@ struct series {
 	const char *mark_key;  /* JSON name of its index */
 	const char *mark_name; /* what text calls it */
 	bool json_only;	       /* too few points for a picture */
+	VEC(struct series_row) rows;   /* of events, which text shows as marks */
 	/* the step of the clock that its times are of; 0: finer than is shown */
 	uint64_t tick_ns;
 };
@@ -38,5 +49,15 @@ uint64_t series_get(const struct series *s, size_t point, unsigned column);
  * that stretch, counting the one it began with. Returns the highest of all.
  */
 uint64_t series_fold(const struct series *s, uint64_t *out, size_t nr);
+
+/* Add a row of events: its number, or -ENOMEM. Add events to it: 0 or -ENOMEM. */
+int series_add_row(struct series *s, const char *name);
+int series_mark(struct series *s, unsigned row, uint64_t time_ns, uint64_t count);
+
+/*
+ * A row as `nr` columns of equal width in time: how many events are in each. What is outside of the
+ * series' times is in the first or last one.
+ */
+void series_fold_row(const struct series *s, unsigned row, uint64_t *out, size_t nr);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "include/pmm/ledger.h"
+#include "src/base/hash.h"
 
 #define NAMES_MAX_INLINE 32
 #define MONITOR_DEPTH	 6	/* functions of pmm.h's own inside one that the program calls */
@@ -249,4 +250,31 @@ const struct frame_name *names_responsible(struct names *n, uint32_t stack, uint
 	if (node)
 		*node = fallback_node;
 	return fallback;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+bool names_same_line(const struct frame_name *a, const struct frame_name *b)
+{
+	if (a == b)
+		return true;
+	if (!a || !b || !a->function || !b->function)
+		return false;
+	return a->line == b->line && same_text(a->function, b->function) &&
+	       same_text(a->file, b->file) && same_text(a->module, b->module);
+}
+
+static uint64_t text_key(uint64_t key, const char *text)
+{
+	return hash_u64(key ^ (text ? hash_bytes(text, strlen(text)) : 1));
+}
+
+uint64_t names_line_key(const struct frame_name *f)
+{
+	if (!f || !f->function)
+		return hash_u64((uint64_t)(uintptr_t)f);
+	return text_key(text_key(text_key(f->line, f->function), f->file), f->module);
 }

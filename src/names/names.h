@@ -87,6 +87,13 @@ const struct frame_name *names_of_program(struct names *n, uint32_t node);
  */
 const struct frame_name *names_responsible(struct names *n, uint32_t stack, uint32_t *node);
 
+/*
+ * Are both frames of the same line of the source, or both NULL? A number that is equal for equal
+ * lines; others may have it, too.
+ */
+bool names_same_line(const struct frame_name *a, const struct frame_name *b);
+uint64_t names_line_key(const struct frame_name *f);
+
 /* Was a name in this module asked for in vain? */
 bool names_unnamed(const struct names *n, uint32_t module);
 

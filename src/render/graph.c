@@ -6,6 +6,7 @@
  *	         |          ####### ##
  *	       0 |__####################__
  *	          0 s          ^ peak      12.3 s
+ *	  faults |. ##:      . #          .
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,6 +34,20 @@ static unsigned eighths(uint64_t value, uint64_t highest, unsigned level)
 	return filled <= 0 ? 0 : filled >= 8 ? 8 : (unsigned)(filled + 0.5);
 }
 
+/* Write a line without the blanks at its end, and release it. 0 or -ENOMEM. */
+static int put_line(struct str *line, FILE *out)
+{
+	size_t len = line->len;
+	int rc = str_error(line);
+
+	while (len && str_text(line)[len - 1] == ' ')
+		len--;
+	if (!rc)
+		fprintf(out, "%.*s\n", (int)len, str_text(line));
+	str_fini(line);
+	return rc;
+}
+
 static int put_level(const uint64_t *v, unsigned width, uint64_t highest, unsigned level,
 		      const struct style *style, FILE *out)
 {
@@ -41,22 +56,13 @@ static int put_level(const uint64_t *v, unsigned width, uint64_t highest, unsign
 			    : level == HEIGHT / 2 - 1 ? fmt_bytes(highest / 2).s
 			    : level == 0	      ? "0"
 						      : "";
-	size_t len;
-	int rc;
 
 	str_addf(&line, "%*s ", SCALE_WIDTH - 2, scale);
 	str_add(&line, style->utf8 ? "│" : "|");
 	for (unsigned i = 0; i < width; i++)
 		str_add(&line,
 			(style->utf8 ? utf8_part : ascii_part)[eighths(v[i], highest, level)]);
-	len = line.len;
-	while (len && str_text(&line)[len - 1] == ' ')
-		len--;
-	rc = str_error(&line);
-	if (!rc)
-		fprintf(out, "%.*s\n", (int)len, str_text(&line));
-	str_fini(&line);
-	return rc;
+	return put_line(&line, out);
 }
 
 static struct fmt at_time(const struct series *s, uint64_t ns)
@@ -94,6 +100,24 @@ static void put_times(const struct series *s, unsigned width, FILE *out)
 	fprintf(out, "%s%*s\n", first.s, (int)(width - strlen(first.s)), last.s);
 }
 
+/* How many events there were in each column, a line for each row. */
+static int put_rows(const struct series *s, uint64_t *v, unsigned width, const struct style *style,
+		    FILE *out)
+{
+	int rc = 0;
+
+	for (unsigned row = 0; row < s->rows.nr && !rc; row++) {
+		struct str line = STR_INIT;
+
+		series_fold_row(s, row, v, width);
+		str_addf(&line, "%*s %s", SCALE_WIDTH - 2, s->rows.v[row].name,
+			 style->utf8 ? "│" : "|");
+		plain_bars(&line, v, width, style);
+		rc = put_line(&line, out);
+	}
+	return rc;
+}
+
 bool plain_has_graph(const struct series *s)
 {
 	return !s->json_only && s->nr &&
@@ -118,6 +142,7 @@ int plain_graph(const struct series *s, const struct style *style, FILE *out)
 		for (unsigned level = HEIGHT; !rc && level-- > 0;)
 			rc = put_level(v, width, highest, level, style, out);
 		put_times(s, width, out);
+		rc = rc ? rc : put_rows(s, v, width, style, out);
 	} else {
 		fputs("  nothing to draw\n", out);
 	}

@@ -66,8 +66,7 @@ static void percent(struct str *s, double x)
 		str_add(s, "100%");
 }
 
-/* Counts as one character each, by their share of the largest. */
-static void bars(struct str *s, const uint64_t *v, unsigned nr, const struct style *style)
+void plain_bars(struct str *s, const uint64_t *v, unsigned nr, const struct style *style)
 {
 	static const char *const utf8[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char *const ascii[] = { " ", ".", ".", ":", "-", "=", "+", "*", "#" };
@@ -130,7 +129,7 @@ void plain_cell(struct str *s, const struct table *t, unsigned column, const str
 		str_add(s, c->u ? "yes" : "no");
 		break;
 	case UNIT_BARS:
-		bars(s, c->bars, t->bars_nr, style);
+		plain_bars(s, c->bars, t->bars_nr, style);
 		break;
 	case UNIT_NUMBERS:
 		for (uint64_t i = 1; i <= c->bars[0]; i++)

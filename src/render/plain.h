@@ -24,12 +24,15 @@ void plain_cut_front(struct str *s, const char *text, unsigned width, const stru
 void plain_cell(struct str *s, const struct table *t, unsigned column, const struct cell *c,
 		const struct style *style);
 
+/* Append counts as one character each, by their share of the largest. */
+void plain_bars(struct str *s, const uint64_t *v, unsigned nr, const struct style *style);
+
 /* Write the heading of a section. 0 or -ENOMEM. */
 int plain_title(const char *title, const struct style *style, FILE *out);
 
 /*
  * Is there enough of a series for plain_graph() to draw? That draws column 1 over time, the mark
- * pointed at. 0 or -ENOMEM.
+ * pointed at, and a line of marks for each row of events. 0 or -ENOMEM.
  */
 bool plain_has_graph(const struct series *s);
 int plain_graph(const struct series *s, const struct style *style, FILE *out);

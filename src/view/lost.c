@@ -4,6 +4,7 @@
 
 #include "include/pmm/ledger.h"
 #include "src/base/fmt.h"
+#include "src/kernel/event_class.h"
 
 /* the last piece that did not fit was smaller; and the last eighth is for blocks */
 #define NEAR_BYTES (2ull << 20)
@@ -142,4 +143,84 @@ const char *lost_off_text(const struct heap *h, struct str *to)
 			 reason ? " (" : "", reason ? reason : "", reason ? ")" : "");
 		return "tracking_stopped";
 	}
+}
+
+/* ---- events of the kernel ---- */
+
+static const struct {
+	const char *code;
+	const char *one, *many; /* each with a %s, the count */
+} kernel[LOST_KERNEL_NR] = {
+	[LOST_KERNEL_UNSEEN] = { "kernel_events_not_seen", NULL, NULL },
+	[LOST_KERNEL_RING] = {
+		"kernel_events_lost",
+		"%s kernel event was lost: pmm did not read the ring in time, and it was full",
+		"%s kernel events were lost: pmm did not read the ring in time, and it was full",
+	},
+	[LOST_KERNEL_TABLE] = {
+		"kernel_events_dropped",
+		"%s kernel event was lost: a table was full, or a program interrupted itself",
+		"%s kernel events were lost: a table was full, or a program interrupted itself",
+	},
+	[LOST_KERNEL_ROWS] = {
+		"kernel_rows_full",
+		"%s kernel event is in no table by line or stack: they are full",
+		"%s kernel events are in no table by line or stack: they are full",
+	},
+	[LOST_KERNEL_BINS] = {
+		"kernel_bins_full",
+		"%s kernel event is not on the time line, which is full",
+		"%s kernel events are not on the time line, which is full",
+	},
+};
+
+const char *lost_kernel_code(enum lost_kernel what)
+{
+	return kernel[what].code;
+}
+
+uint64_t lost_kernel(const struct heap *h, enum lost_kernel what)
+{
+	uint64_t lost = 0, dropped = 0;
+
+	for (uint32_t i = 0; i < h->nr_kernel_kinds; i++) {
+		lost += h->kernel_kinds[i].lost;
+		dropped += h->kernel_kinds[i].dropped;
+	}
+	switch (what) {
+	case LOST_KERNEL_UNSEEN:
+		return (uint64_t)__builtin_popcountll(h->kernel.unseen_classes);
+	case LOST_KERNEL_RING:
+		return lost;
+	case LOST_KERNEL_TABLE:
+		return dropped;
+	case LOST_KERNEL_ROWS:
+		return h->kernel.rows_lost;
+	case LOST_KERNEL_BINS:
+		return h->kernel.bins_lost;
+	}
+	return 0;
+}
+
+void lost_kernel_classes(struct str *to, uint64_t classes)
+{
+	const uint32_t known = (1u << EVENT_NR_CLASSES) - 1;
+
+	event_classes_names(to, (uint32_t)classes & known);
+	if (classes >> EVENT_NR_CLASSES) /* of a newer pmm */
+		str_addf(to, "%sothers", classes & known ? ", " : "");
+}
+
+void lost_kernel_text(const struct heap *h, enum lost_kernel what, struct str *to)
+{
+	uint64_t nr = lost_kernel(h, what);
+
+	if (what != LOST_KERNEL_UNSEEN) {
+		str_addf(to, fmt_agree(nr, kernel[what].one, kernel[what].many), fmt_count(nr).s);
+		return;
+	}
+	str_add(to, "kernel events that were not seen, or in part: ");
+	lost_kernel_classes(to, h->kernel.unseen_classes);
+	if (*h->kernel.unseen)
+		str_addf(to, " (%s)", h->kernel.unseen);
 }

@@ -31,6 +31,24 @@ void lost_drop_text(struct str *to, unsigned drop, uint64_t count, bool confined
 /* JSON's word for a kind of drop: "blocks_dropped". */
 const char *lost_drop_code(unsigned drop);
 
+/* What is missing of the kernel's events. */
+enum lost_kernel {
+	LOST_KERNEL_UNSEEN,	/* classes, that cannot be seen or only in part */
+	LOST_KERNEL_RING,
+	LOST_KERNEL_TABLE,
+	LOST_KERNEL_ROWS,
+	LOST_KERNEL_BINS,
+};
+#define LOST_KERNEL_NR (LOST_KERNEL_BINS + 1)
+
+/* How many events, or classes; 0 = none. The sentence that says so. JSON's word. */
+uint64_t lost_kernel(const struct heap *h, enum lost_kernel what);
+void lost_kernel_text(const struct heap *h, enum lost_kernel what, struct str *to);
+const char *lost_kernel_code(enum lost_kernel what);
+
+/* The names of classes of events: "mmap, brk". */
+void lost_kernel_classes(struct str *to, uint64_t classes);
+
 /*
  * Why not all was recorded (heap.off_reason): add a sentence, return JSON's word for it. NULL:
  * there is nothing to say.

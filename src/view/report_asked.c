@@ -48,11 +48,16 @@ void report_left_out(struct report *r)
 		[REPORT_LINES] = "lines",   [REPORT_FUNCTIONS] = "functions",
 		[REPORT_BLOCKS] = "blocks", [REPORT_SITES] = "sites",
 		[REPORT_TREE] = "tree",	    [REPORT_MAP_SITES] = "map_sites",
+		[REPORT_KERNEL_FAULT_SITES] = "kernel_fault_sites",
+		[REPORT_KERNEL_FAULT_STACKS] = "kernel_fault_stacks",
+		[REPORT_KERNEL_CALLS] = "kernel_calls",
+		[REPORT_KERNEL_WAITS] = "kernel_waits",
 	};
+	unsigned nr = r->heap->kernel.traced ? REPORT_NR_LISTS : REPORT_KERNEL_FAULT_SITES;
 	struct table *t = record_new("left_out");
 
 	_Static_assert(NR_COLUMNS(key) == REPORT_NR_LISTS, "a key for each");
-	for (unsigned i = 0; i < REPORT_NR_LISTS; i++)
+	for (unsigned i = 0; i < nr; i++)
 		record_count(t, key[i], r->left_out[i]);
 	doc_add(&r->doc, t);
 }

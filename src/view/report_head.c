@@ -288,7 +288,18 @@ static void warn_off(struct table *t, const struct heap *h)
 	str_fini(&text);
 }
 
-void report_warnings(struct doc *d, const struct heap *h)
+static void warn_kernel(struct table *t, const struct heap *h, enum lost_kernel what)
+{
+	struct str text = STR_INIT;
+
+	lost_kernel_text(h, what, &text);
+	warn(t, lost_kernel_code(what), lost_kernel(h, what), "%s");
+	table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
+	str_fini(&text);
+}
+
+/* `all`: also of the kernel's events. */
+static void add_warnings(struct doc *d, const struct heap *h, bool all)
 {
 	struct table *t = table_new(TABLE_ROWS, "warnings", NULL, warning_columns, WARNING_NR);
 
@@ -325,8 +336,16 @@ void report_warnings(struct doc *d, const struct heap *h)
 			   fmt_agree(h->skipped_allocs, "was", "were"),
 			   fmt_bytes(h->skipped_bytes).s);
 	}
+	for (enum lost_kernel i = 0; all && i < LOST_KERNEL_NR; i++)
+		if (lost_kernel(h, i))
+			warn_kernel(t, h, i);
 	t->json_only = t->rows.nr == 0;
 	doc_add(d, t);
+}
+
+void report_warnings(struct doc *d, const struct heap *h)
+{
+	add_warnings(d, h, false);
 }
 
 void report_head(struct report *r)
@@ -335,9 +354,9 @@ void report_head(struct report *r)
 
 	report_process(&r->doc, r->heap);
 	if (first)
-		report_warnings(&r->doc, r->heap);
+		add_warnings(&r->doc, r->heap, true);
 	add_totals(r);
 	add_head(r);
 	if (!first)
-		report_warnings(&r->doc, r->heap);
+		add_warnings(&r->doc, r->heap, true);
 }

@@ -81,6 +81,10 @@ void report_history(struct report *r)
 		 */
 		s->json_only = r->heap->nr_points < 2 || !r->heap->peak_bytes;
 	}
+	if (s && report_kernel_marks(s, r->heap)) {
+		series_free(s);
+		s = NULL;
+	}
 	doc_add_series(&r->doc, s);
 	if (t) {
 		t->json_only = true;
@@ -89,6 +93,7 @@ void report_history(struct report *r)
 		t->ctx = r;
 	}
 	doc_add(&r->doc, t);
+	report_kernel_bins(r);
 }
 
 /* ---- threads ---- */

@@ -33,6 +33,13 @@ void report_map_sites(struct report *r); /* stacks of mmap */
 void report_sizes(struct report *r);	 /* size classes */
 void report_lifetimes(struct report *r);
 void report_memory(struct report *r); /* the allocator's own view, mappings, the ledger */
+/*
+ * What the kernel did (kernel/): its sections, a list over time for programs; rows of marks for the
+ * graph of the heap over time, 0 or -ENOMEM. Nothing where it was not traced.
+ */
+void report_kernel(struct report *r);
+void report_kernel_bins(struct report *r);
+int report_kernel_marks(struct series *s, const struct heap *h);
 void report_threads(struct report *r);
 void report_blocks(struct report *r); /* block list */
 void report_modules(struct report *r);

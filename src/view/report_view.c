@@ -86,6 +86,7 @@ static void add_parts(struct report *r)
 		report_sizes(r);
 		report_lifetimes(r);
 		report_memory(r);
+		report_kernel(r);
 		report_threads(r);
 	}
 	report_modules(r);
@@ -120,4 +121,8 @@ void report_fini(struct report *r)
 	lines_fini(&r->lines);
 	free(r->block);
 	free(r->site_error_bytes);
+	kernel_fault_lines_fini(&r->fault_lines);
+	free(r->fault_stack);
+	kernel_lines_fini(&r->kernel_calls);
+	kernel_lines_fini(&r->kernel_waits);
 }

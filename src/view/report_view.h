@@ -8,12 +8,14 @@
 #include "src/analyze/filter.h"
 #include "src/analyze/history.h"
 #include "src/analyze/lines.h"
+#include "src/analyze/trace/kernel_fault_rank.h"
+#include "src/analyze/trace/kernel_rank.h"
 #include "src/names/names.h"
 #include "src/analyze/rank.h"
 #include "src/base/fmt.h"
 #include "src/document/doc.h"
 
-#define REPORT_SCHEMA "pmm-report/1.1"
+#define REPORT_SCHEMA "pmm-report/1.2"
 
 enum report_shape { REPORT_LIST, REPORT_TOP_DOWN, REPORT_BOTTOM_UP };
 #define REPORT_NR_SHAPES (REPORT_BOTTOM_UP + 1)
@@ -26,6 +28,11 @@ enum report_list {
 	REPORT_SITES,
 	REPORT_TREE,	/* nodes of the call tree that rows with `more` stand for */
 	REPORT_MAP_SITES,
+	/* of a heap that was traced */
+	REPORT_KERNEL_FAULT_SITES,
+	REPORT_KERNEL_FAULT_STACKS,
+	REPORT_KERNEL_CALLS,
+	REPORT_KERNEL_WAITS,
 	REPORT_NR_LISTS
 };
 
@@ -54,6 +61,9 @@ struct report {
 	uint64_t lifetime[HEAP_NR_LIFETIMES];
 	uint64_t *block, nr_blocks; /* the block list, largest first */
 	double *site_error_bytes;   /* sampled: by site */
+	struct kernel_fault_lines fault_lines;
+	struct kernel_fault_stack *fault_stack; /* most faults first */
+	struct kernel_lines kernel_calls, kernel_waits;
 	struct doc doc;
 };
 

@@ -9,11 +9,12 @@ DEMO=$BATS_FILE_TMPDIR/demo.pmm
 TREE=$BATS_FILE_TMPDIR/tree.pmm
 LEAKS=$BATS_FILE_TMPDIR/leaks.pmm
 CHECK=$BATS_FILE_TMPDIR/check.pmm
+KERNEL=$BATS_FILE_TMPDIR/kernel.pmm
 # what the documents of all tests here have
 SEEN=$BATS_FILE_TMPDIR/seen
 export TZ=UTC
 
-setup_file() { golden_captures demo tree leaks check; }
+setup_file() { golden_captures demo tree leaks check kernel; }
 
 setup() {
 	need jq
@@ -81,6 +82,43 @@ recipe() { says 0 report --json "$(made "$@")"; }
 	recipe 'process end=running' 'point 5s live=100 blocks=1 allocs=1 rss=4M'
 	recipe 'process end=replaced' 'generate sites=50 blocks=200 threads=3 points=20'
 	for reason in 1 2 3 4 5 6 7 8 9 10; do recipe "watch off=$reason"; done
+}
+
+@test "json: what the kernel did, as far as it was traced" {
+	local main real list
+	says 0 report --json "$KERNEL"
+	is '["kernel_events_dropped","kernel_events_lost","kernel_events_not_seen"]' '[.warnings[].code] | sort'
+	is '[8000,2000,1000,500,300,150]' '[.kernel_fault_sites[].faults]'
+	is 'true' '[.kernel_fault_sites, .kernel_fault_stacks] | map(map(.faults) | add) | .[0] == .[1] and .[0] == 11950'
+	is 'true' '.kernel_fault_sites | all(.faults == ([.touched_by[].faults] | add))'
+	is '[["block","block","mapping","nothing","nothing","unknown"],["private_file","stack"]]' \
+		'[[.kernel_fault_sites[].of], ([.kernel_fault_sites[] | select(.of == "nothing").memory] | sort)]'
+	is 'true' '[.kernel_events[] | select(.event != "fault")] | all(.records == .count)'
+	# all events of the rows are in one of the lists, those of the agent in the first alone
+	is 'true' '(.kernel_events | map(select(.event != "fault") | .count - .by_agent) | add) ==
+		([.kernel_fault_sites[] | .major + .swap_ins] + [.kernel_calls[], .kernel_waits[], .kernel_others[] | .count] | add)'
+	is '["fault","kind 99","major","memcg_reclaim","mmap","oom_kill","swap_in"]' '[.kernel_bins[].event] | unique'
+	says 0 report --json --function main "$KERNEL"
+	is 'false' '[has("kernel", "kernel_events", "kernel_bins", "kernel_calls")] | any'
+	is '{"kernel_fault_sites":0,"kernel_fault_stacks":0,"kernel_calls":0,"kernel_waits":0}' \
+		'.left_out | with_entries(select(.key | startswith("kernel")))'
+	says 0 report --json "$DEMO"
+	is 'false' '[keys[], (.left_out | keys[])] | any(startswith("kernel"))'
+	for list in kernel_fault_sites kernel_fault_stacks kernel_calls kernel_waits; do
+		says 0 report --json "$KERNEL"
+		all=$(jq ".$list | map(select(.of != \"nothing\" and .of != \"unknown\")) | length" "$T/json")
+		says 0 report --json --top 1 "$KERNEL"
+		is "$all" ".left_out.$list + 1"
+	done
+	# a frame that has all names, of every list; one without any
+	main=$(nm "$PROG/leaf" | awk '$3 == "main" { print $1 }')
+	real="$PROG/leaf+0x$main"
+	recipe "site $real size=8" 'site - size=8' 'kernel sample=16 no-stacks rows-lost=1 bins-lost=1' \
+		"event fault $real of=block site=$real" 'event fault - of=block site=-' 'event fault - area=stack' \
+		"event mmap $real bytes=4K" 'event mmap -' "event memcg_reclaim $real took=5ms" 'event compaction -'
+	is '["main","main","main","main","main"]' \
+		'[.kernel_fault_sites[0], .kernel_fault_sites[0].touched_by[0], .kernel_fault_stacks[1], .kernel_calls[0], .kernel_waits[0]] | map(.function)'
+	is '[16,false,false]' '.kernel | [.fault_sample, has("stacks", "why_not_seen")]'
 }
 
 @test "json: what is known of the allocator" {

@@ -5,7 +5,7 @@
 
 load attach
 
-setup_file() { golden_captures demo tree leaks check; }
+setup_file() { golden_captures demo tree leaks check kernel; }
 
 # on_terminal COLUMNS COMMAND: its output there in $T/shown, without colours.
 on_terminal() {
@@ -46,6 +46,8 @@ all_looks() {
 	'$PMM' report --bottom-up '$BATS_FILE_TMPDIR/tree.pmm'
 	'$PMM' report --blocks --top 20 '$BATS_FILE_TMPDIR/demo.pmm'
 	'$PMM' report --age 2s: '$BATS_FILE_TMPDIR/demo.pmm'
+	'$PMM' report '$BATS_FILE_TMPDIR/kernel.pmm'
+	'$PMM' report --top 1 --depth 1 '$BATS_FILE_TMPDIR/kernel.pmm'
 	'$PMM' leaks '$BATS_FILE_TMPDIR/leaks.pmm'
 	'$PMM' leaks --show=all '$BATS_FILE_TMPDIR/leaks.pmm'
 	'$PMM' check '$BATS_FILE_TMPDIR/check.pmm'

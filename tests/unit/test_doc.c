@@ -256,6 +256,40 @@ static void series_fold_to_the_highest_in_each_stretch(void **state)
 	series_free(s);
 }
 
+/* Times of the points are 0, 10 and 20; see three_points(). */
+static void events_are_counted_in_each_column(void **state)
+{
+	struct series *s = three_points();
+	uint64_t first = series_get(s, 0, 0), last = series_get(s, 2, 0), v[4];
+
+	(void)state;
+	assert_int_equal(series_add_row(s, "faults"), 0);
+	assert_int_equal(series_add_row(s, "none"), 1);
+	assert_int_equal(series_mark(s, 0, first, 1), 0);
+	assert_int_equal(series_mark(s, 0, first + (last - first) / 4, 10), 0);
+	assert_int_equal(series_mark(s, 0, first + (last - first) / 4 - 1, 100), 0);
+	assert_int_equal(series_mark(s, 0, last, 5), 0);
+	assert_int_equal(series_mark(s, 0, UINT64_MAX, 2), 0);
+	series_fold_row(s, 0, v, 4);
+	assert_int_equal(v[0], 101);
+	assert_int_equal(v[1], 10);
+	assert_int_equal(v[2], 0);
+	assert_int_equal(v[3], 7);
+	series_fold_row(s, 1, v, 4);
+	assert_int_equal(v[0] + v[1] + v[2] + v[3], 0);
+	series_fold_row(s, 0, v, 1);
+	assert_int_equal(v[0], 118);
+	series_free(s);
+	/* without time everything is in the first column */
+	s = series_new("history", "Over time", series_columns, 2, 1);
+	assert_int_equal(series_add_row(s, "faults"), 0);
+	assert_int_equal(series_mark(s, 0, 7, 3), 0);
+	series_fold_row(s, 0, v, 4);
+	assert_int_equal(v[0], 3);
+	assert_int_equal(v[3], 0);
+	series_free(s);
+}
+
 static void series_draw_their_peak(void **state)
 {
 	struct doc d = { .schema = "s/1" };
@@ -353,6 +387,7 @@ int main(void)
 		cmocka_unit_test(nested_trees_have_two_levels),
 		cmocka_unit_test(rows_can_be_made_on_demand),
 		cmocka_unit_test(series_fold_to_the_highest_in_each_stretch),
+		cmocka_unit_test(events_are_counted_in_each_column),
 		cmocka_unit_test(series_draw_their_peak),
 		cmocka_unit_test(sentences_are_broken_never_cut),
 		cmocka_unit_test(colour_only_when_asked),

@@ -188,6 +188,52 @@ static void the_end_of_tracking_has_one_sentence(void **state)
 		   "its filter does not simply allow mprotect and madvise");
 }
 
+static void expect_kernel(struct heap *h, enum lost_kernel what, uint64_t nr, const char *code,
+			  const char *text)
+{
+	struct str s = STR_INIT;
+
+	assert_int_equal(lost_kernel(h, what), nr);
+	assert_string_equal(lost_kernel_code(what), code);
+	lost_kernel_text(h, what, &s);
+	assert_string_equal(str_text(&s), text);
+	str_fini(&s);
+}
+
+static void kernel_events_that_are_missing_are_counted(void **state)
+{
+	struct heap_kernel_kind kinds[] = { { .kind = 6, .lost = 2, .dropped = 1 },
+					    { .kind = 7, .lost = 1000 } };
+	char why[] = "no rights";
+	struct heap h = { .kernel_kinds = kinds,
+			  .nr_kernel_kinds = 2,
+			  .kernel = { .unseen_classes = 1ull << 40 | 3,
+				      .unseen = why,
+				      .rows_lost = 1,
+				      .bins_lost = 30 } };
+
+	(void)state;
+	expect_kernel(&h, LOST_KERNEL_UNSEEN, 3, "kernel_events_not_seen",
+		      "kernel events that were not seen, or in part: mmap, brk, others (no "
+		      "rights)");
+	expect_kernel(&h, LOST_KERNEL_RING, 1002, "kernel_events_lost",
+		      "1,002 kernel events were lost: pmm did not read the ring in time, and it "
+		      "was full");
+	expect_kernel(&h, LOST_KERNEL_TABLE, 1, "kernel_events_dropped",
+		      "1 kernel event was lost: a table was full, or a program interrupted itself");
+	expect_kernel(&h, LOST_KERNEL_ROWS, 1, "kernel_rows_full",
+		      "1 kernel event is in no table by line or stack: they are full");
+	expect_kernel(&h, LOST_KERNEL_BINS, 30, "kernel_bins_full",
+		      "30 kernel events are not on the time line, which is full");
+	h.kernel.unseen_classes = 1ull << 40;
+	why[0] = '\0';
+	expect_kernel(&h, LOST_KERNEL_UNSEEN, 1, "kernel_events_not_seen",
+		      "kernel events that were not seen, or in part: others");
+	h = (struct heap){ 0 };
+	for (enum lost_kernel i = 0; i < LOST_KERNEL_NR; i++)
+		assert_int_equal(lost_kernel(&h, i), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +243,7 @@ int main(void)
 		cmocka_unit_test(drops_agree_with_their_number),
 		cmocka_unit_test(drops_have_codes),
 		cmocka_unit_test(the_end_of_tracking_has_one_sentence),
+		cmocka_unit_test(kernel_events_that_are_missing_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

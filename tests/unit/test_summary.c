@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "include/pmm/ledger.h"
+#include "bpf/trace_abi.h"
 #include "src/cmd/emit.h"
 #include "src/session/summary.h"
 
@@ -269,6 +270,56 @@ static void what_was_not_seen(void **state)
 	heap_free(h);
 }
 
+#define ENDED                                                                                      \
+	"pmm: '/bin/demo arg' exited with status 0 after 0 s\n"                                    \
+	"pmm: it never called malloc or a similar function\n"
+
+/* Three lines at most, of what there is; losses also with --quiet. */
+static void what_the_kernel_did(void **state)
+{
+	struct heap_kernel_kind kinds[] = {
+		{ .kind = TRACE_FAULT, .events = 12345 },	 { .kind = TRACE_FAULT_MAJOR },
+		{ .kind = TRACE_SWAP_IN, .events = 1 },		 { .kind = TRACE_RECLAIM },
+		{ .kind = TRACE_RECLAIM_MEMCG, .events = 12 },	 { .kind = TRACE_COMPACTION },
+		{ .kind = TRACE_OOM },
+	};
+	struct heap_kernel_row row = { .kind = TRACE_RECLAIM_MEMCG,
+				       .events = 12,
+				       .records = 12,
+				       .ns = 1500000000 };
+	struct heap *h = empty();
+
+	(void)state;
+	h->kernel.traced = true;
+	says((struct summary){ .heap = h }, false, ENDED);
+	h->kernel_kinds = kinds;
+	h->nr_kernel_kinds = NR(kinds);
+	h->kernel_rows = &row;
+	h->nr_kernel_rows = 1;
+	says((struct summary){ .heap = h }, false,
+	     ENDED "pmm: page faults  12,345, 1 swap-in\n"
+		   "pmm: kernel       1.50 s lost in reclaim, 12 waits\n");
+	kinds[0].events = 0;
+	kinds[1].events = 7;
+	kinds[2].events = 2;
+	kinds[6].events = 3;
+	kinds[1].lost = 4;
+	h->kernel.rows_lost = 1;
+	says((struct summary){ .heap = h }, false,
+	     ENDED "pmm: page faults  7 major, 2 swap-ins\n"
+		   "pmm: kernel       1.50 s lost in reclaim, 12 waits, 3 OOM kills\n"
+		   "pmm: WARNING: 4 kernel events were lost: pmm did not read the ring in time, "
+		   "and it was full; 1 kernel event is in no table by line or stack: they are "
+		   "full\n");
+	says((struct summary){ .heap = h }, true,
+	     "pmm: WARNING: 4 kernel events were lost: pmm did not read the ring in time, and it "
+	     "was full; 1 kernel event is in no table by line or stack: they are full\n");
+	h->kernel_kinds = NULL;
+	h->kernel_rows = NULL;
+	h->nr_kernel_kinds = h->nr_kernel_rows = 0;
+	heap_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +328,7 @@ int main(void)
 		cmocka_unit_test(resident_memory_is_explained),
 		cmocka_unit_test(processes_that_go_on),
 		cmocka_unit_test(what_was_not_seen),
+		cmocka_unit_test(what_the_kernel_did),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

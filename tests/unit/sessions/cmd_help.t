@@ -524,7 +524,7 @@ $ pmm help --completion zsh | head -80
   		;;
   	report)
   		_arguments -s -S \
-  		'--json[write JSON (schema pmm-report/1.1)]' \
+  		'--json[write JSON (schema pmm-report/1.2)]' \
   		'--sort=[what makes a site large (default live; peak when little of it is left)]:choice:(live peak allocated calls temporary)' \
   		'--top=[rows shown of each list (default 10, as JSON all; 0 = all)]:N:' \
   		'--top-down[call tree from the outermost function inward, instead of stacks]' \
