@@ -22,7 +22,11 @@ static const char recipe[] =
 	"site - allocs=2 size=9\n"
 	"site main>map kind=mmap allocs=2 frees=1 size=4096\n"
 	"point 1s live=10 blocks=1 allocs=1\npoint 2s live=10 blocks=1 allocs=1\n"
-	"site-point 1s main>draw live=10 blocks=1\n";
+	"site-point 1s main>draw live=10 blocks=1\n"
+	"kernel complete=3 stacks=4\n"
+	"event fault main>draw of=block site=main>draw\nevent fault main of=mapping site=main>map\n"
+	"event major - area=stack\nevent mmap main>map\nevent memcg_reclaim main\nevent 99 -\n"
+	"kernel-kind fault lost=1\nkernel-bin 1s fault\nkernel-bin 2s 99\n";
 
 static void scramble(struct heap *h, struct input *in)
 {
@@ -41,6 +45,15 @@ static void scramble(struct heap *h, struct input *in)
 		take(in, &h->points[i], sizeof(h->points[i]));
 	take(in, &h->end_status, sizeof(h->end_status));
 	take(in, &h->off_reason, sizeof(h->off_reason));
+	TAKE(in, h->kernel.sample, h->kernel.bins_lost);
+	for (uint32_t i = 0; i < h->nr_kernel_kinds; i++)
+		TAKE(in, h->kernel_kinds[i].events, h->kernel_kinds[i].dropped);
+	for (uint32_t i = 0; i < h->nr_kernel_rows; i++) {
+		take(in, &h->kernel_rows[i].detail, sizeof(h->kernel_rows[i].detail));
+		TAKE(in, h->kernel_rows[i].events, h->kernel_rows[i].last_ns);
+	}
+	for (uint32_t i = 0; i < h->nr_kernel_bins; i++)
+		TAKE(in, h->kernel_bins[i].events, h->kernel_bins[i].ns);
 }
 
 static struct report_options wish(unsigned bits)
