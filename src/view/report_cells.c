@@ -119,6 +119,8 @@ void report_set_label(struct table *t, unsigned label, const struct frame_name *
 		table_setf(t, label + 1, "%s:%u", report_basename(f->file), f->line);
 	else if (f->file)
 		table_set_text(t, label + 1, report_basename(f->file));
+	else if (f->function && f->module && f->module[0] == '[')
+		table_set_text(t, label + 1, f->module); /* "[vdso]" has its brackets */
 	else if (f->function && f->module)
 		table_setf(t, label + 1, "[%s]", report_basename(f->module));
 }

@@ -256,13 +256,17 @@ static void series_fold_to_the_highest_in_each_stretch(void **state)
 	series_free(s);
 }
 
-/* Times of the points are 0, 10 and 20; see three_points(). */
+/* Of a series that does not begin at 0. */
 static void events_are_counted_in_each_column(void **state)
 {
 	struct series *s = three_points();
-	uint64_t first = series_get(s, 0, 0), last = series_get(s, 2, 0), v[4];
+	uint64_t first, last, v[4];
 
 	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		series_set(s, i, 0, series_get(s, i, 0) + 7000000000);
+	first = series_get(s, 0, 0);
+	last = series_get(s, 2, 0);
 	assert_int_equal(series_add_row(s, "faults"), 0);
 	assert_int_equal(series_add_row(s, "none"), 1);
 	assert_int_equal(series_mark(s, 0, first, 1), 0);
@@ -270,15 +274,16 @@ static void events_are_counted_in_each_column(void **state)
 	assert_int_equal(series_mark(s, 0, first + (last - first) / 4 - 1, 100), 0);
 	assert_int_equal(series_mark(s, 0, last, 5), 0);
 	assert_int_equal(series_mark(s, 0, UINT64_MAX, 2), 0);
+	assert_int_equal(series_mark(s, 0, 0, 1000), 0);
 	series_fold_row(s, 0, v, 4);
-	assert_int_equal(v[0], 101);
+	assert_int_equal(v[0], 1101);
 	assert_int_equal(v[1], 10);
 	assert_int_equal(v[2], 0);
 	assert_int_equal(v[3], 7);
 	series_fold_row(s, 1, v, 4);
 	assert_int_equal(v[0] + v[1] + v[2] + v[3], 0);
 	series_fold_row(s, 0, v, 1);
-	assert_int_equal(v[0], 118);
+	assert_int_equal(v[0], 1118);
 	series_free(s);
 	/* without time everything is in the first column */
 	s = series_new("history", "Over time", series_columns, 2, 1);

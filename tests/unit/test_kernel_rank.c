@@ -111,6 +111,14 @@ static void calls_are_grouped_by_line_and_kind(void **state)
 		     "munmap:a=1,40B,0ns/1@2 mmap:a=6,16B,0ns/2@5 of 4");
 }
 
+static void a_line_shows_its_heaviest_stack(void **state)
+{
+	(void)state;
+	expect_lines("kernel\nevent mmap x>a events=2\nevent mmap y>a events=4\n"
+		     "event mmap z>a events=3\n",
+		     KERNEL_PART_CALLS, 0, "mmap:a=9,0B,0ns/3@4 of 1");
+}
+
 static void waits_are_ranked_by_time(void **state)
 {
 	(void)state;
@@ -284,6 +292,7 @@ int main(void)
 		cmocka_unit_test(kinds_have_all_their_events),
 		cmocka_unit_test(no_kind_has_fewer_events_than_its_rows),
 		cmocka_unit_test(calls_are_grouped_by_line_and_kind),
+		cmocka_unit_test(a_line_shows_its_heaviest_stack),
 		cmocka_unit_test(waits_are_ranked_by_time),
 		cmocka_unit_test(each_kind_is_in_one_part),
 		cmocka_unit_test(the_rest_is_by_kind_and_detail),

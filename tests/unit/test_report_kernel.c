@@ -297,6 +297,38 @@ static void faults_have_who_touches(void **state)
 		    "  1 more stack (--top 0 shows all)\n");
 }
 
+static void those_that_touch_are_cut_after_three(void **state)
+{
+	static const char recipe[] =
+		"site main>fill size=100\nkernel\n"
+		"event fault a of=block site=main>fill events=5\n"
+		"event fault - of=block site=main>fill events=4\n"
+		"event fault b of=block site=main>fill events=3\n"
+		"event fault c of=block site=main>fill events=2\n"
+		"event fault d of=block site=main>fill events=1\n"
+		"event fault e area=stack events=6\nevent fault - area=stack\n";
+
+	(void)state;
+	expect_wide(recipe, (struct report_options){ .top = 10 }, 200,
+		    "Page faults by the line that",
+		    "Page faults by the line that allocated the memory\n"
+		    "  faults  share  first   touched  allocated by\n"
+		    "      15  68.2%     15  60.0 KiB  fill  fill.c:7\n"
+		    "       5             5  20.0 KiB    touched by a  a.c:7\n"
+		    "       3             3  12.0 KiB    touched by b  b.c:7\n"
+		    "       2             2  8.00 KiB    touched by c  c.c:7\n"
+		    "       5             5  20.0 KiB    touched by others\n"
+		    "       7  31.8%      7  28.0 KiB  in no block: stack\n"
+		    "       6             6  24.0 KiB    touched by e  e.c:7\n"
+		    "       1             1  4.00 KiB    touched by others\n"
+		    "      22   100%     22  88.0 KiB  total\n"
+		    "  first: there was no page yet, nor one in swap; touched: at least that, a page "
+		    "of 4.00 KiB each\n");
+	expect_json(recipe, (struct report_options){ 0 },
+		    "{\"faults\": 4, \"records\": 4, \"first_touches\": 4, \"touched_bytes\": "
+		    "16384, \"major\": 0, \"swap_ins\": 0}, {\"faults\": 3, ");
+}
+
 /* With `major` and `swap` alone. */
 static void major_faults_need_no_others(void **state)
 {
@@ -445,6 +477,7 @@ int main(void)
 		cmocka_unit_test(faults_have_whose_memory_it_is),
 		cmocka_unit_test(faults_are_lists_for_programs),
 		cmocka_unit_test(faults_have_who_touches),
+		cmocka_unit_test(those_that_touch_are_cut_after_three),
 		cmocka_unit_test(major_faults_need_no_others),
 		cmocka_unit_test(calls_are_listed_by_line),
 		cmocka_unit_test(waits_have_their_share_of_the_run),

@@ -278,9 +278,12 @@ static void what_was_not_seen(void **state)
 static void what_the_kernel_did(void **state)
 {
 	struct heap_kernel_kind kinds[] = {
-		{ .kind = TRACE_FAULT, .events = 12345 },	 { .kind = TRACE_FAULT_MAJOR },
-		{ .kind = TRACE_SWAP_IN, .events = 1 },		 { .kind = TRACE_RECLAIM },
-		{ .kind = TRACE_RECLAIM_MEMCG, .events = 12 },	 { .kind = TRACE_COMPACTION },
+		{ .kind = TRACE_FAULT, .events = 12345 },
+		{ .kind = TRACE_FAULT_MAJOR },
+		{ .kind = TRACE_SWAP_IN, .events = 1 },
+		{ .kind = TRACE_RECLAIM, .events = 3 },
+		{ .kind = TRACE_RECLAIM_MEMCG, .events = 12 },
+		{ .kind = TRACE_COMPACTION },
 		{ .kind = TRACE_OOM },
 	};
 	struct heap_kernel_row row = { .kind = TRACE_RECLAIM_MEMCG,
@@ -298,7 +301,7 @@ static void what_the_kernel_did(void **state)
 	h->nr_kernel_rows = 1;
 	says((struct summary){ .heap = h }, false,
 	     ENDED "pmm: page faults  12,345, 1 swap-in\n"
-		   "pmm: kernel       1.50 s lost in reclaim, 12 waits\n");
+		   "pmm: kernel       1.50 s lost in reclaim, 15 waits\n");
 	kinds[0].events = 0;
 	kinds[1].events = 7;
 	kinds[2].events = 2;
@@ -307,7 +310,7 @@ static void what_the_kernel_did(void **state)
 	h->kernel.rows_lost = 1;
 	says((struct summary){ .heap = h }, false,
 	     ENDED "pmm: page faults  7 major, 2 swap-ins\n"
-		   "pmm: kernel       1.50 s lost in reclaim, 12 waits, 3 OOM kills\n"
+		   "pmm: kernel       1.50 s lost in reclaim, 15 waits, 3 OOM kills\n"
 		   "pmm: WARNING: 4 kernel events were lost: pmm did not read the ring in time, "
 		   "and it was full; 1 kernel event is in no table by line or stack: they are "
 		   "full\n");

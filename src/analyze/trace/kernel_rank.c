@@ -147,7 +147,7 @@ static int add_line(struct work *w, const struct stack_sum *s, struct names *n)
 	l = &w->lines.v[number];
 	l->nr_stacks++;
 	sum_rows(&l->sum, &s->sum);
-	if (s->sum.events > w->most.v[number] || l->nr_stacks == 1) {
+	if (s->sum.events > w->most.v[number]) {
 		w->most.v[number] = s->sum.events;
 		l->node = s->node;
 	}

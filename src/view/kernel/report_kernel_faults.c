@@ -77,6 +77,15 @@ static const char *const of_name[HEAP_KERNEL_NR_OF] = {
 	[HEAP_KERNEL_OF_UNKNOWN] = "unknown",
 };
 
+static void sum_faults(struct kernel_faults *to, const struct kernel_faults *f)
+{
+	to->faults += f->faults;
+	to->records += f->records;
+	to->present += f->present;
+	to->major += f->major;
+	to->swap_ins += f->swap_ins;
+}
+
 /* "touched by fill" and its line. */
 static void add_toucher(struct table *t, const struct kernel_toucher *x,
 			const struct kernel_faults *total, bool shown)
@@ -93,11 +102,33 @@ static void add_toucher(struct table *t, const struct kernel_toucher *x,
 	str_fini(&s);
 }
 
+/* In text those with names, and the others in one row; nothing if none has one. */
+static void add_touchers(struct table *t, const struct kernel_fault_lines *all,
+			 const struct kernel_fault_line *l)
+{
+	struct kernel_faults others = { 0 };
+	uint32_t shown = 0;
+
+	for (uint32_t i = 0; i < l->nr_touchers; i++) {
+		const struct kernel_toucher *x = &all->touchers.v[l->first_toucher + i];
+		bool show = x->frame && shown < TOUCHERS_SHOWN;
+
+		add_toucher(t, x, &all->total, show);
+		shown += show;
+		if (!show)
+			sum_faults(&others, &x->faults);
+	}
+	if (!shown || shown == l->nr_touchers)
+		return;
+	table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
+	set_faults(t, &others, &all->total, false);
+	table_set_const(t, FAULT_LABEL, "touched by others");
+}
+
 static void add_line(struct table *t, const struct report *r, const struct kernel_fault_line *l)
 {
 	const struct kernel_fault_lines *all = &r->fault_lines;
 	bool mapping = l->of == HEAP_KERNEL_OF_MAPPING;
-	uint32_t known = 0;
 	struct str s = STR_INIT;
 
 	table_row(t, 0, ROW_STRONG, ROW_BOTH);
@@ -117,12 +148,7 @@ static void add_line(struct table *t, const struct report *r, const struct kerne
 	}
 	table_set_text(t, FAULT_LABEL, table_text(t, &s));
 	str_fini(&s);
-	for (uint32_t i = 0; i < l->nr_touchers; i++) {
-		const struct kernel_toucher *x = &all->touchers.v[l->first_toucher + i];
-
-		known += x->frame != NULL;
-		add_toucher(t, x, &all->total, x->frame && known <= TOUCHERS_SHOWN);
-	}
+	add_touchers(t, all, l);
 }
 
 /* What the rows that are not listed add up to. */
@@ -132,15 +158,8 @@ static void add_rest(struct table *t, const struct report *r)
 	uint64_t nr = r->left_out[REPORT_KERNEL_FAULT_SITES];
 	struct kernel_faults sum = { 0 };
 
-	for (size_t i = all->nr_sites - nr; i < all->nr_sites; i++) {
-		const struct kernel_faults *f = &all->lines.v[i].faults;
-
-		sum.faults += f->faults;
-		sum.records += f->records;
-		sum.present += f->present;
-		sum.major += f->major;
-		sum.swap_ins += f->swap_ins;
-	}
+	for (size_t i = all->nr_sites - nr; i < all->nr_sites; i++)
+		sum_faults(&sum, &all->lines.v[i].faults);
 	table_row(t, 0, ROW_PLAIN, ROW_TEXT_ONLY);
 	set_faults(t, &sum, &all->total, true);
 	table_setf(t, FAULT_LABEL, "(%s, --top 0 shows all)", fmt_many(nr, "more line").s);
