@@ -39,6 +39,7 @@ struct cgroup {
 
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
 } KERNEL_TYPE;
 
 struct css_set {

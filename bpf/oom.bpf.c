@@ -55,13 +55,15 @@ static __always_inline u64 pages_of(struct mm_struct *mm, int kind)
 }
 
 /* The victim counts as wanted, as well as the process that ran into the limit. */
-static __always_inline bool wanted(struct trace_task *t, u32 victim, u64 memcg)
+static __always_inline bool wanted(struct trace_task *t, struct task_struct *task, u32 victim)
 {
+	u64 memcg;
+
 	if (trace_wanted(t))
 		return true;
 	if (config.filters & (TRACE_ONLY_UID | TRACE_ONLY_COMM) || t->tgid == config.self)
 		return false;
-	if (config.filters & TRACE_ONLY_MEMCG && memcg != config.memcg)
+	if (config.filters & TRACE_ONLY_MEMCG && (!task || !trace_in_memcg(task, &memcg)))
 		return false;
 	return config.filters & TRACE_ONLY_TARGETS ? !!bpf_map_lookup_elem(&targets, &victim)
 						   : true;
@@ -118,7 +120,7 @@ int oom_victim(struct bpf_raw_tracepoint_args *ctx)
 			  : (u32)ctx->args[0];
 	struct trace_task t;
 
-	if (!wanted(&t, victim, memcg))
+	if (!wanted(&t, task, victim))
 		return 0;
 	if (mm)
 		send_sizes(&t, victim, mm);

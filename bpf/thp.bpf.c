@@ -105,10 +105,8 @@ static __always_inline bool wanted_owner(struct trace_task *t, struct task_struc
 		return false;
 	if (config.filters & TRACE_ONLY_TARGETS && !bpf_map_lookup_elem(&targets, &tgid))
 		return false;
-	if (config.filters & TRACE_ONLY_MEMCG) {
-		t->memcg = trace_memcg_of(owner);
-		return t->memcg == config.memcg;
-	}
+	if (config.filters & TRACE_ONLY_MEMCG)
+		return trace_in_memcg(owner, &t->memcg);
 	return config.filters & TRACE_ONLY_TARGETS;
 }
 

@@ -117,11 +117,8 @@ static __always_inline bool trace_recorded(u32 kind)
 	return config.kinds[kind / 64] >> kind % 64 & 1;
 }
 
-/*
- * The memory control group's id, in either version of the hierarchy; bpf_get_current_cgroup_id()
- * knows the second one only.
- */
-static __always_inline u64 trace_memcg_of(struct task_struct *task)
+/* A task's state in its memory control group, in either version of the hierarchy; NULL: none. */
+static __always_inline struct cgroup_subsys_state *trace_memcg_state(struct task_struct *task)
 {
 	u32 index = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
 	struct css_set *set = BPF_CORE_READ(task, cgroups);
@@ -129,7 +126,48 @@ static __always_inline u64 trace_memcg_of(struct task_struct *task)
 	struct cgroup_subsys_state *css = NULL;
 
 	bpf_probe_read_kernel(&css, sizeof(css), list + index);
+	return css;
+}
+
+/* The memory control group's id; bpf_get_current_cgroup_id() knows the second version only. */
+static __always_inline u64 trace_memcg_of(struct task_struct *task)
+{
+	struct cgroup_subsys_state *css = trace_memcg_state(task);
+
 	return css ? BPF_CORE_READ(css, cgroup, kn, id) : 0;
+}
+
+/* So many groups above its own are looked at. */
+#define TRACE_MAX_ABOVE	32
+
+/*
+ * Is one of the groups above the one that is wanted? The address of a struct cgroup_subsys_state.
+ * A global function, as trace_ns_number().
+ */
+__attribute__((noinline)) int trace_memcg_below(u64 address)
+{
+	struct cgroup_subsys_state *css = (void *)address;
+
+	for (int i = 0; i < TRACE_MAX_ABOVE; i++) {
+		css = BPF_CORE_READ(css, parent);
+		if (!css)
+			break;
+		if (BPF_CORE_READ(css, cgroup, kn, id) == config.memcg)
+			return 1;
+	}
+	return 0;
+}
+
+/* Is a task in the group that is wanted, or below it? Its own group's id into *id. */
+static __always_inline bool trace_in_memcg(struct task_struct *task, u64 *id)
+{
+	struct cgroup_subsys_state *css = trace_memcg_state(task);
+
+	if (!css)
+		return false;
+	*id = BPF_CORE_READ(css, cgroup, kn, id);
+	return *id == config.memcg ||
+	       (config.filters & TRACE_MEMCG_BELOW && trace_memcg_below((u64)css));
 }
 
 /* So many pid namespaces below its own pmm finds the numbers of. */
@@ -185,12 +223,8 @@ static __always_inline bool trace_pids(u32 *tgid, u32 *tid)
 	return *tgid;
 }
 
-static __always_inline bool trace_same_comm(void)
+static __always_inline bool trace_is_named(const char *comm)
 {
-	char comm[TRACE_COMM_BYTES];
-
-	if (bpf_get_current_comm(comm, sizeof(comm)))
-		return false;
 	for (int i = 0; i < TRACE_COMM_BYTES; i++) {
 		if (comm[i] != config.comm[i])
 			return false;
@@ -198,6 +232,18 @@ static __always_inline bool trace_same_comm(void)
 			break;
 	}
 	return true;
+}
+
+/* Does the thread have the name that is wanted, or its process? */
+static __always_inline bool trace_same_comm(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	char comm[TRACE_COMM_BYTES];
+
+	if (!bpf_get_current_comm(comm, sizeof(comm)) && trace_is_named(comm))
+		return true;
+	BPF_CORE_READ_STR_INTO(&comm, task, group_leader, comm);
+	return trace_is_named(comm);
 }
 
 /* Is the current task's process among those to trace, whatever the filters say of it now? */
@@ -216,11 +262,8 @@ static __always_inline bool trace_passes(struct trace_task *t)
 		return false;
 	if (config.filters & TRACE_ONLY_COMM && !trace_same_comm())
 		return false;
-	if (config.filters & TRACE_ONLY_MEMCG) {
-		t->memcg = trace_memcg_of((void *)bpf_get_current_task());
-		return t->memcg == config.memcg;
-	}
-	return true;
+	return !(config.filters & TRACE_ONLY_MEMCG) ||
+	       trace_in_memcg((void *)bpf_get_current_task(), &t->memcg);
 }
 
 /* Do the filters want what the current task does? */

@@ -158,6 +158,7 @@ enum trace_filters {
 	TRACE_ONLY_MEMCG = 4,
 	TRACE_ONLY_UID = 8,
 	TRACE_ONLY_COMM = 16,
+	TRACE_MEMCG_BELOW = 32,	/* and those of groups below it */
 };
 
 struct trace_config {

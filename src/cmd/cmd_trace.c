@@ -24,6 +24,7 @@ static uint64_t duration_ns, interval_ns, min_latency_ns, min_size_bytes, top = 
 						stack_bytes = KERNEL_STACK_BYTES, sample,
 						objects = KERNEL_KMEM_OBJECTS, older_ns;
 static uint64_t ring_bytes, frames = 12;
+static bool tree, no_follow, by_clock;
 static bool list, everything, as_json, quiet, summary_only, timed;
 static const char *comm, *cgroup, *user, *counters;
 
@@ -34,11 +35,15 @@ static const char *const sorts[] = { "count", "bytes", "time", NULL };
 static const struct opt trace_opts[] = {
 	{ "pid", 'p', OPT_LIST, "PID", "trace this process and its children; may be given again",
 	  &pids },
+	{ "tree", 0, OPT_FLAG, NULL,
+	  "with --pid: also the children that it has already, and theirs", &tree },
+	{ "no-follow", 0, OPT_FLAG, NULL, "do not trace children that are started from now on",
+	  &no_follow },
 	{ "all", 'a', OPT_FLAG, NULL, "trace all processes", &everything },
 	{ "command", 0, OPT_STRING, "NAME", "only processes of that command name", &comm },
 	{ "cgroup", 0, OPT_FILE, "PATH",
-	  "only processes of that memory control group, not of groups below it: its directory, "
-	  "or its path in the hierarchy",
+	  "only processes of that memory control group and of groups below it: its directory, or "
+	  "its path in the hierarchy",
 	  &cgroup },
 	{ "user", 'u', OPT_STRING, "NAME|UID", "only processes of that user", &user },
 	{ "duration", 'd', OPT_DURATION, "TIME", "end after TIME (seconds, or 10ms, 5m, 2h, 1d)",
@@ -47,6 +52,8 @@ static const struct opt trace_opts[] = {
 	  &interval_ns, .min = 10000000 },
 	{ "summary", 's', OPT_FLAG, NULL, "print the summary only, no line for each event",
 	  &summary_only },
+	{ "clock", 0, OPT_FLAG, NULL,
+	  "print the time of day, not seconds since the start of the trace", &by_clock },
 	{ "min-latency", 0, OPT_DURATION, "TIME",
 	  "leave out what takes less than TIME: it is counted, without line, time and stack",
 	  &min_latency_ns },
@@ -204,19 +211,30 @@ static int read_filters(struct command *c, struct err *e)
 	return rc;
 }
 
+static const char *say_children(const struct command *c)
+{
+	bool one = c->o.command || c->o.kernel.nr_pids == 1;
+
+	if (no_follow)
+		return tree ? " and the children so far" : " without children";
+	return one ? " and its children" : " and their children";
+}
+
 /* In words, what is traced: shown with the result. */
 static void say_scope(struct command *c)
 {
 	struct str s = STR_INIT;
 
 	if (c->o.command)
-		str_addf(&s, "'%s' and its children", c->o.command[0]);
+		str_addf(&s, "'%s'", c->o.command[0]);
 	else if (c->o.kernel.nr_pids == 1)
-		str_addf(&s, "process %d and its children", (int)c->pid[0]);
+		str_addf(&s, "process %d", (int)c->pid[0]);
 	else if (pids.nr)
-		str_addf(&s, "%zu processes and their children", c->o.kernel.nr_pids);
+		str_addf(&s, "%zu processes", c->o.kernel.nr_pids);
 	else
 		str_add(&s, everything || !cgroup ? "all processes" : "processes");
+	if (c->o.command || pids.nr)
+		str_add(&s, say_children(c));
 	if (cgroup)
 		str_addf(&s, " of control group '%s'", cgroup);
 	if (user)
@@ -238,6 +256,11 @@ static int set_scope(struct command *c, struct err *e)
 	if (!ways && !cgroup && !user && !comm)
 		return cmd_refuse(e, "nothing to trace",
 				  "give '-- COMMAND', '--pid PID', '--all', or '--cgroup PATH'");
+	if (tree && !pids.nr)
+		return cmd_refuse(e, "'--tree' is about the children of '--pid PID'", NULL);
+	if (no_follow && !pids.nr && !c->o.command)
+		return cmd_refuse(e, "'--no-follow' is about the children of a process or command",
+				  "give '--pid PID' or '-- COMMAND'");
 	if (ring_bytes & (ring_bytes - 1))
 		return cmd_refuse(e, "the size of '--buffer' must be a power of two", NULL);
 	if (folded && (as_json || !stack_bytes))
@@ -247,7 +270,9 @@ static int set_scope(struct command *c, struct err *e)
 		return cmd_refuse(e, "command names have 1 to 15 characters",
 				  "the kernel cuts longer ones: 'ps -o comm= -p PID' shows the name");
 	/* without one of the three it is all processes that the filters let through */
-	c->o.kernel.follow = c->o.command || pids.nr;
+	c->o.kernel.follow = (c->o.command || pids.nr) && !no_follow;
+	c->o.tree = tree;
+	c->o.kernel.memcg_below = true;
 	say_scope(c);
 	return 0;
 }
@@ -309,6 +334,8 @@ static int read_options(struct command *c, int argc, char **argv, struct err *e)
 	c->o.duration_ns = timed ? duration_ns : 0;
 	c->o.interval_ns = interval_ns;
 	c->o.lines = !summary_only && !folded;
+	c->o.clock = by_clock;
+	c->o.quiet = quiet;
 	c->o.folded = folded;
 	c->o.sort = sort;
 	c->o.map_events = true;

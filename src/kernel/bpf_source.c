@@ -64,7 +64,7 @@ static void config_make(struct trace_config *c, const struct kernel_options *o)
 	if (o->follow)
 		c->filters |= TRACE_FOLLOW;
 	if (o->memcg)
-		c->filters |= TRACE_ONLY_MEMCG;
+		c->filters |= TRACE_ONLY_MEMCG | (o->memcg_below ? TRACE_MEMCG_BELOW : 0);
 	if (o->by_uid)
 		c->filters |= TRACE_ONLY_UID;
 	if (o->comm) {

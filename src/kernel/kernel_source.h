@@ -42,6 +42,7 @@ struct kernel_options {
 	bool follow;			/* and their children from now on */
 	bool by_targets;		/* only these and what kernel_source_target() adds */
 	uint64_t memcg;			/* inode of a memory control group's directory; 0: any */
+	bool memcg_below;		/* and groups below it */
 	bool by_uid;
 	uid_t uid;
 	const char *comm;		/* NULL: any */

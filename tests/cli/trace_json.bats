@@ -154,7 +154,7 @@ print(sum(m[i] for i in range(0, len(m), 4096)))"
 }
 
 @test "samples of counters" {
-	valid 0 pmc --counters cpu_clock,page_faults -- python3 -c 'sum(range(3000000))'
+	valid 0 pmc --counters cpu_clock,page_faults -- /usr/bin/python3 -c 'sum(range(3000000))'
 	met cpu_clock page_faults
 	done_here
 }

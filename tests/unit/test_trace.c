@@ -166,7 +166,7 @@ static void line_is(struct trace_record r, const char *tail, const char *text, c
 	size_t n;
 	FILE *out = open_memstream(&words, &n);
 
-	trace_line(&e, &r, tail, 1000000, NULL, NULL, 0);
+	trace_line(&e, &r, tail, &(struct trace_clock){ .start_ns = 1000000 }, NULL, NULL, 0);
 	assert_int_equal(event_error(&e), 0);
 	line = squeezed(str_text(&e.text));
 	expected = squeezed(text);
@@ -195,6 +195,35 @@ static struct trace_record call(uint32_t kind, const uint64_t a[6])
 
 #define A(...) ((const uint64_t[6]){ __VA_ARGS__ })
 #define MIB (1ull << 20)
+
+/* Times of day: local in text, UTC in JSON, where they are known. */
+static void test_clock(void **state)
+{
+	struct trace_clock clock = { .start_ns = 1000, .to_realtime_ns = 1700000000000000000 };
+	struct trace_record r = { .time_ns = 2000003456000, .kind = TRACE_MUNMAP, .tgid = 7,
+				  .comm = "x" };
+	struct event e = { 0 };
+
+	(void)state;
+	setenv("TZ", "UTC0", 1);
+	trace_heading(&e, &clock);
+	trace_line(&e, &r, "", &clock, NULL, NULL, 0);
+	assert_string_equal(str_text(&e.text),
+			    "        TIME  COMMAND             PID  EVENT           DETAILS\n"
+			    " 2000.003455  x                     7  munmap          0 B at 0x0\n");
+	event_fini(&e);
+	e = (struct event){ 0 };
+	clock.show_realtime = true;
+	trace_heading(&e, &clock);
+	trace_line(&e, &r, "", &clock, NULL, NULL, 0);
+	assert_string_equal(str_text(&e.text),
+			    "           TIME  COMMAND             PID  EVENT           DETAILS\n"
+			    "22:46:40.003456  x                     7  munmap          0 B at 0x0\n");
+	for (size_t i = 0; i < e.fields.nr; i++)
+		if (e.fields.v[i].key && !strcmp(e.fields.v[i].key, "realtime_ns"))
+			assert_int_equal(e.fields.v[i].cell.u, 1700002000003456000);
+	event_fini(&e);
+}
 
 static void test_lines_of_calls(void **state)
 {
@@ -710,6 +739,7 @@ static void test_the_programs_signal_mask(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_clock),
 		cmocka_unit_test(test_lists_of_events),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_orders),

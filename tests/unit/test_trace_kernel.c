@@ -309,11 +309,12 @@ static void test_a_line(void **state)
 	struct event e = { 0 };
 
 	(void)state;
-	trace_line(&e, &r, "", 1000000, NULL, NULL, 0);
+	trace_line(&e, &r, "", &(struct trace_clock){ .start_ns = 1000000 }, NULL, NULL, 0);
 	has(str_text(&e.text), "kernel_alloc    4.00 KiB, pages, for 0x1111\n");
 	event_fini(&e);
 	memset(&e, 0, sizeof(e));
-	trace_line(&e, &r, "some_function+0x5", 1000000, NULL, NULL, 0);
+	trace_line(&e, &r, "some_function+0x5", &(struct trace_clock){ .start_ns = 1000000 }, NULL,
+		   NULL, 0);
 	has(str_text(&e.text), "4.00 KiB, pages, for some_function+0x5\n");
 	event_fini(&e);
 }

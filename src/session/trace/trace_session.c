@@ -9,12 +9,14 @@
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 
+#include "src/base/fmt.h"
 #include "src/base/nanotime.h"
 #include "src/document/event.h"
 #include "src/session/trace/trace_kernel_looks.h"
 #include "src/session/trace/trace_moments.h"
 #include "src/session/trace/trace_paths.h"
 #include "src/session/trace/trace_stacks.h"
+#include "src/session/trace/trace_targets.h"
 #include "src/track/gate.h"
 #include "src/view/trace/trace_folded.h"
 #include "src/view/trace/trace_line.h"
@@ -38,8 +40,8 @@ struct trace_session {
 	struct mounts mounts;
 	struct fault_names files;	/* for lines */
 	struct loop_source *tick, *child, *end, *interval, *second;
-	size_t nr_left;			/* of the given processes that have not ended */
-	uint64_t start_ns;
+	struct trace_targets targets;
+	struct trace_clock clock;
 	/* of the result that is being made: when its time began, and what was counted by then */
 	uint64_t since_ns;
 	struct trace_counts counted[TRACE_NR_KINDS];
@@ -83,16 +85,21 @@ static int say(struct trace_session *s, const struct trace_record *r, const void
 		completed.a[5] = free_bytes();
 	/* before it was let go it has waited for the programs in the kernel */
 	if (r->kind == TRACE_EXIT && (pid_t)r->tgid == s->command &&
-	    completed.a[4] > r->time_ns - s->start_ns)
-		completed.a[4] = r->time_ns - s->start_ns;
+	    completed.a[4] > r->time_ns - s->clock.start_ns)
+		completed.a[4] = r->time_ns - s->clock.start_ns;
 	if (r->kind == TRACE_KERNEL_ALLOC)
 		trace_kernel_caller(&s->ksyms, r, s->tail, sizeof(s->tail));
 	trace_line(&e, &completed,
 		   trace_paths_has(r) ? trace_paths_find(&s->files, s->source, r) : s->tail,
-		   s->start_ns, &s->stacks.table, s->stacks.names, stack);
+		   &s->clock, &s->stacks.table, s->stacks.names, stack);
 	rc = session_event(s->to, &e);
 	event_fini(&e);
 	return rc;
+}
+
+static uint64_t since_start(const struct trace_session *s, uint64_t time_ns)
+{
+	return time_ns > s->clock.start_ns ? time_ns - s->clock.start_ns : 0;
 }
 
 /* What the kernel does not say with it; read at once, while it is nearly so. */
@@ -102,7 +109,7 @@ static int say_context(struct trace_session *s, const struct trace_record *r)
 	struct machine now;
 	struct trace_oom c = {
 		.pid = r->a[0],
-		.since_start_ns = r->time_ns > s->start_ns ? r->time_ns - s->start_ns : 0,
+		.since_start_ns = since_start(s, r->time_ns),
 		.now = &now,
 		.before = s->moments.v,
 		.nr_before = s->moments.nr,
@@ -217,6 +224,7 @@ static int hand_over(struct trace_session *s)
 	struct trace_counts counts[TRACE_NR_KINDS];
 	struct trace_result result = {
 		.scope = s->o.scope ? s->o.scope : s->o.command[0],
+		.start_realtime_ns = s->since_ns + s->clock.to_realtime_ns,
 		.duration_ns = nanotime() - s->since_ns,
 		.classes = s->o.classes,
 		.stack_bytes = s->o.kernel.stack_bytes,
@@ -322,32 +330,6 @@ static void on_child(void *arg, pid_t pid, int status)
 	s->ending = true;
 }
 
-/* The last of the processes that were given ends the trace. */
-static void on_process(void *arg, pid_t pid, int status)
-{
-	struct trace_session *s = arg;
-
-	(void)pid;
-	(void)status;
-	s->ending |= !--s->nr_left;
-}
-
-static int watch_processes(struct trace_session *s, struct err *e)
-{
-	for (size_t i = 0; i < s->o.kernel.nr_pids; i++) {
-		pid_t pid = s->o.kernel.pids[i];
-		int rc = loop_add_child(s->o.loop, pid, on_process, s, NULL);
-
-		if (rc == -ESRCH)
-			return err_set(e, rc, "no process %d", (int)pid);
-		if (rc)
-			return err_set(e, rc, "process %d cannot be waited for: %s", (int)pid,
-				       strerror(-rc));
-		s->nr_left++;
-	}
-	return 0;
-}
-
 static int add_timers(struct trace_session *s)
 {
 	uint64_t now = nanotime();
@@ -381,10 +363,13 @@ static int open_source(struct trace_session *s, struct err *e)
 	if (s->o.command) {
 		k.pids = &s->gate.pid;
 		k.nr_pids = 1;
+	} else {
+		k.pids = s->targets.all.pids.v;
+		k.nr_pids = s->targets.all.pids.nr;
 	}
 	k.groups = event_classes_groups(s->o.classes);
 	event_classes_kinds(s->o.classes, k.kinds);
-	if (k.follow || s->o.command || s->with_stacks)
+	if (k.nr_pids || s->with_stacks)	/* it forgets those that end */
 		k.groups |= 1u << KERNEL_LIFE;
 	if (s->with_stacks)
 		want_life(k.kinds);
@@ -410,7 +395,7 @@ static void follow_mappings(struct trace_session *s)
 	if (s->o.command)
 		trace_stacks_follow(&s->stacks, &s->gate.pid, 1);
 	else
-		trace_stacks_follow(&s->stacks, s->o.kernel.pids, s->o.kernel.nr_pids);
+		trace_stacks_follow(&s->stacks, s->targets.all.pids.v, s->targets.all.pids.nr);
 }
 
 /*
@@ -439,14 +424,15 @@ static int warn_of_lacks(struct trace_session *s, struct err *e)
 		event_classes_names(&names, lack[i].classes);
 		if (!left)
 			err_set(e, -ENOTSUP, "%s cannot be seen: %s", str_text(&names), state->why);
-		else
+		else if (!s->o.quiet)
 			session_warn(s->to, "not seen: %s: %s%s%s", str_text(&names), state->why,
 				     *state->remedy ? "; " : "", state->remedy);
 		if (!left && *state->remedy)
 			err_hint(e, "%s", state->remedy);
 		str_fini(&names);
 	}
-	if (left && s->o.kernel.follow && groups[KERNEL_LIFE].status > KERNEL_GROUP_WORKS)
+	if (left && s->o.kernel.follow && !s->o.quiet &&
+	    groups[KERNEL_LIFE].status > KERNEL_GROUP_WORKS)
 		session_warn(s->to, "children may not be traced: %s", groups[KERNEL_LIFE].why);
 	return left ? 0 : -ENOTSUP;
 }
@@ -471,9 +457,13 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 	if (!rc && o->command)
 		rc = gate_fork(&s->gate, o->command, o->mask, e);
 	if (!rc)
-		rc = watch_processes(s, e);
+		rc = trace_targets_init(&s->targets, o->kernel.pids, o->kernel.nr_pids, o->tree, e);
+	if (!rc)
+		rc = trace_targets_watch(&s->targets, o->loop, &s->ending, e);
 	if (!rc)
 		rc = open_source(s, e);
+	if (!rc && trace_targets_complete(&s->targets, s->source))
+		rc = err_set(e, -ENOMEM, "processes cannot be listed");
 	if (!rc)
 		rc = warn_of_lacks(s, e);
 	if (rc) {
@@ -486,7 +476,9 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 		trace_kernel_start(&s->kernel, &o->kernel, to);
 	s->command = s->gate.pid;
 	be_prompt(s);			/* the command has been forked by now, and is as we were */
-	s->start_ns = s->since_ns = nanotime();
+	s->clock.start_ns = s->since_ns = nanotime();
+	s->clock.to_realtime_ns = nanotime_of(CLOCK_REALTIME) - nanotime();
+	s->clock.show_realtime = o->clock;
 	vmstat_read(&s->vmstat[0]);	/* no comparison then */
 	*out = s;
 	return 0;
@@ -497,7 +489,7 @@ static int say_heading(struct trace_session *s)
 	struct event e = { 0 };
 	int rc;
 
-	trace_heading(&e);
+	trace_heading(&e, &s->clock);
 	rc = session_event(s->to, &e);
 	event_fini(&e);
 	return rc;
@@ -523,6 +515,11 @@ int trace_session_run(struct trace_session *s, struct err *e)
 		rc = say_heading(s);
 	if (!rc && s->o.command)
 		rc = let_go(s, e);
+	else if (!rc && !s->o.quiet && !s->o.duration_ns)
+		session_note(s->to, "tracing %s until Ctrl-C", s->o.scope);
+	else if (!rc && !s->o.quiet)
+		session_note(s->to, "tracing %s for %s", s->o.scope,
+			     fmt_duration_given(s->o.duration_ns).s);
 	while (!rc && !s->ending) {
 		rc = loop_step(s->o.loop, -1);
 		rc = rc > 0 ? 0 : rc;
@@ -562,6 +559,7 @@ void trace_session_close(struct trace_session *s)
 	loop_del(s->o.loop, s->child);
 	kernel_source_close(s->source);
 	gate_close(&s->gate);
+	trace_targets_fini(&s->targets);
 	trace_totals_fini(&s->totals);
 	if (s->with_stacks)
 		trace_stacks_fini(&s->stacks);

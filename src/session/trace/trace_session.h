@@ -27,12 +27,15 @@ struct trace_options {
 	const struct kernel_source_ops *source;
 	uint32_t classes;		/* bit per enum event_class */
 	struct kernel_options kernel;	/* groups and kinds follow from the classes */
+	bool tree;			/* and all that descends from the given processes */
 	char **command;			/* program and arguments; NULL: none is started */
 	const sigset_t *mask;		/* that the program is to have; NULL: as it is */
 	const char *scope;		/* for people: what is traced; NULL: the command */
 	uint64_t duration_ns;		/* 0: until something else ends it */
 	uint64_t interval_ns;		/* a result that often as well; 0: at the end only */
 	bool lines;			/* an event for each record */
+	bool quiet;			/* no notes and warnings */
+	bool clock;			/* with the time of day in text */
 	uint64_t older_ns;		/* kernel objects that are older count apart; 0: not */
 	bool folded;			/* the result as lines of folded stacks */
 	enum trace_sort sort;

@@ -9,6 +9,7 @@
 #include "src/base/nanotime.h"
 #include "src/kernel/event_class.h"
 #include "src/kernel/fault_area.h"
+#include "src/proc/descendants.h"
 
 int trace_stacks_init(struct trace_stacks *s)
 {
@@ -21,12 +22,28 @@ int trace_stacks_init(struct trace_stacks *s)
 	return s->walker && s->names ? 0 : -ENOMEM;
 }
 
+#define READ_NS	200000000ull
+
+/* Of those that end soon after their first event nothing could be read any more. */
+static void read_all(struct trace_stacks *s)
+{
+	struct pid_list list = { 0 };
+	uint64_t until = nanotime() + READ_NS;
+
+	pid_list_all(&list);		/* what is missing is read when it is needed */
+	for (size_t i = list.pids.nr; i && nanotime() < until; i--)
+		images_process(&s->images, list.pids.v[i - 1], nanotime());
+	vec_fini(&list.pids);
+}
+
 void trace_stacks_follow(struct trace_stacks *s, const pid_t *pids, size_t nr)
 {
 	s->images.told = !map_events_open(&s->events, &s->no_events);
 	s->expected_only = nr;
 	for (size_t i = 0; i < nr; i++)
 		images_process(&s->images, pids[i], nanotime());	/* it says why not itself */
+	if (!nr)
+		read_all(s);
 }
 
 static int apply(struct trace_stacks *s, const struct map_event *e)

@@ -27,7 +27,8 @@ int trace_stacks_init(struct trace_stacks *s);
 
 /*
  * Have the kernel report mappings from now on: of these processes and of their children, whose
- * mappings so far are read; none: of all. Where the kernel cannot, s->no_events says why.
+ * mappings so far are read; none: of all, of which as many are read as a fifth of a second allows.
+ * Where the kernel cannot, s->no_events says why.
  */
 void trace_stacks_follow(struct trace_stacks *s, const pid_t *pids, size_t nr);
 

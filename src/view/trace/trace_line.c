@@ -4,11 +4,12 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "src/base/utf8.h"
 #include "src/view/trace/trace_stack.h"
 
-#define COLUMNS "%12s  %-15s %7s  %-15s %s\n"
+#define COLUMNS "%*s  %-15s %7s  %-15s %s\n"
 
 /* Groups of kinds in the order of enum trace_kind: up to `last`, described by `describe`. */
 static const struct {
@@ -38,9 +39,15 @@ const char *trace_errno(uint64_t result)
 	return name ? name : "unknown error";
 }
 
-void trace_heading(struct event *e)
+static int time_columns(const struct trace_clock *clock)
 {
-	str_addf(&e->text, COLUMNS, "TIME", "COMMAND", "PID", "EVENT", "DETAILS");
+	return clock->show_realtime ? 15 : 12;
+}
+
+void trace_heading(struct event *e, const struct trace_clock *clock)
+{
+	str_addf(&e->text, COLUMNS, time_columns(clock), "TIME", "COMMAND", "PID", "EVENT",
+		 "DETAILS");
 }
 
 static void describe(struct str *text, struct event *e, const struct trace_record *r,
@@ -55,21 +62,40 @@ static void describe(struct str *text, struct event *e, const struct trace_recor
 	}
 }
 
-void trace_line(struct event *e, const struct trace_record *r, const char *tail,
-		uint64_t start_ns, const struct stack_table *stacks, struct stack_names *names,
-		uint32_t number)
+/* Seconds since the start, or the local time of day. */
+static void format_time(char text[32], const struct trace_record *r,
+			const struct trace_clock *clock, uint64_t since)
 {
-	uint64_t since = r->time_ns > start_ns ? r->time_ns - start_ns : 0;
+	uint64_t now = r->time_ns + clock->to_realtime_ns;
+	unsigned micros = (clock->show_realtime ? now : since) / 1000 % 1000000;
+	time_t seconds = (time_t)(now / 1000000000);
+	struct tm tm;
+
+	if (clock->show_realtime && localtime_r(&seconds, &tm))
+		snprintf(text, 32, "%02d:%02d:%02d.%06u", tm.tm_hour, tm.tm_min, tm.tm_sec, micros);
+	else
+		snprintf(text, 32, "%llu.%06u", (unsigned long long)(since / 1000000000), micros);
+}
+
+void trace_line(struct event *e, const struct trace_record *r, const char *tail,
+		const struct trace_clock *clock, const struct stack_table *stacks,
+		struct stack_names *names, uint32_t number)
+{
+	static const struct trace_clock none;
+	uint64_t since;
 	char comm[TRACE_COMM_BYTES + 1], time[32], pid[16];
 	struct str text = STR_INIT, name = STR_INIT, clean = STR_INIT;
 
 	snprintf(comm, sizeof(comm), "%.*s", TRACE_COMM_BYTES, r->comm);
-	snprintf(time, sizeof(time), "%llu.%06llu", (unsigned long long)(since / 1000000000),
-		 (unsigned long long)(since / 1000 % 1000000));
+	clock = clock ? clock : &none;
+	since = r->time_ns > clock->start_ns ? r->time_ns - clock->start_ns : 0;
+	format_time(time, r, clock, since);
 	snprintf(pid, sizeof(pid), "%u", r->tgid);
 	event_text(e, "schema", TRACE_SCHEMA);
 	event_text(e, "event", trace_kinds[r->kind].name);
 	event_u64(e, "since_start_ns", UNIT_DURATION, since);
+	if (clock->to_realtime_ns)
+		event_u64(e, "realtime_ns", UNIT_TIME, r->time_ns + clock->to_realtime_ns);
 	event_u64(e, "pid", UNIT_NUMBER, r->tgid);
 	event_u64(e, "tid", UNIT_NUMBER, r->tid);
 	event_text(e, "command", comm);
@@ -83,8 +109,8 @@ void trace_line(struct event *e, const struct trace_record *r, const char *tail,
 		trace_stack_event(e, &text, stacks, names, number);
 	utf8_add_clean(&name, comm);
 	utf8_add_clean(&clean, str_text(&text));
-	str_addf(&e->text, COLUMNS, time, str_text(&name), pid, trace_kinds[r->kind].name,
-		 str_text(&clean));
+	str_addf(&e->text, COLUMNS, time_columns(clock), time, str_text(&name), pid,
+		 trace_kinds[r->kind].name, str_text(&clean));
 	e->failed |= str_error(&text) || str_error(&name) || str_error(&clean);
 	str_fini(&clean);
 	str_fini(&name);

@@ -53,13 +53,22 @@ void trace_describe_sample(struct str *text, struct event *e, const struct trace
 void trace_describe_segv(struct str *text, struct event *e, const struct trace_record *r,
 			 const char *tail);
 
-/* The line that names the columns of trace_line(). */
-void trace_heading(struct event *e);
+struct trace_clock {
+	uint64_t start_ns;		/* CLOCK_MONOTONIC as tracing began */
+	uint64_t to_realtime_ns;	/* added to CLOCK_MONOTONIC it is CLOCK_REALTIME */
+	bool show_realtime;		/* text has times of day, not seconds since the start */
+};
 
-/* `start_ns`: when tracing began. `number`: of the record's stack, 0 = it has none. */
+/* The line that names the columns of trace_line(). */
+void trace_heading(struct event *e, const struct trace_clock *clock);
+
+/*
+ * `clock`: NULL: the start was at 0, and times of day are not known. `number`: of the record's
+ * stack, 0 = it has none.
+ */
 void trace_line(struct event *e, const struct trace_record *r, const char *tail,
-		uint64_t start_ns, const struct stack_table *stacks, struct stack_names *names,
-		uint32_t number);
+		const struct trace_clock *clock, const struct stack_table *stacks,
+		struct stack_names *names, uint32_t number);
 
 /* "ENOMEM"; a number for those that have no name. */
 const char *trace_errno(uint64_t result);

@@ -98,7 +98,8 @@ static void add_facts(struct doc *d, const struct trace_result *t)
 	uint64_t missed = sum_missed(t);
 
 	sum_counts(t, &sum);
-	facts_add(facts, "traced", "%s, for %s", t->scope, fmt_duration(t->duration_ns).s);
+	facts_add(facts, "traced", "%s, for %s from %s", t->scope, fmt_duration(t->duration_ns).s,
+		  fmt_time(t->start_realtime_ns).s);
 	facts_add(facts, "seen", "%s", fmt_many(sum.seen, "event").s);
 	if (sum.lost || sum.dropped || missed)
 		facts_add(facts, "lost",
@@ -156,6 +157,7 @@ static void add_record(struct doc *d, const struct trace_result *t)
 
 	sum_counts(t, &sum);
 	record_text(r, "scope", t->scope);
+	record_add(r, "start_realtime_ns", UNIT_TIME, t->start_realtime_ns);
 	record_duration(r, "duration_ns", t->duration_ns);
 	record_count(r, "seen", sum.seen);
 	record_count(r, "lost_in_ring", sum.lost);

@@ -18,7 +18,7 @@
 
 struct trace_result {
 	const char *scope;		/* "process 4711 and its children" */
-	uint64_t duration_ns;
+	uint64_t start_realtime_ns, duration_ns;
 	uint32_t classes;		/* that were asked for */
 	uint32_t stack_bytes;
 	const struct trace_totals *totals;
