@@ -25,6 +25,14 @@ twin() {
 	twin=$(head -1 "$T/pid.$1")
 }
 
+# finish: when all twins have ended, so does the trace.
+finish() {
+	local pid
+	for pid in "${started[@]}"; do [ "$pid" = "$tracer" ] || wait "$pid"; done
+	kill -INT "$tracer"
+	wait "$tracer"
+}
+
 # child_of PID: in $child.
 child_of() { until child=$(pgrep -P "$1"); do sleep 0.02; done; }
 
@@ -122,9 +130,9 @@ alone() { children=false seen "$@"; }
 	twin inside; local a=$twin fa=$fd
 	twin outside; local fb=$fd
 	twin later name inside; local c=$twin fc=$fd
-	start --command inside -d 2
+	start --command inside -d 60
 	echo >&"$fb"; echo >&"$fa"; echo >&"$fc"
-	wait "$tracer"
+	finish
 	# children of the thread have its name
 	run seen "$a"; echo "$output"; [[ "$output" == "[6,6,2,2,80,1,1,80,3] "* ]]
 	run seen "$c"; echo "$output"; [[ "$output" == "[6,6,2,2,80,1,1,80,3] "* ]]
@@ -134,14 +142,14 @@ alone() { children=false seen "$@"; }
 @test "--user: also of what becomes another one" {
 	need_root
 	chmod 755 "$T"
-	as=(setpriv --reuid=65534 --clear-groups)
+	as=(setpriv --reuid=54321 --clear-groups)
 	twin inside; local a=$twin fa=$fd
 	as=()
 	twin outside; local fb=$fd
-	twin later setuid 65534; local c=$twin fc=$fd
-	start --user 65534 -d 2
+	twin later setuid 54321; local c=$twin fc=$fd
+	start --user 54321 -d 60
 	echo >&"$fb"; echo >&"$fa"; echo >&"$fc"
-	wait "$tracer"
+	finish
 	run seen "$a"; echo "$output"; [[ "$output" == "$(mine 1) "* ]]
 	run seen "$c"; echo "$output"; [[ "$output" == "$(mine 1) "* ]]
 	run seen "$a" "$c"; echo "$output"; [ "$output" = "$(mine 2) []" ]
@@ -158,9 +166,9 @@ alone() { children=false seen "$@"; }
 	twin later group "$group/below"; local d=$twin fd_=$fd
 	echo "$a" >"$group/cgroup.procs"
 	echo "$b" >"$group/below/cgroup.procs"
-	start --cgroup "$group" -d 2
+	start --cgroup "$group" -d 60
 	echo >&"$fa"; echo >&"$fb"; echo >&"$fc"; echo >&"$fd_"
-	wait "$tracer"
+	finish
 	local pid
 	for pid in "$a" "$b" "$d"; do
 		run seen "$pid"; echo "$output"; [[ "$output" == "$(mine 1) "* ]]
