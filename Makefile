@@ -26,6 +26,11 @@ trace-matrix:
 	@tools/deps build test guest
 	@GUEST_KERNELS="5.10 6.1 6.12" tools/run-tests guest/
 
+# User stacks of pmm trace beside gdb's at 1000 events of five programs; `make test` compares 200.
+trace-gdb:
+	@tools/deps build test
+	@TRACE_GDB_EVENTS=1000 tools/run-tests cli/trace_gdb
+
 # Ten of Debian's servers at steady load for a minute, under pmm and attached to: none may have a likely leak.
 servers: all
 	@tools/deps servers
@@ -55,4 +60,4 @@ uninstall:
 clean:
 	rm -rf build build-asan build-fuzz
 
-.PHONY: all bugs demo test check memcheck servers trace-matrix install uninstall clean
+.PHONY: all bugs demo test check memcheck servers trace-matrix trace-gdb install uninstall clean

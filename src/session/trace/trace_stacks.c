@@ -110,6 +110,8 @@ static enum user_stack_at at_of(const struct trace_record *r)
 	case TRACE_FAULT_MAJOR:
 	case TRACE_SWAP_IN:
 		return r->a[2] & TRACE_FAULT_USER ? USER_STACK_AT_FAULT : USER_STACK_AFTER_CALL;
+	case TRACE_BRK:			/* a call whose result is no error number */
+		return USER_STACK_AFTER_CALL;
 	default:
 		return trace_kinds[r->kind].call ? USER_STACK_AFTER_CALL : USER_STACK_AT_FAULT;
 	}
