@@ -169,6 +169,7 @@ void report_threads(struct report *r)
 	uint32_t shown[MAX_THREADS], nr = top_threads(h, top, shown);
 
 	if (t) {
+		t->tick_ns = h->tick_ns;
 		for (uint32_t i = 0; i < nr; i++)
 			if (h->threads[shown[i]].allocs || h->threads[shown[i]].frees)
 				add_thread(t, h, &h->threads[shown[i]], ROW_TEXT_ONLY);

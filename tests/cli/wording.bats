@@ -87,6 +87,8 @@ all_looks() {
 	'$PMM' report a.pmm
 	'$PMM' run -o a.pmm -- '$PROG/fork'
 	'$PMM' run -o a.pmm --sample=64 -- '$PROG/leaf'
+	'$PMM' run -o a.pmm --trace -- '$PROG/leaf'
+	'$PMM' report a.pmm
 	'$PMM' run -o a.pmm -- '$PROG/own_malloc'
 	'$PMM' run -o a.pmm --leaks -- '$PROG/leaf'
 	'$PMM' leaks a.pmm

@@ -43,10 +43,10 @@ static void kinds_have_all_their_events(void **state)
 	(void)state;
 	expect_kinds("kernel\n", "");
 	expect_kinds("kernel\nevent mmap a events=4 bytes=10 failed=1 took=9ns longest=5ns\n"
-		     "event mmap b events=2 bytes=7 took=8ns of=agent\n"
+		     "event mmap b events=2 bytes=7 took=8ns failed=1 of=agent\n"
 		     "kernel-kind fault events=50 lost=3\nevent fault a events=40 records=4\n"
 		     "kernel-kind writeback dropped=2\nkernel-kind brk\nevent 127 -\n",
-		     "6=6(6/1,17B,17ns,8ns)-2!0!0 19=90(4/0,0B,0ns,0ns)-0!3!0 "
+		     "6=6(6/1,10B,9ns,5ns)-2!0!0 19=90(4/0,0B,0ns,0ns)-0!3!0 "
 		     "31=0(0/0,0B,0ns,0ns)-0!0!2 127=1(1/0,0B,0ns,0ns)-0!0!0 ");
 }
 

@@ -73,9 +73,13 @@ int kernel_kinds_sum(const struct heap *h, struct kernel_kind_sum **out, size_t 
 	for (uint32_t i = 0; i < h->nr_kernel_rows; i++) {
 		const struct heap_kernel_row *r = &h->kernel_rows[i];
 
-		sum_row(&all[r->kind].rows, r);
-		if (r->of == HEAP_KERNEL_OF_AGENT)
-			all[r->kind].by_agent += r->events;
+		if (r->of != HEAP_KERNEL_OF_AGENT) {
+			sum_row(&all[r->kind].rows, r);
+			continue;
+		}
+		all[r->kind].by_agent += r->events;
+		all[r->kind].rows.events += r->events;
+		all[r->kind].rows.records += r->records;
 	}
 	for (uint32_t kind = 0; kind < HEAP_KERNEL_MAX_KINDS; kind++) {
 		struct kernel_kind_sum *k = &all[kind];

@@ -28,7 +28,7 @@ struct kernel_kind_sum {
 	uint32_t kind;
 	/* as the kernel counted them, at least what the rows stand for */
 	uint64_t events;
-	struct kernel_sum rows;
+	struct kernel_sum rows;		/* failures, bytes and time without the agent's */
 	uint64_t by_agent;		/* of the rows' events */
 	uint64_t lost, dropped;		/* of all traced processes */
 };
