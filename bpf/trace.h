@@ -373,9 +373,9 @@ static __always_inline void trace_send_texts(struct trace_room *room, u64 bytes)
  * What was met is counted in the room: counted in registers, it makes each round another one to the
  * verifier, and 6.1 gives up among 2^17 ways through the loop.
  */
-static __always_inline u64 trace_copy_stack(struct trace_room *room, u64 sp)
+static __always_inline u64 trace_copy_stack(struct trace_room *room, u64 sp, u64 limit)
 {
-	u64 done = 0, part, limit = config.stack_bytes;
+	u64 done = 0, part;
 
 	if (limit > TRACE_STACK_MAX)
 		limit = TRACE_STACK_MAX;
@@ -405,8 +405,8 @@ static __always_inline u64 trace_copy_stack(struct trace_room *room, u64 sp)
 	return done;
 }
 
-/* `regs`: the user registers of the current task. */
-static __always_inline void trace_send_stack(struct trace_room *room, struct pt_regs *regs)
+static __always_inline void trace_send_copy(struct trace_room *room, struct pt_regs *regs,
+					    u64 skipped, u64 limit)
 {
 	u64 bytes = 0;
 
@@ -418,8 +418,11 @@ static __always_inline void trace_send_stack(struct trace_room *room, struct pt_
 	room->regs.saved[3] = BPF_CORE_READ(regs, r13);
 	room->regs.saved[4] = BPF_CORE_READ(regs, r14);
 	room->regs.saved[5] = BPF_CORE_READ(regs, r15);
+	room->regs.saved[6] = BPF_CORE_READ(regs, r10);
+	room->regs.saved[7] = BPF_CORE_READ(regs, r11);
+	room->regs.skipped = skipped;
 	if (config.stack_bytes) {
-		bytes = trace_copy_stack(room, room->regs.sp);
+		bytes = trace_copy_stack(room, room->regs.sp + skipped, limit);
 		room->r.flags |= TRACE_STACK;
 	}
 	if (bytes > TRACE_STACK_MAX)
@@ -427,6 +430,34 @@ static __always_inline void trace_send_stack(struct trace_room *room, struct pt_
 	room->r.tail_bytes = bytes;
 	trace_send(room, room->r.flags & TRACE_STACK ?
 				 sizeof(room->r) + sizeof(room->regs) + bytes : sizeof(room->r));
+}
+
+/* `regs`: the user registers of the current task. */
+static __always_inline void trace_send_stack(struct trace_room *room, struct pt_regs *regs)
+{
+	trace_send_copy(room, regs, 0, config.stack_bytes);
+}
+
+#define TRACE_MAX_SKIPPED	4096u	/* pages */
+
+/* Bytes from the stack pointer to the first page that is there, where that is far. */
+static __always_inline u64 trace_far_stack(u64 sp)
+{
+	u64 at = sp;
+	char byte;
+
+	for (u32 i = 0; i < TRACE_MAX_SKIPPED; i++) {
+		if (!bpf_probe_read_user(&byte, 1, (void *)at))
+			return i > TRACE_MAX_MISSING ? at - sp : 0;
+		at = (at & ~(TRACE_PAGE_BYTES - 1)) + TRACE_PAGE_BYTES;
+	}
+	return 0;
+}
+
+/* Of rare events whose whole stack is of interest, also behind a frame that has left it. */
+static __always_inline void trace_send_deep_stack(struct trace_room *room, struct pt_regs *regs)
+{
+	trace_send_copy(room, regs, trace_far_stack(BPF_CORE_READ(regs, sp)), TRACE_STACK_MAX);
 }
 
 #endif

@@ -5,8 +5,8 @@
  * fields aligned to 8, no pointers.
  *
  * A record is a struct trace_record, followed by what its flags say: TRACE_TEXT: `tail_bytes` of
- * text without a NUL; TRACE_STACK: a struct trace_regs and `tail_bytes` of stack, from regs.sp
- * upwards.
+ * text without a NUL; TRACE_STACK: a struct trace_regs and `tail_bytes` of stack, from regs.sp +
+ * regs.skipped upwards.
  *
  * Times are of CLOCK_MONOTONIC, in ns. Process numbers are those of pmm's own pid namespace.
  */
@@ -90,8 +90,9 @@ enum trace_kind {
 	TRACE_RENAME_FILE,	/* a[5] result; text: old path; second: new path */
 
 	/* stack */
-	TRACE_STACK_GROWTH,	/* address, ip, bytes below the stack's former end */
-	TRACE_SEGV,		/* address, stack pointer, signal, its code as int64 */
+	TRACE_STACK_GROWTH,	/* address, ip, depth, limit (0: none), enum stack_sort */
+	TRACE_SEGV,		/* address, stack pointer, bits (stack_abi.h), the stack's top,
+				 * its limit, its guard's bytes or the end of its neighbour */
 
 	/* kernel */
 	TRACE_KERNEL_ALLOC,	/* address, bytes, caller, enum kmem_sort; from min_bytes on */
@@ -135,13 +136,14 @@ struct trace_record {
 };
 
 /* User registers that unwinding needs, in this order (arch/trace_arch.h: which those are). */
-#define TRACE_NR_REGS	8
+#define TRACE_NR_REGS	10
 
 struct trace_regs {
 	__u64 ip, sp;
 	__u64 saved[TRACE_NR_REGS - 2];
-	/* pages of the copy that were not there: bit k is the page of sp + k; their bytes are 0 */
+	/* pages of the copy that were not there: bit k is its page k; their bytes are 0 */
 	__u64 missing;
+	__u64 skipped;		/* the copy begins so many bytes above sp */
 };
 
 /* Counted for each kind on each CPU. */

@@ -8,10 +8,16 @@
 
 #include <stdint.h>
 
-/* trace_regs.saved[]: rbp, rbx, r12 - r15 (psABI, figure 3.36) */
-#define ARCH_TRACE_NR_SAVED	6
+/*
+ * trace_regs.saved[]: rbp, rbx, r12 - r15 (psABI, figure 3.36); r10 and r11, which prologues use
+ * while they align or probe the stack.
+ */
+#define ARCH_TRACE_NR_SAVED	8
 
-static const uint8_t arch_trace_saved[ARCH_TRACE_NR_SAVED] = { 6, 3, 12, 13, 14, 15 };
+static const uint8_t arch_trace_saved[ARCH_TRACE_NR_SAVED] = { 6, 3, 12, 13, 14, 15, 10, 11 };
+
+/* Index of r11, from which a probed frame's end is counted until all of it was touched. */
+#define ARCH_TRACE_PROBE	7
 
 /* Index in trace_regs.saved[] of the frame pointer. */
 #define ARCH_TRACE_FP		0
@@ -23,11 +29,11 @@ static const uint8_t arch_trace_saved[ARCH_TRACE_NR_SAVED] = { 6, 3, 12, 13, 14,
  */
 #define ARCH_TRACE_PERF_IP	(-1)
 #define ARCH_TRACE_PERF_SP	(-2)
-#define ARCH_TRACE_PERF_NR	8
-#define ARCH_TRACE_PERF_REGS	(1u << 1 | 3u << 6 | 1u << 8 | 0xfull << 20)
+#define ARCH_TRACE_PERF_NR	10
+#define ARCH_TRACE_PERF_REGS	(1u << 1 | 3u << 6 | 1u << 8 | 0x3full << 18)
 
 static const int8_t arch_trace_perf[ARCH_TRACE_PERF_NR] = {
-	1, 0, ARCH_TRACE_PERF_SP, ARCH_TRACE_PERF_IP, 2, 3, 4, 5,
+	1, 0, ARCH_TRACE_PERF_SP, ARCH_TRACE_PERF_IP, 6, 7, 2, 3, 4, 5,
 };
 
 #endif

@@ -8,6 +8,7 @@
 #include "bpf/kmem_abi.h"
 #include "bpf/pages_abi.h"
 #include "bpf/reclaim_abi.h"
+#include "bpf/stack_abi.h"
 
 #ifdef PMM_BPF
 #define OBJECT(name)                                                                               \
@@ -43,6 +44,12 @@ static const struct group_helper find_vma = {
 	"BPF_FUNC_find_vma", "_with_areas", "_without_areas",
 	"this kernel (before 5.17) cannot look up areas of memory: faults are of the heap, of the "
 	"stack, or of an area that is not known, and have no file",
+};
+
+static const struct group_helper find_stack = {
+	"BPF_FUNC_find_vma", "_with_areas", "_without_areas",
+	"this kernel (before 5.17) cannot look up areas of memory: of stacks, the first thread's "
+	"is known, without what the kernel writes to it",
 };
 
 static const struct group_perf major_perf[] = {
@@ -87,7 +94,7 @@ const struct kernel_group_info kernel_groups[KERNEL_NR_GROUPS] = {
 	[KERNEL_COMPACTION] = { EMBEDDED(compaction), .varying = "mm_compaction_end" },
 	[KERNEL_MIGRATE] = { EMBEDDED(migrate), .varying = "mm_migrate_pages" },
 	[KERNEL_THP] = { EMBEDDED(thp), .varying = "mm_khugepaged_scan_pmd" },
-	[KERNEL_STACK] = { EMBEDDED(stack) },
+	[KERNEL_STACK] = { EMBEDDED(stack), .helper = &find_stack, .meets_itself = true },
 	[KERNEL_FILES] = { EMBEDDED(files) },
 	[KERNEL_OOM] = { EMBEDDED(oom), .varying = "mark_victim" },
 	[KERNEL_KMEM] = { EMBEDDED(kmem), .spare = kmem_spare },
@@ -127,6 +134,8 @@ const struct kernel_table_info kernel_tables[KERNEL_NR_TABLES] = {
 	[KERNEL_TABLE_MAJOR] = { KERNEL_MAJOR, "major_rows", sizeof(struct fault_key),
 				 sizeof(struct major_row),
 				 .counted_bytes = offsetof(struct major_row, comm) },
+	[KERNEL_TABLE_STACKS] = { KERNEL_STACK, "stack_threads", sizeof(struct stack_key),
+				  sizeof(struct stack_row) },
 	[KERNEL_TABLE_MAJOR_FILES] = { KERNEL_MAJOR, "files", sizeof(struct fault_file_key),
 				       sizeof(struct fault_file) },
 };

@@ -44,6 +44,7 @@ enum kernel_table {
 	KERNEL_TABLE_FAULT_FILES, /* struct fault_file_key, struct fault_file */
 	KERNEL_TABLE_MAJOR,	/* struct fault_key, struct major_row */
 	KERNEL_TABLE_MAJOR_FILES,
+	KERNEL_TABLE_STACKS,	/* struct stack_key, struct stack_row; bpf/stack_abi.h */
 	KERNEL_NR_TABLES
 };
 

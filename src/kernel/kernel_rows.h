@@ -5,6 +5,7 @@
 
 #include "bpf/kmem_abi.h"
 #include "bpf/pages_abi.h"
+#include "bpf/stack_abi.h"
 #include "src/kernel/kernel_source.h"
 
 struct kernel_rows {

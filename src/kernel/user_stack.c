@@ -67,16 +67,21 @@ const uint64_t *user_stacks_ends(const struct user_stacks *u)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
+static uint64_t begin(const struct user_stack_copy *c)
+{
+	return c->regs.sp + c->regs.skipped;
+}
+
 static bool page_missing(const struct user_stack_copy *c, uint64_t address)
 {
-	uint64_t page = address / ARCH_PAGE - c->regs.sp / ARCH_PAGE;
+	uint64_t page = address / ARCH_PAGE - begin(c) / ARCH_PAGE;
 
 	return page >= 64 || c->missing >> page & 1;
 }
 
 static bool read_word(const struct user_stack_copy *c, uint64_t address, uint64_t *value)
 {
-	uint64_t at = address - c->regs.sp;
+	uint64_t at = address - begin(c);
 
 	if (c->nr_bytes < sizeof(*value) || at > c->nr_bytes - sizeof(*value) ||
 	    page_missing(c, address) || page_missing(c, address + sizeof(*value) - 1))
@@ -88,7 +93,7 @@ static bool read_word(const struct user_stack_copy *c, uint64_t address, uint64_
 /* Why the word could not be read. */
 static enum user_stack_end unread(const struct user_stack_copy *c, uint64_t address)
 {
-	uint64_t at = address - c->regs.sp;
+	uint64_t at = address - begin(c);
 
 	return c->cut && at < STACK_BYTES && at + sizeof(uint64_t) > c->nr_bytes
 		       ? USER_STACK_SHORT
@@ -98,6 +103,7 @@ static enum user_stack_end unread(const struct user_stack_copy *c, uint64_t addr
 /* For cfi_step_slow(): remembers why it could not go on. */
 struct slow_memory {
 	const struct user_stack_copy *copy;
+	bool lenient;			/* what cannot be read is 1 */
 	bool failed;
 	uint64_t failed_at;
 };
@@ -110,7 +116,8 @@ static int slow_read(void *arg, uint64_t address, uint64_t *value)
 		return 0;
 	m->failed = true;
 	m->failed_at = address;
-	return -1;
+	*value = 1;
+	return m->lenient ? 0 : -1;
 }
 
 /* ---- code ------------------------------------------------------------------------------------ */
@@ -186,6 +193,7 @@ static bool frame_add(struct walk *w, struct image_at *at)
 		return false;
 	}
 	*at = images_find(w->u->images, w->process, w->pc, w->time_ns);
+	out->frame_end[out->nr] = 0;
 	out->frame[out->nr++] = stack_frame(at->miss ? 0 : at->module,
 					    at->miss ? w->pc : at->address);
 	out->end = end_of(at->miss);
@@ -223,6 +231,7 @@ static enum step step_call(struct walk *w, uint64_t cfa, uint64_t saved)
 
 	if (cfa <= w->sp)
 		return end(w, USER_STACK_NO_RULE);
+	w->out->frame_end[w->out->nr - 1] = cfa;
 	if (!read_word(w->copy, cfa - 8, &ra))
 		return end(w, unread(w->copy, cfa - 8));
 	if (!ra)
@@ -286,10 +295,39 @@ static struct cfi_regs registers(const struct trace_regs *from)
 	return regs;
 }
 
+/* The end of a frame whose return address is not in the copy. */
+static void find_end(const struct walk *w, const struct unwind_file *f, uint64_t pc,
+		     const struct cfi_regs *regs)
+{
+	struct slow_memory memory = { .copy = w->copy, .lenient = true };
+	struct cfi_regs caller = *regs;
+
+	if (cfi_step_slow(&f->cfi, pc, &caller, slow_read, &memory) > 0 &&
+	    caller.r[ARCH_DWARF_SP] > regs->r[ARCH_DWARF_SP])
+		w->out->frame_end[0] = caller.r[ARCH_DWARF_SP];
+}
+
+/*
+ * gcc's loop that touches a large frame page by page (-fstack-clash-protection) finds its caller's
+ * frame by a register that has the address where it will end.
+ */
+static void look_ahead(const struct walk *w, const struct unwind_file *f, uint64_t pc,
+		       const struct cfi_regs *regs)
+{
+	struct slow_memory memory = { .copy = w->copy, .lenient = true };
+	struct cfi_regs without = *regs;
+	unsigned probe = arch_trace_saved[ARCH_TRACE_PROBE];
+
+	without.known &= ~(1u << probe);
+	if (regs->r[probe] < w->out->lowest &&
+	    cfi_step_slow(&f->cfi, pc, &without, slow_read, &memory) < 0)
+		w->out->lowest = regs->r[probe];
+}
+
 static void walk_slow(struct walk *w, uint64_t first_pc)
 {
 	struct slow_memory memory = { .copy = w->copy };
-	struct cfi_regs regs = registers(&w->copy->regs);
+	struct cfi_regs regs = registers(&w->copy->regs), first = regs;
 	struct image_at at;
 	int got = 1;
 
@@ -301,6 +339,12 @@ static void walk_slow(struct walk *w, uint64_t first_pc)
 		got = f->cfi.start ? cfi_step_slow(&f->cfi, unwind_file_pc(f, at.address), &regs,
 						   slow_read, &memory)
 				   : -1;
+		if (got > 0)
+			w->out->frame_end[w->out->nr - 1] = regs.r[ARCH_DWARF_SP];
+		else if (memory.failed && w->out->nr == 1)
+			find_end(w, f, unwind_file_pc(f, at.address), &first);
+		if (w->out->nr == 1 && w->out->frame_end[0])
+			look_ahead(w, f, unwind_file_pc(f, at.address), &first);
 		if (got > 0 && regs.r[ARCH_DWARF_RA]) {
 			w->pc = regs.r[ARCH_DWARF_RA] - (got != 2);
 			continue;
@@ -332,6 +376,7 @@ void user_stack_walk(struct user_stacks *u, pid_t tgid, uint64_t time_ns,
 
 	out->nr = 0;
 	out->end = USER_STACK_COMPLETE;
+	out->lowest = copy->regs.sp;
 	if (!walk_rules(&w))
 		walk_slow(&w, pc);
 	u->ends[out->end]++;

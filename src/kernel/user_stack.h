@@ -49,10 +49,10 @@ enum user_stack_at { USER_STACK_AT_FAULT, USER_STACK_AFTER_CALL };
 
 struct user_stack_copy {
 	struct trace_regs regs;
-	const void *bytes;	/* of the stack, from regs.sp on */
+	const void *bytes;	/* of the stack, from regs.sp + regs.skipped on */
 	size_t nr_bytes;
 	/*
-	 * Pages that could not be read: bit k is that of regs.sp + k pages. Their bytes mean
+	 * Pages that could not be read: bit k is the copy's page k. Their bytes mean
 	 * nothing. A stack that has just grown has such pages, a large frame may.
 	 */
 	uint64_t missing;
@@ -64,6 +64,10 @@ struct user_stack {
 	unsigned nr;
 	enum user_stack_end end;
 	uint64_t frame[USER_STACK_MAX_FRAMES];	/* stack_frame(); innermost first */
+	/* the stack pointer as the caller had it: where each frame ends; 0: not known */
+	uint64_t frame_end[USER_STACK_MAX_FRAMES];
+	/* the innermost frame's other end, also where its function has not got there yet */
+	uint64_t lowest;
 };
 
 struct user_stacks;

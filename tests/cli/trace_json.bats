@@ -122,7 +122,11 @@ print(sum(m[i] for i in range(0, len(m), 4096)))"
 	met major
 	valid 139 stack -- "$PROG/trace_segv" null
 	valid 139 stack -- sh -c 'kill -SEGV $$'
-	met segv
+	valid 139 stack -- "$PROG/trace_overflow" main-cyclic
+	valid 139 stack -- "$PROG/trace_overflow" guard
+	valid 139 stack -- "$PROG/trace_overflow" neighbour
+	valid 7 stack -- "$PROG/trace_overflow" count
+	met segv stack_growth
 	done_here
 }
 

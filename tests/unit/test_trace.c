@@ -4,7 +4,7 @@
  * ends. Also of src/kernel/kernel_source.c, kernel_rows.c, event_class.c, groups.c,
  * src/analyze/trace/trace_totals.c, trace_rank.c, src/view/trace/trace_line.c, trace_list.c,
  * trace_view.c, trace_calls.c, trace_files.c, trace_folded.c, trace_life.c, trace_oom.c,
- * trace_sections.c, trace_segv.c, src/track/gate.c.
+ * trace_sections.c, src/track/gate.c.
  */
 #include "tests/unit/unit.h"
 
@@ -383,36 +383,6 @@ static void test_lines_of_files(void **state)
 		"\"path\": \"old\", \"new_path\": \"new\"");
 }
 
-static void test_lines_of_bad_accesses(void **state)
-{
-	struct trace_record r = call(TRACE_SEGV, A(0x7000, 0x7010, 11, 1));
-
-	(void)state;
-	line_is(r, "", LINE("segv       ", "SIGSEGV at 0x7000: stack overflow, 16 B below the "
-				"stack pointer"),
-		"\"signal_name\": \"SIGSEGV\", \"sent\": false, \"address\": \"0x7000\", "
-		"\"stack_pointer\": \"0x7010\", \"why\": \"nothing is mapped there\", "
-		"\"stack_overflow\": true}");
-	r.a[1] = 0x7000 + (64 << 10);
-	line_is(r, "", LINE("segv       ", "SIGSEGV at 0x7000: stack overflow, 64.0 KiB below the "
-				"stack pointer"), "\"stack_overflow\": true");
-	r.a[1]++;
-	line_is(r, "", LINE("segv       ", "SIGSEGV at 0x7000: nothing is mapped there"),
-		"\"stack_overflow\": false");
-	r.a[0] = r.a[1] + MIB - 1;
-	line_is(r, "", LINE("segv       ", "SIGSEGV at 0x117000: stack overflow, 1.00 MiB above "
-				"the stack pointer"), "\"stack_overflow\": true");
-	r.a[0]++;
-	r.a[3] = 2;
-	line_is(r, "", LINE("segv       ", "SIGSEGV at 0x117001: its protection forbids it"),
-		"\"stack_overflow\": false");
-	r.a[3] = 0;
-	line_is(r, "", LINE("segv       ", "SIGSEGV sent by a process"), "\"sent\": true}");
-	line_is(call(TRACE_SEGV, A(0x7000, 0x7000, 7, 2)), "",
-		LINE("segv       ", "SIGBUS at 0x7000: the file ends before it"),
-		"\"why\": \"the file ends before it\", \"stack_overflow\": false");
-}
-
 static void test_lines(void **state)
 {
 	struct trace_record r = record(TRACE_MMAP, 7, 0, 8192, 0x7f0000001000);
@@ -746,7 +716,6 @@ int main(void)
 		cmocka_unit_test(test_folded_stacks),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_lines_of_calls),
-		cmocka_unit_test(test_lines_of_bad_accesses),
 		cmocka_unit_test(test_lines_of_files),
 		cmocka_unit_test(test_lines_of_the_oom_killer),
 		cmocka_unit_test(test_what_was_so_at_the_kill),

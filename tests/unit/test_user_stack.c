@@ -207,6 +207,74 @@ static void frames_that_need_all_registers(void **state)
 	expect_all();
 }
 
+/*
+ * Interrupted while a frame of 64 KiB is being touched page by page, as gcc does it; and behind a
+ * frame of 40 KiB.
+ */
+void probing(void), behind_large(void);
+__asm__(".text\n"
+	"probing:\n	.cfi_startproc\n"
+	"	lea -65536(%rsp), %r11\n"
+	"	.cfi_def_cfa %r11, 65544\n"
+	"	sub $4096, %rsp\n"
+	"	ud2\n"
+	"	add $4096, %rsp\n"
+	"	.cfi_def_cfa %rsp, 8\n"
+	"	ret\n	.cfi_endproc\n"
+	"behind_large:\n	.cfi_startproc\n"
+	"	sub $40960, %rsp\n"
+	"	.cfi_def_cfa_offset 40968\n"
+	"	ud2\n"
+	"	add $40960, %rsp\n"
+	"	.cfi_def_cfa_offset 8\n"
+	"	ret\n	.cfi_endproc\n");
+
+SITE static void around_probing(void) { note(); trap_arm(); probing(); HIDE(0); }
+SITE static void around_large(void) { note(); trap_arm(); behind_large(); HIDE(0); }
+
+static void in_a_frame_that_is_being_probed(void **state)
+{
+	uint64_t end;
+
+	(void)state;
+	around_probing();
+	end = at.copy.regs.sp + 4096 + 8;
+	expect_all();
+	assert_int_equal(got.frame_end[0], end);
+	assert_int_equal(got.lowest, end - 65544);
+	assert_true(got.frame_end[1] > end);
+	/* also where nothing of the caller was copied */
+	at.copy.nr_bytes = 8;
+	walk();
+	assert_int_equal(got.nr, 1);
+	assert_int_equal(got.frame_end[0], end);
+	assert_int_equal(got.lowest, end - 65544);
+	nr_noted = 0;
+	plain();			/* by rules */
+	expect_all();
+	assert_int_equal(got.lowest, at.copy.regs.sp);
+	assert_int_equal(got.frame_end[0], at.copy.regs.sp + 8);
+}
+
+/* What lies between the stack pointer and the first byte of the copy was never touched. */
+static void a_copy_that_begins_further_up(void **state)
+{
+	(void)state;
+	around_large();
+	at.copy.regs.skipped = 32768;
+	at.copy.bytes = at.bytes + 32768;
+	at.copy.nr_bytes -= 32768;
+	at.copy.missing = 1;
+	expect_all();
+	assert_int_equal(got.frame_end[0], at.copy.regs.sp + 40968);
+	at.copy.missing = 1 << 2;	/* the return address is in the copy's third page */
+	walk();
+	assert_int_equal(got.nr, 1);
+	at.copy.regs.skipped = 49152;	/* behind the return address */
+	walk();
+	assert_int_equal(got.nr, 1);
+}
+
 static int order(const void *a, const void *b)
 {
 	static bool done;
@@ -561,6 +629,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(frames_of_all_kinds),
 		TEST(frames_that_need_all_registers),
+		TEST(in_a_frame_that_is_being_probed),
+		TEST(a_copy_that_begins_further_up),
 		TEST(called_back_by_the_c_library),
 		TEST(in_a_signal_handler),
 		TEST(interrupted_at_a_first_instruction),

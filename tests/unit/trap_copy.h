@@ -63,7 +63,8 @@ static inline void trap_registers(struct trace_regs *r, const greg_t *g)
 		.ip = (uint64_t)g[REG_RIP],
 		.sp = (uint64_t)g[REG_RSP],
 		.saved = { (uint64_t)g[REG_RBP], (uint64_t)g[REG_RBX], (uint64_t)g[REG_R12],
-			   (uint64_t)g[REG_R13], (uint64_t)g[REG_R14], (uint64_t)g[REG_R15] },
+			   (uint64_t)g[REG_R13], (uint64_t)g[REG_R14], (uint64_t)g[REG_R15],
+			   (uint64_t)g[REG_R10], (uint64_t)g[REG_R11] },
 	};
 }
 

@@ -89,9 +89,10 @@ static int say(struct trace_session *s, const struct trace_record *r, const void
 		completed.a[4] = r->time_ns - s->clock.start_ns;
 	if (r->kind == TRACE_KERNEL_ALLOC)
 		trace_kernel_caller(&s->ksyms, r, s->tail, sizeof(s->tail));
-	trace_line(&e, &completed,
-		   trace_paths_has(r) ? trace_paths_find(&s->files, s->source, r) : s->tail,
-		   &s->clock, &s->stacks.table, s->stacks.names, stack);
+	trace_line_walked(&e, &completed,
+			  trace_paths_has(r) ? trace_paths_find(&s->files, s->source, r) : s->tail,
+			  &s->clock, &s->stacks.table, s->stacks.names, stack,
+			  s->with_stacks && s->stacks.last.nr ? &s->stacks.last : NULL);
 	rc = session_event(s->to, &e);
 	event_fini(&e);
 	return rc;

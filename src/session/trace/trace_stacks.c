@@ -120,8 +120,9 @@ static enum user_stack_at at_of(const struct trace_record *r)
 uint32_t trace_stacks_add(struct trace_stacks *s, const struct trace_record *r, const void *tail)
 {
 	struct user_stack_copy copy = { .at = at_of(r) };
-	struct user_stack stack;
+	struct user_stack *stack = &s->last;
 
+	stack->nr = 0;
 	if (!(r->flags & TRACE_STACK))
 		return 0;
 	memcpy(&copy.regs, tail, sizeof(copy.regs));
@@ -129,8 +130,8 @@ uint32_t trace_stacks_add(struct trace_stacks *s, const struct trace_record *r, 
 	copy.nr_bytes = r->tail_bytes;
 	copy.missing = copy.regs.missing;
 	copy.cut = r->flags & TRACE_CUT;
-	user_stack_walk(s->walker, r->tgid, r->time_ns, &copy, &stack);
-	return stack_table_add(&s->table, stack.frame, stack.nr, stack.end);
+	user_stack_walk(s->walker, r->tgid, r->time_ns, &copy, stack);
+	return stack_table_add(&s->table, stack->frame, stack->nr, stack->end);
 }
 
 void trace_stacks_fini(struct trace_stacks *s)

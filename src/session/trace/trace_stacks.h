@@ -13,6 +13,7 @@
 struct trace_stacks {
 	struct images images;
 	struct user_stacks *walker;
+	struct user_stack last;		/* the one that was walked last; nr 0: none */
 	struct stack_table table;
 	struct stack_names *names;
 	struct map_events *events;	/* NULL: mappings are read from /proc alone */

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "src/base/utf8.h"
+#include "src/view/trace/trace_segv.h"
 #include "src/view/trace/trace_stack.h"
 
 #define COLUMNS "%*s  %-15s %7s  %-15s %s\n"
@@ -26,8 +27,8 @@ static const struct {
 	{ TRACE_RSS, trace_describe_rss },
 	{ TRACE_CACHE_REMOVE, trace_describe_cache },
 	{ TRACE_RENAME_FILE, trace_describe_file },
-	{ TRACE_STACK_GROWTH, NULL },
-	{ TRACE_SEGV, trace_describe_segv },
+	{ TRACE_STACK_GROWTH, trace_describe_growth },
+	{ TRACE_SEGV, NULL },			/* needs more */
 	{ TRACE_KERNEL_ALLOC, trace_describe_kernel },
 	{ TRACE_PAGE_FAULTS, trace_describe_sample },
 };
@@ -81,6 +82,14 @@ void trace_line(struct event *e, const struct trace_record *r, const char *tail,
 		const struct trace_clock *clock, const struct stack_table *stacks,
 		struct stack_names *names, uint32_t number)
 {
+	trace_line_walked(e, r, tail, clock, stacks, names, number, NULL);
+}
+
+void trace_line_walked(struct event *e, const struct trace_record *r, const char *tail,
+		       const struct trace_clock *clock, const struct stack_table *stacks,
+		       struct stack_names *names, uint32_t number, const struct user_stack *walked)
+{
+	const struct trace_walked w = { walked, names };
 	static const struct trace_clock none;
 	uint64_t since;
 	char comm[TRACE_COMM_BYTES + 1], time[32], pid[16];
@@ -104,7 +113,10 @@ void trace_line(struct event *e, const struct trace_record *r, const char *tail,
 		event_u64(e, "memory_cgroup", UNIT_NUMBER, r->memcg);
 	if (r->weight > 1)
 		event_u64(e, "weight", UNIT_COUNT, r->weight);
-	describe(&text, e, r, tail);
+	if (r->kind == TRACE_SEGV)
+		trace_describe_segv(&text, e, r, walked ? &w : NULL);
+	else
+		describe(&text, e, r, tail);
 	if (number)
 		trace_stack_event(e, &text, stacks, names, number);
 	utf8_add_clean(&name, comm);

@@ -9,6 +9,7 @@
 #include "src/document/event.h"
 #include "src/kernel/event_class.h"
 #include "src/kernel/stack_table.h"
+#include "src/kernel/user_stack.h"
 #include "src/names/stack_names.h"
 
 #define TRACE_SCHEMA "pmm-trace/1.0"
@@ -50,8 +51,8 @@ void trace_describe_fault(struct str *text, struct event *e, const struct trace_
 
 void trace_describe_sample(struct str *text, struct event *e, const struct trace_record *r,
 			   const char *tail);
-void trace_describe_segv(struct str *text, struct event *e, const struct trace_record *r,
-			 const char *tail);
+void trace_describe_growth(struct str *text, struct event *e, const struct trace_record *r,
+			   const char *tail);
 
 struct trace_clock {
 	uint64_t start_ns;		/* CLOCK_MONOTONIC as tracing began */
@@ -69,6 +70,11 @@ void trace_heading(struct event *e, const struct trace_clock *clock);
 void trace_line(struct event *e, const struct trace_record *r, const char *tail,
 		const struct trace_clock *clock, const struct stack_table *stacks,
 		struct stack_names *names, uint32_t number);
+
+/* With the record's stack as it was unwound, of which TRACE_SEGV says more. NULL: there is none. */
+void trace_line_walked(struct event *e, const struct trace_record *r, const char *tail,
+		       const struct trace_clock *clock, const struct stack_table *stacks,
+		       struct stack_names *names, uint32_t number, const struct user_stack *walked);
 
 /* "ENOMEM"; a number for those that have no name. */
 const char *trace_errno(uint64_t result);

@@ -10,6 +10,7 @@ trace_section *const trace_sections[EVENT_NR_CLASSES] = {
 	[EVENT_COMPACTION] = trace_compaction_section,
 	[EVENT_MIGRATE] = trace_migrate_section,
 	[EVENT_THP] = trace_thp_section,
+	[EVENT_STACK] = trace_section_stack,
 	[EVENT_KERNEL] = trace_section_kernel,
 	[EVENT_RSS] = trace_section_rss,
 	[EVENT_CACHE] = trace_section_cache,

@@ -17,6 +17,7 @@ void trace_section_cache(struct doc *d, const struct trace_result *t);
 void trace_section_pmc(struct doc *d, const struct trace_result *t);
 void trace_section_faults(struct doc *d, const struct trace_result *t);
 void trace_section_major(struct doc *d, const struct trace_result *t);
+void trace_section_stack(struct doc *d, const struct trace_result *t);
 void trace_section_swap(struct doc *d, const struct trace_result *t);
 
 /* By enum event_class; NULL: nothing of its own. */
