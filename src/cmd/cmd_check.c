@@ -399,7 +399,7 @@ static int dispatch(int argc, char **argv, unsigned failures, struct err *e)
 
 	if (rc)
 		return rc;
-	out = report ? report_file_open(report, e) : command ? NULL : stdout;
+	out = report ? report_file_open(report, "--report", e) : command ? NULL : stdout;
 	if (report && !out)
 		return -EIO;
 	rc = command ? run_command(argv, failures, out, e) : look_at(argc, argv, out, e);

@@ -379,7 +379,7 @@ static int dispatch(int argc, char **argv, struct err *e)
 {
 	/* opt_parse() leaves it before the operands */
 	bool command = !strcmp(argv[-1], "--");
-	FILE *out = report ? report_file_open(report, e) : command ? NULL : stdout;
+	FILE *out = report ? report_file_open(report, "--report", e) : command ? NULL : stdout;
 	int rc;
 
 	if (report && !out)

@@ -12,6 +12,7 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/emit.h"
 #include "src/cmd/options/pid.h"
+#include "src/cmd/report_file.h"
 #include "src/cmd/terminal.h"
 #include "src/document/event.h"
 #include "src/proc/memcg.h"
@@ -29,7 +30,14 @@ static bool list, everything, as_json, quiet, summary_only, timed;
 static const char *comm, *cgroup, *user, *counters;
 
 static int sort;
-static bool folded;
+static bool folded, given_top;
+static const char *output;
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_FOLDED };
+static const char *const formats[] = {
+	[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_FOLDED] = "folded", NULL
+};
+static int format;
 static const char *const sorts[] = { "count", "bytes", "time", NULL };
 
 static const struct opt trace_opts[] = {
@@ -80,17 +88,22 @@ static const struct opt trace_opts[] = {
 	{ "buffer", 0, OPT_SIZE, "BYTES",
 	  "room for events that wait for pmm (a power of two, default 16M)", &ring_bytes,
 	  .min = 1 << 16, .max = 1 << 30 },
-	{ "top", 0, OPT_UINT, "N", "rows of a table (default 10, 0 = all)", &top },
+	{ "top", 0, OPT_UINT, "N", "rows of a table (default 10, as JSON all; 0 = all)", &top,
+	  .given = &given_top },
 	{ "frames", 0, OPT_UINT, "N", "frames of a stack in text (default 12, 0 = all)", &frames },
 	{ "sort", 0, OPT_CHOICE, NULL, "order of processes and stacks (default count)", &sort,
 	  .choices = sorts },
-	{ "folded", 0, OPT_FLAG, NULL,
-	  "print stacks at the end and nothing else, as flame graph tools read them; the numbers "
-	  "are what --sort names",
-	  &folded },
+	{ "format", 0, OPT_CHOICE, NULL,
+	  "form of the output (default text). folded: stacks at the end and nothing else, as flame "
+	  "graph tools read them; the numbers are what --sort names",
+	  &format, .choices = formats },
+	{ "folded", 0, OPT_FLAG, NULL, "the same as --format folded", &folded },
 	{ "list", 0, OPT_FLAG, NULL,
 	  "list the events, and whether each can be traced on this machine", &list },
-	{ "json", 0, OPT_FLAG, NULL, "write lines of JSON (schema pmm-trace/1.0)", &as_json },
+	{ "json", 0, OPT_FLAG, NULL,
+	  "the same as --format json: lines of JSON (schema pmm-trace/1.0)", &as_json },
+	{ "output", 'o', OPT_FILE, "FILE",
+	  "write to FILE; standard output is the command's alone then", &output },
 	{ "quiet", 'q', OPT_FLAG, NULL, "no messages but errors", &quiet },
 	TERMINAL_WIDTH(),
 	{ 0 }
@@ -103,6 +116,7 @@ struct command {
 	struct emit emit;
 	struct trace_session *session;
 	struct style style;
+	FILE *out;
 	sigset_t given;			/* the signal mask that we were given */
 	pid_t pid[OPT_LIST_MAX];
 	char scope[256];
@@ -111,9 +125,9 @@ struct command {
 static int on_event(void *arg, const struct event *e)
 {
 	struct command *c = arg;
-	int rc = as_json ? event_print_json(e, stdout) : event_print_text(e, &c->style, stdout);
+	int rc = as_json ? event_print_json(e, c->out) : event_print_text(e, &c->style, c->out);
 
-	if (!rc && fflush(stdout))
+	if (!rc && fflush(c->out))
 		rc = -errno;
 	return rc;
 }
@@ -246,6 +260,23 @@ static void say_scope(struct command *c)
 	c->o.scope = c->scope;
 }
 
+/* --json and --folded are short for a form. */
+static int read_format(struct err *e)
+{
+	if ((as_json && folded) || (format && as_json && format != FORMAT_JSON) ||
+	    (format && folded && format != FORMAT_FOLDED))
+		return cmd_refuse(e, "two forms of output are given",
+				  "leave out '--json', '--folded' or '--format'");
+	as_json |= format == FORMAT_JSON;
+	folded |= format == FORMAT_FOLDED;
+	if (folded && (!stack_bytes || list))
+		return cmd_refuse(e, "'--folded' is a form of stacks, and there are none",
+				  list ? "leave it out" : "leave out '--stack-size 0'");
+	if (as_json && !given_top)
+		top = 0;
+	return 0;
+}
+
 static int set_scope(struct command *c, struct err *e)
 {
 	unsigned ways = !!c->o.command + !!pids.nr + everything;
@@ -263,9 +294,6 @@ static int set_scope(struct command *c, struct err *e)
 				  "give '--pid PID' or '-- COMMAND'");
 	if (ring_bytes & (ring_bytes - 1))
 		return cmd_refuse(e, "the size of '--buffer' must be a power of two", NULL);
-	if (folded && (as_json || !stack_bytes))
-		return cmd_refuse(e, "'--folded' is a form of its own, of stacks",
-				  "it cannot be used with '--json' or '--stack-size 0'");
 	if (comm && (!*comm || strlen(comm) >= TRACE_COMM_BYTES))
 		return cmd_refuse(e, "command names have 1 to 15 characters",
 				  "the kernel cuts longer ones: 'ps -o comm= -p PID' shows the name");
@@ -356,7 +384,7 @@ static int read_options(struct command *c, int argc, char **argv, struct err *e)
 	return rc ? rc : set_scope(c, e);
 }
 
-static int print_list(void)
+static int print_list(FILE *out)
 {
 	struct kernel_group_state groups[KERNEL_NR_GROUPS];
 	struct emit emit;
@@ -364,13 +392,13 @@ static int print_list(void)
 	int rc;
 
 	trace_session_try(&bpf_source, groups);
-	emit_init(&emit, stdout, as_json);
+	emit_init(&emit, out, as_json);
 	trace_list_document(&d, groups);
 	rc = doc_error(&d);
 	if (!rc)
 		rc = session_document(&emit.sink, &d, false);
 	doc_fini(&d);
-	return rc ? CMD_FAILED : CMD_OK;
+	return rc;
 }
 
 static int trace(struct command *c, struct err *e)
@@ -379,10 +407,10 @@ static int trace(struct command *c, struct err *e)
 
 	if (rc)
 		return err_set(e, rc, "cannot wait for signals: %s", strerror(-rc));
-	emit_init(&c->emit, stdout, as_json);
+	emit_init(&c->emit, c->out, as_json);
 	c->emit.event = on_event;
 	c->emit.event_arg = c;
-	c->style = terminal_style(stdout);
+	c->style = terminal_style(c->out);
 	rc = trace_session_open(&c->session, &c->o, &c->emit.sink, e);
 	if (!rc)
 		rc = trace_session_run(c->session, e);
@@ -400,24 +428,50 @@ static int trace(struct command *c, struct err *e)
 	return rc;
 }
 
+/* What was given by --output, instead of standard output. */
+static int open_output(struct command *c, struct err *e)
+{
+	if (output)
+		c->out = report_file_open(output, "--output", e);
+	return c->out ? 0 : -EIO;
+}
+
+static int trace_all(struct command *c, int argc, char **argv, struct err *e)
+{
+	int rc = loop_new(&c->loop);
+
+	if (!rc)
+		rc = read_options(c, argc, argv, e);
+	if (!rc)
+		rc = open_output(c, e);
+	if (!rc)
+		rc = trace(c, e);
+	loop_free(c->loop);
+	return rc;
+}
+
+static int list_all(struct command *c, struct err *e)
+{
+	int rc = open_output(c, e);
+
+	return rc ? rc : print_list(c->out);
+}
+
 static int trace_run(int argc, char **argv)
 {
-	struct command c = { 0 };
+	struct command c = { .out = stdout };
 	struct err e = { 0 };
-	int rc;
+	int rc = read_format(&e);
 
-	if (list)
-		return print_list();
-	rc = loop_new(&c.loop);
 	if (!rc)
-		rc = read_options(&c, argc, argv, &e);
-	if (!rc)
-		rc = trace(&c, &e);
-	loop_free(c.loop);
+		rc = list ? list_all(&c, &e) : trace_all(&c, argc, argv, &e);
 	if (rc == -EPIPE)
 		err_set(&e, rc, "the output has no reader any more");
-	else if (rc < 0 && !*e.text && ferror(stdout))
-		err_set(&e, rc, "cannot write to standard output: %s", strerror(-rc));
+	else if (rc < 0 && !*e.text && c.out && ferror(c.out))
+		err_set(&e, rc, "cannot write to %s: %s", output ? output : "standard output",
+			strerror(-rc));
+	if (output && c.out && c.out != stdout)
+		rc = report_file_close(c.out, output, rc, &e);
 	return rc < 0 ? cmd_fail(err_default(&e, rc)) : rc;
 }
 

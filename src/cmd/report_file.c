@@ -5,13 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
-FILE *report_file_open(const char *path, struct err *e)
+FILE *report_file_open(const char *path, const char *option, struct err *e)
 {
 	FILE *f = fopen(path, "we");
 
 	if (!f) {
 		err_set(e, -errno, "cannot write to '%s': %s", path, strerror(errno));
-		err_hint(e, "name a file in a directory that you may write to with --report");
+		err_hint(e, "name a file in a directory that you may write to with %s",
+			 option);
 	}
 	return f;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The file of --report: what is found goes there while the program has the standard streams.
+ * A file that results go to while a program has the standard streams.
  */
 #ifndef CMD_REPORT_FILE_H
 #define CMD_REPORT_FILE_H
@@ -9,8 +9,8 @@
 
 #include "src/base/err.h"
 
-/* Open it for writing; NULL with `e`. */
-FILE *report_file_open(const char *path, struct err *e);
+/* Open it for writing; `option`: that it was given with. NULL with `e`. */
+FILE *report_file_open(const char *path, const char *option, struct err *e);
 
 /* Close it. `rc`, or -errno with `e` when that was no error and not all could be written. */
 int report_file_close(FILE *f, const char *path, int rc, struct err *e);

@@ -194,3 +194,37 @@ refuses() {
 	[ "$(jq -c 'select(.event)' "$T/out" | wc -l)" -eq $((seen - lost)) ]
 	[ "$(result '[.events[].count] | add')" -eq $((seen - lost)) ]
 }
+
+@test "forms: --format, short forms, files" {
+	local pid
+	"$PMM" trace mmap --format json -o "$T/json" -- sh -c 'echo hello; exec "$0" 3; :' "$PROG/trace_calls" >"$T/out" 2>"$T/err" || [ $? -eq 3 ]
+	[ "$(cat "$T/out")" = hello ]
+	[ "$(jq -c 'select(.event == "mremap")' "$T/json" | wc -l)" -eq 4 ]
+	# as JSON all rows, unless it is said how many
+	jq -s -e '.[-1] | (.events | map(select(.event == "mremap")) | .[0].count == 4) and (.stacks | length > 10)' "$T/json"
+	"$PMM" trace mmap --json --top 2 -s -o "$T/json" -- true
+	[ "$(jq '.stacks | length' "$T/json")" -eq 2 ]
+	"$PMM" trace mmap --format folded -o "$T/folded" -- "$PROG/trace_calls" 3 || [ $? -eq 3 ]
+	"$PMM" trace mmap --folded -o "$T/folded.short" -- "$PROG/trace_calls" 3 || [ $? -eq 3 ]
+	grep -q -E '^mremap;.*;main;calls.* 3$' "$T/folded" || { cat "$T/folded"; return 1; }
+	diff <(sed 's/ld-linux.*//' "$T/folded" | sort) <(sed 's/ld-linux.*//' "$T/folded.short" | sort)
+	"$PMM" trace --list --json -o "$T/list"
+	[ "$(jq -r '.events[0].event' "$T/list")" = mmap ]
+	run -3 "$PMM" trace mmap -o "$T/none/file" -- true
+	[ "${lines[0]}" = "pmm: cannot write to '$T/none/file': No such file or directory" ]
+	[ "${lines[1]}" = "pmm: hint: name a file in a directory that you may write to with --output" ]
+	run -3 "$PMM" trace mmap -o /dev/full -- true
+	[ "$output" = "pmm: cannot write to /dev/full: No space left on device" ]
+	run -2 "$PMM" trace --json --folded --all
+	run -2 "$PMM" trace --format text2 --all
+	[ "${lines[1]}" = "pmm: hint: one of: text, json, folded" ]
+	run -2 "$PMM" trace --format folded --stack-size 0 --all
+	run -2 "$PMM" trace --format json --folded --all
+}
+
+@test "-q: no messages; else it says when it traces" {
+	run -0 --separate-stderr "$PMM" trace life --all -s -d 50ms
+	[ "$stderr" = "pmm: tracing all processes for 50 ms" ]
+	run -0 --separate-stderr "$PMM" trace life --all -s -d 50ms -q
+	[ -z "$stderr" ]
+}
