@@ -4,6 +4,7 @@
  * in pt_regs until then, so nothing has to be remembered between the two halves. Those with a path
  * have it in their records, the others the user stack.
  */
+#include "bpf/file_path.h"
 #include "bpf/trace.h"
 
 #define TS_COMPAT	2	/* thread_info.status: the call is a 32-bit one; arch/x86 */
@@ -108,6 +109,31 @@ static __always_inline void fill_break(struct trace_record *r, u32 tgid)
 	bpf_map_update_elem(&breaks, &tgid, &now, BPF_ANY);
 }
 
+#define MAP_ANONYMOUS_	0x20		/* mmap(2) */
+
+/* Which file is mapped, from where on; the path by the table of files. */
+static __always_inline void fill_file(struct trace_record *r, struct pt_regs *regs)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	u32 fd = r->a[4], device;
+	struct file *file = NULL;
+	struct inode *inode;
+
+	r->a[4] = fd;
+	r->a[6] = BPF_CORE_READ(regs, r9);
+	if (fd >= BPF_CORE_READ(table, max_fds))
+		return;
+	bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + fd);
+	if (!file)
+		return;
+	inode = BPF_CORE_READ(file, f_inode);
+	device = BPF_CORE_READ(inode, i_sb, s_dev);
+	r->a[7] = BPF_CORE_READ(inode, i_ino);
+	r->a[4] |= (u64)device << 32;
+	file_name(file, r->a[7], device);
+}
+
 /* Calls with a path: most are about other files, so the path is looked at first. */
 static __always_inline void take_named(struct trace_task *t, struct call call,
 				       struct pt_regs *regs, long result)
@@ -154,6 +180,8 @@ int BPF_PROG(calls_exit, struct pt_regs *regs, long result)
 	if (!room)
 		return 0;
 	fill_args(&room->r, regs, call.nr_args, result);
+	if (call.kind == TRACE_MMAP && !(room->r.a[3] & MAP_ANONYMOUS_))
+		fill_file(&room->r, regs);
 	if (call.kind == TRACE_BRK)
 		fill_break(&room->r, t.tgid);
 	trace_send_stack(room, regs);

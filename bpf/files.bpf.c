@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files opened, created, removed and renamed: system calls with paths, at their end. */
+/*
+ * Files opened, created, removed and renamed, programs that could not be executed: system calls
+ * with paths, at their end.
+ */
 #include "bpf/trace.h"
 
 #define TS_COMPAT	2	/* thread_info.status: the call is a 32-bit one; arch/x86 */
@@ -14,11 +17,12 @@ struct call {
 	case number:                                                                               \
 		return (struct call){ TRACE_##kind, path, flags, mode, second }
 
-/* Numbers of x86-64: arch/x86/entry/syscalls/syscall_64.tbl. openat2's flags are in memory. */
+/* Numbers of x86-64: arch/x86/entry/syscalls/syscall_64.tbl. */
 static __always_inline struct call call_of(long nr)
 {
 	switch (nr) {
 	CALL(2, OPEN, 0, 1, 2, -1);		/* open */
+	CALL(59, EXEC_FAILED, 0, -1, -1, -1);	/* execve */
 	CALL(82, RENAME_FILE, 0, -1, -1, 1);	/* rename */
 	CALL(83, MKDIR, 0, -1, 1, -1);		/* mkdir */
 	CALL(84, UNLINK, 0, -1, -1, -1);	/* rmdir */
@@ -29,7 +33,8 @@ static __always_inline struct call call_of(long nr)
 	CALL(263, UNLINK, 1, 2, -1, -1);	/* unlinkat */
 	CALL(264, RENAME_FILE, 1, -1, -1, 3);	/* renameat */
 	CALL(316, RENAME_FILE, 1, -1, -1, 3);	/* renameat2 */
-	CALL(437, OPEN, 1, -1, -1, -1);		/* openat2 */
+	CALL(322, EXEC_FAILED, 1, -1, -1, -1);	/* execveat */
+	CALL(437, OPEN, 1, -1, -1, -1);		/* openat2: flags and mode are in memory */
 	default:
 		return (struct call){ TRACE_NONE, -1, -1, -1, -1 };
 	}
@@ -48,8 +53,21 @@ static __always_inline u64 argument(struct pt_regs *regs, s8 number)
 
 #define NR_RMDIR	84
 #define NR_CREAT	85
+#define NR_OPENAT2	437
 #define CREAT_FLAGS	01101		/* creat(2): O_CREAT | O_WRONLY | O_TRUNC */
 #define AT_REMOVEDIR_	0x200		/* unlinkat(2) */
+
+/* openat2(2): struct open_how */
+static __always_inline void fill_how(struct trace_record *r, struct pt_regs *regs)
+{
+	struct {
+		u64 flags, mode;
+	} how = { 0 };
+
+	bpf_probe_read_user(&how, sizeof(how), (void *)BPF_CORE_READ(regs, dx));
+	r->a[1] = how.flags;
+	r->a[2] = how.mode;
+}
 
 static __always_inline void fill(struct trace_record *r, struct call call, long nr,
 				 struct pt_regs *regs, long result)
@@ -61,6 +79,8 @@ static __always_inline void fill(struct trace_record *r, struct call call, long 
 	else
 		r->a[1] = nr == NR_CREAT ? CREAT_FLAGS : flags;
 	r->a[2] = argument(regs, call.mode);
+	if (nr == NR_OPENAT2)
+		fill_how(r, regs);
 	r->a[5] = result;
 }
 
@@ -73,12 +93,12 @@ int BPF_PROG(files_exit, struct pt_regs *regs, long result)
 	struct trace_room *room;
 	struct trace_task t;
 
-	if (!call.kind || !trace_wanted(&t) ||
+	if (!call.kind || !trace_recorded(call.kind) || !trace_wanted(&t) ||
 	    BPF_CORE_READ(task, thread_info.status) & TS_COMPAT)
 		return 0;
-	trace_seen(call.kind);
-	if (!trace_recorded(call.kind))
+	if (call.kind == TRACE_EXEC_FAILED && result >= 0)
 		return 0;
+	trace_seen(call.kind);
 	room = trace_room(&t, call.kind);
 	if (!room)
 		return 0;

@@ -106,6 +106,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	const struct cred *cred;
 	struct css_set *cgroups;
+	struct files_struct *files;
 	struct pid *thread_pid;
 	struct task_struct *group_leader;
 	struct task_struct *real_parent;
@@ -150,6 +151,15 @@ struct path {
 struct file {
 	struct path f_path;
 	struct inode *f_inode;
+} KERNEL_TYPE;
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+} KERNEL_TYPE;
+
+struct files_struct {
+	struct fdtable *fdt;
 } KERNEL_TYPE;
 
 struct vm_area_struct {

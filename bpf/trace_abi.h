@@ -28,7 +28,8 @@ enum trace_kind {
 	TRACE_OOM_SCORE,	/* oom_score_adj as int64, process it is of */
 
 	/* calls: the arguments in their order, a[5] the result (-errno as int64) */
-	TRACE_MMAP,		/* address, bytes, prot, flags, fd, result */
+	/* address, bytes, prot, flags, fd | device << 32, result, offset, inode (0: no file) */
+	TRACE_MMAP,
 	TRACE_MUNMAP,		/* address, bytes */
 	TRACE_MREMAP,		/* address, old bytes, new bytes, flags, address asked for */
 	TRACE_MPROTECT,		/* address, bytes, prot */
@@ -106,6 +107,9 @@ enum trace_kind {
 	TRACE_CPU_CLOCK,
 	TRACE_PAGE_FAULTS,
 
+	/* files */
+	TRACE_EXEC_FAILED,	/* a[5] -errno; text: path */
+
 	TRACE_NR_KINDS
 };
 
@@ -120,7 +124,7 @@ enum trace_flags {
 #define TRACE_TEXT_MAX		512
 #define TRACE_TEXT_SECOND	256	/* where a second text begins, of records that have two */
 #define TRACE_STACK_MAX		65536
-#define TRACE_NR_ARGS		6
+#define TRACE_NR_ARGS		8
 
 struct trace_record {
 	__u64 time_ns;

@@ -41,10 +41,10 @@ const struct event_class_info event_classes[EVENT_NR_CLASSES] = {
 			  GROUP(STACK) },
 	[EVENT_LIFE] = { "life",
 			 "programs, processes and threads that begin and end",
-			 "execsnoop, exitsnoop, threadsnoop", GROUP(LIFE) },
+			 "execsnoop, exitsnoop", GROUP(LIFE) },
 	[EVENT_FILES] = { "files",
-			  "files opened, created, removed and renamed",
-			  "opensnoop, filelife", GROUP(FILES) },
+			  "files opened, created, removed and renamed, programs not found",
+			  "opensnoop", GROUP(FILES) },
 	[EVENT_KERNEL] = { "kernel",
 			   "what the kernel has allocated for itself and not freed",
 			   "memleak (kernel), slabtop, kmem", GROUP(KMEM), .dear = true },
@@ -118,6 +118,7 @@ const struct trace_kind_info trace_kinds[TRACE_NR_KINDS] = {
 	[TRACE_DTLB_MISSES] = { "dtlb_misses", EVENT_PMC, false, -1, -1 },
 	[TRACE_CPU_CLOCK] = { "cpu_clock", EVENT_PMC, false, -1, -1 },
 	[TRACE_PAGE_FAULTS] = { "page_faults", EVENT_PMC, false, -1, -1 },
+	[TRACE_EXEC_FAILED] = { "exec_failed", EVENT_FILES, true, -1, -1 },
 };
 
 static int class_of(const char *name, size_t length)

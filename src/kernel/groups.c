@@ -136,6 +136,8 @@ const struct kernel_table_info kernel_tables[KERNEL_NR_TABLES] = {
 				 .counted_bytes = offsetof(struct major_row, comm) },
 	[KERNEL_TABLE_STACKS] = { KERNEL_STACK, "stack_threads", sizeof(struct stack_key),
 				  sizeof(struct stack_row) },
+	[KERNEL_TABLE_CALL_FILES] = { KERNEL_CALLS, "files", sizeof(struct fault_file_key),
+				      sizeof(struct fault_file) },
 	[KERNEL_TABLE_MAJOR_FILES] = { KERNEL_MAJOR, "files", sizeof(struct fault_file_key),
 				       sizeof(struct fault_file) },
 };

@@ -45,6 +45,7 @@ enum kernel_table {
 	KERNEL_TABLE_MAJOR,	/* struct fault_key, struct major_row */
 	KERNEL_TABLE_MAJOR_FILES,
 	KERNEL_TABLE_STACKS,	/* struct stack_key, struct stack_row; bpf/stack_abi.h */
+	KERNEL_TABLE_CALL_FILES,	/* of mmap() */
 	KERNEL_NR_TABLES
 };
 

@@ -84,10 +84,10 @@ c.shm_unlink(b"/pmm no such name")'
 	local long
 	long=$(printf 'x%.0s' {1..200})/$(printf 'y%.0s' {1..200})
 	# shellcheck disable=SC2016 # the traced shell expands it
-	valid 0 life,files -- bash -c 'cd "$0"; echo x >a; mv a b; rm b; mkdir d; rmdir d; mkdir "$1"; rmdir "$1"; mv "$1" "$1.b"; rm -f "$1"; : <"$1"
+	valid 0 life,files -- bash -c 'cd "$0"; echo x >a; mv a b; rm b; mkdir d; rmdir d; mkdir "$1"; rmdir "$1"; mv "$1" "$1.b"; rm -f "$1"; : <"$1"; "./$1"
 		mkdir /; sh -c "ulimit -c 0; kill -9 \$\$"; echo 5 >/proc/self/oom_score_adj; python3 -c "import threading
 t = threading.Thread(target=print); t.start(); t.join()"; true "$1"; :' "$T" "$long"
-	met exec fork exit rename oom_score open unlink mkdir rename_file
+	met exec exec_failed fork exit rename oom_score open unlink mkdir rename_file
 	jq -e -s 'any(.event == "exit" and .signal == 9 and .core_dumped == false and .exit_status == null)' "$T/lines"
 	jq -e -s 'all(.event != "exit" or .thread or (.exit_status == null) != (.signal == null))' "$T/lines"
 	jq -e -s 'any(.event == "exit" and .thread)' "$T/lines"

@@ -185,7 +185,7 @@ static void line_is(struct trace_record r, const char *tail, const char *text, c
 #define LINE(event, details) "    0.000500  victim                7  " event details "\n"
 
 /* a[2] to a[4] beside the arguments of record(). */
-static struct trace_record call(uint32_t kind, const uint64_t a[6])
+static struct trace_record call(uint32_t kind, const uint64_t a[TRACE_NR_ARGS])
 {
 	struct trace_record r = record(kind, 7, a[0], a[1], a[5]);
 
@@ -193,7 +193,7 @@ static struct trace_record call(uint32_t kind, const uint64_t a[6])
 	return r;
 }
 
-#define A(...) ((const uint64_t[6]){ __VA_ARGS__ })
+#define A(...) ((const uint64_t[TRACE_NR_ARGS]){ __VA_ARGS__ })
 #define MIB (1ull << 20)
 
 /* Times of day: local in text, UTC in JSON, where they are known. */
@@ -232,7 +232,15 @@ static void test_lines_of_calls(void **state)
 	(void)state;
 	line_is(call(TRACE_MMAP, A(0, MIB, 5, 0x12, 4, failed)), "",
 		LINE("mmap       ", "1.00 MiB rx private FIXED of descriptor 4 failed: ENOMEM"),
-		"\"flags\": \"private FIXED\", \"descriptor\": 4, \"error\": \"ENOMEM\"");
+		"\"flags\": \"private FIXED\", \"descriptor\": 4, \"offset_bytes\": 0, "
+		"\"error\": \"ENOMEM\"");
+	line_is(call(TRACE_MMAP, A(0, MIB, 1, 2, 5ull << 32 | 7, 0x7f00, 8192, 99)), "/a/b",
+		LINE("mmap       ", "1.00 MiB r private of /a/b from 8.00 KiB = 0x7f00"),
+		"\"descriptor\": 7, \"offset_bytes\": 8192, \"inode\": 99, \"file\": \"/a/b\", "
+		"\"result\": \"0x7f00\"");
+	line_is(call(TRACE_MMAP, A(0, MIB, 1, 2, 5ull << 32 | 7, 0x7f00, 0, 99)), "",
+		LINE("mmap       ", "1.00 MiB r private of descriptor 7 = 0x7f00"),
+		"\"inode\": 99, \"result\": \"0x7f00\"");
 	line_is(call(TRACE_MMAP, A(0, 128 * MIB, 0, 0x4022, descriptor, 0x7f00)), "",
 		LINE("mmap       ", "128 MiB none private anonymous NORESERVE = 0x7f00, for an "
 				    "arena of malloc"),
@@ -362,10 +370,20 @@ static void test_lines_of_files(void **state)
 	line_is(call(TRACE_OPEN, A(0, 01101, 0644, 0, 0, 3)), "log",
 		LINE("open       ", "log to write, created if absent, truncated = 3"),
 		"\"path\": \"log\", \"access\": \"write\", \"creates\": true, "
-		"\"truncates\": true, \"descriptor\": 3}");
+		"\"truncates\": true, \"flags\": \"CREAT TRUNC\", \"descriptor\": 3}");
+	line_is(call(TRACE_OPEN, A(0, O_RDWR | O_TMPFILE | O_CLOEXEC | O_SYNC, 0, 0, 0, 3)), "d",
+		LINE("open       ", "d to read and write TMPFILE SYNC = 3"),
+		"\"flags\": \"CLOEXEC TMPFILE SYNC\"");
+	line_is(call(TRACE_OPEN, A(0, O_WRONLY | O_APPEND | O_DSYNC | O_DIRECTORY, 0, 0, 0, 3)),
+		"d",
+		LINE("open       ", "d to write APPEND DIRECTORY DSYNC = 3"),
+		"\"flags\": \"APPEND DIRECTORY DSYNC\"");
+	line_is(call(TRACE_EXEC_FAILED, A(0, 0, 0, 0, 0, -(uint64_t)EACCES)), "/x",
+		LINE("exec_failed ", "/x failed: EACCES"),
+		"\"path\": \"/x\", \"error\": \"EACCES\"}");
 	line_is(call(TRACE_OPEN, A(0, 0, 0, 0, 0, -(uint64_t)ENOENT)), "/x",
 		LINE("open       ", "/x to read failed: ENOENT"),
-		"\"access\": \"read\", \"creates\": false, \"truncates\": false, "
+		"\"access\": \"read\", \"creates\": false, \"truncates\": false, \"flags\": \"\", "
 		"\"error\": \"ENOENT\"}");
 	cut.flags = TRACE_CUT;
 	line_is(cut, "d", LINE("unlink     ", "d (a directory) failed: ENOTEMPTY"),

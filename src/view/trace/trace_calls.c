@@ -124,7 +124,27 @@ static bool is_arena(const struct trace_record *r)
 	return r->a[1] == ARENA_BYTES && !r->a[2] && (r->a[3] & 0xffffffff) == ARENA_FLAGS;
 }
 
-static void describe_mmap(struct str *text, struct event *e, const struct trace_record *r)
+/* The file by its path, where that is known. */
+static void add_file(struct str *text, struct event *e, const struct trace_record *r,
+		     const char *path)
+{
+	event_u64(e, "descriptor", UNIT_NUMBER, (uint32_t)r->a[4]);
+	event_u64(e, "offset_bytes", UNIT_BYTES, r->a[6]);
+	if (r->a[7]) {
+		event_u64(e, "inode", UNIT_NUMBER, r->a[7]);
+		if (*path)
+			event_text(e, "file", path);
+	}
+	if (*path)
+		str_addf(text, " of %s", path);
+	else
+		str_addf(text, " of descriptor %d", (int)r->a[4]);
+	if (r->a[6])
+		str_addf(text, " from %s", fmt_bytes(r->a[6]).s);
+}
+
+static void describe_mmap(struct str *text, struct event *e, const struct trace_record *r,
+			  const char *path)
 {
 	uint64_t flags = r->a[3];
 	struct str names = STR_INIT;
@@ -140,10 +160,8 @@ static void describe_mmap(struct str *text, struct event *e, const struct trace_
 	event_text(e, "flags", str_text(&names));
 	str_addf(text, " %s", str_text(&names));
 	str_fini(&names);
-	if (!(flags & MAP_ANONYMOUS)) {
-		event_u64(e, "descriptor", UNIT_NUMBER, (uint32_t)r->a[4]);
-		str_addf(text, " of descriptor %d", (int)r->a[4]);
-	}
+	if (!(flags & MAP_ANONYMOUS))
+		add_file(text, e, r, path);
 	add_address(text, e, r);
 	if (is_arena(r) && !trace_failed(r)) {
 		event_u64(e, "malloc_arena", UNIT_BOOL, true);
@@ -240,7 +258,7 @@ void trace_describe_call(struct str *text, struct event *e, const struct trace_r
 {
 	switch (r->kind) {
 	case TRACE_MMAP:
-		describe_mmap(text, e, r);
+		describe_mmap(text, e, r, tail);
 		break;
 	case TRACE_MREMAP:
 		describe_mremap(text, e, r);

@@ -31,6 +31,7 @@ static const struct {
 	{ TRACE_SEGV, NULL },			/* needs more */
 	{ TRACE_KERNEL_ALLOC, trace_describe_kernel },
 	{ TRACE_PAGE_FAULTS, trace_describe_sample },
+	{ TRACE_EXEC_FAILED, trace_describe_file },
 };
 
 const char *trace_errno(uint64_t result)
