@@ -38,9 +38,10 @@ child_of() { until child=$(pgrep -P "$1"); do sleep 0.02; done; }
 
 # start OPTION...: trace all events, of what was asked for, in the background.
 start() {
+	rm -f "$T/err"
 	timeout -k 5 60 "$PMM" trace all --counters page_faults --sample 1 --min-size 1 --buffer 64M --json --top 0 "$@" >"$T/out" 2>"$T/err" 3>&- & tracer=$!
 	started+=("$tracer")
-	until grep -q '^pmm: tracing ' "$T/err"; do sleep 0.05; kill -0 "$tracer"; done
+	until grep -qs '^pmm: tracing ' "$T/err"; do sleep 0.05; kill -0 "$tracer"; done
 }
 
 # seen PID...: what there is of these processes and of their children, by events; and "others", of any other process.
