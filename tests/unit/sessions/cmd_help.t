@@ -405,10 +405,12 @@ $ pmm help --completion bash
   	--top=|--top) return ;;
   	--frames=|--frames) return ;;
   	--sort=|--sort) COMPREPLY=($(compgen -W 'count bytes time' -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json folded' -- "$cur")); return ;;
+  	--output=|--output|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --pid --all --command --cgroup --user --duration --interval --summary --min-latency --min-size --stack-size --sample --objects --older --counters --buffer --top --frames --sort --folded --list --json --quiet --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --pid --tree --no-follow --all --command --cgroup --user --duration --interval --summary --clock --min-latency --min-size --stack-size --sample --objects --older --counters --buffer --top --frames --sort --format --folded --list --json --output --quiet --width' -- "$cur"))
   	else
   		_pmm_pids
   	fi
