@@ -12,15 +12,18 @@
 
 #include "src/kernel/bpf_group.h"
 #include "src/kernel/bpf_table.h"
+#include "src/kernel/event_ring.h"
 #include "src/kernel/rights.h"
 
 #define FIRST_PID_NS	0xEFFFFFFCull	/* PROC_PID_INIT_INO, include/linux/proc_ns.h */
 #define MAX_TARGETS	65536
+#define MAX_RECORD                                                                                 \
+	(sizeof(struct trace_record) + sizeof(struct trace_regs) + TRACE_STACK_MAX)
 
 struct bpf_source {
 	struct bpf_shared shared;
 	struct btf *kernel;
-	struct ring_buffer *ring;
+	struct event_ring ring;
 	struct bpf_group group[KERNEL_NR_GROUPS];
 	/* during a step */
 	kernel_take *take;
@@ -29,7 +32,7 @@ struct bpf_source {
 };
 
 /* A record that is shorter than it says is nobody's but a fault of ours; it is left out. */
-static int take_record(void *ctx, void *data, size_t bytes)
+static int take_record(void *ctx, const void *data, size_t bytes)
 {
 	struct bpf_source *s = ctx;
 	const struct trace_record *r = data;
@@ -81,6 +84,11 @@ static void config_make(struct trace_config *c, const struct kernel_options *o)
 	memcpy(c->kinds, o->kinds, sizeof(c->kinds));
 }
 
+static size_t ring_bytes(const struct kernel_options *o)
+{
+	return o->ring_bytes ? o->ring_bytes : KERNEL_RING_BYTES;
+}
+
 static int make_maps(struct bpf_source *s, const struct kernel_options *o)
 {
 	struct bpf_shared *h = &s->shared;
@@ -89,7 +97,7 @@ static int make_maps(struct bpf_source *s, const struct kernel_options *o)
 	if (h->nr_cpus < 0)
 		return h->nr_cpus;
 	h->events = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pmm_events", 0, 0,
-				   o->ring_bytes ? o->ring_bytes : KERNEL_RING_BYTES, NULL);
+				   ring_bytes(o), NULL);
 	if (h->events < 0)
 		return -errno;
 	h->targets = bpf_map_create(BPF_MAP_TYPE_HASH, "pmm_targets", sizeof(uint32_t),
@@ -100,8 +108,7 @@ static int make_maps(struct bpf_source *s, const struct kernel_options *o)
 				   sizeof(struct trace_counts), TRACE_NR_KINDS, NULL);
 	if (h->counts < 0)
 		return -errno;
-	s->ring = ring_buffer__new(h->events, take_record, s, NULL);
-	return s->ring ? 0 : -errno;
+	return 0;
 }
 
 static int bpf_target(void *state, pid_t pid, bool add)
@@ -121,7 +128,7 @@ static void bpf_close(void *state)
 
 	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
 		bpf_group_close(&s->group[i]);
-	ring_buffer__free(s->ring);
+	event_ring_close(&s->ring);
 	if (s->shared.events >= 0)
 		close(s->shared.events);
 	if (s->shared.targets >= 0)
@@ -194,7 +201,8 @@ static int fill(struct bpf_source *s, const struct kernel_options *o, struct err
 	btf__free(s->kernel);		/* 10 MiB that loading alone needs */
 	s->kernel = NULL;
 	s->shared.kernel = NULL;
-	return judge(s, e);
+	rc = event_ring_open(&s->ring, s->shared.events, ring_bytes(o), MAX_RECORD);
+	return rc ? refuse(rc, e) : judge(s, e);
 }
 
 static int bpf_open(const struct kernel_options *o, void **state, struct err *e)
@@ -223,7 +231,7 @@ static int bpf_step(void *state, kernel_take *take, void *arg)
 	s->take = take;
 	s->take_arg = arg;
 	s->taken = 0;
-	rc = ring_buffer__consume(s->ring);
+	rc = event_ring_read(&s->ring, take_record, s);
 	return rc < 0 ? rc : (int)s->taken;
 }
 
