@@ -195,6 +195,7 @@ static int read_user(struct command *c, struct err *e)
 
 	if (!p && (fmt_parse_uint(user, &uid, NULL) || uid >= UINT32_MAX)) {
 		err_set(e, -EINVAL, "there is no user '%s'", user);
+		err_hint(e, "give a name that 'getent passwd' lists, or a number");
 		e->exit_code = CMD_USAGE;
 		return -EINVAL;
 	}
@@ -207,6 +208,8 @@ static int read_counters(struct command *c, struct err *e)
 {
 	int rc = event_counters_parse(counters, &c->o.kernel.counters, e);
 
+	if (rc)
+		err_hint(e, "'pmm trace --help' names them");
 	if (rc)
 		e->exit_code = CMD_USAGE;
 	return rc;
@@ -288,12 +291,14 @@ static int set_scope(struct command *c, struct err *e)
 		return cmd_refuse(e, "nothing to trace",
 				  "give '-- COMMAND', '--pid PID', '--all', or '--cgroup PATH'");
 	if (tree && !pids.nr)
-		return cmd_refuse(e, "'--tree' is about the children of '--pid PID'", NULL);
+		return cmd_refuse(e, "'--tree' is about the children of '--pid PID'",
+				  "the children of a command are traced without it");
 	if (no_follow && !pids.nr && !c->o.command)
 		return cmd_refuse(e, "'--no-follow' is about the children of a process or command",
 				  "give '--pid PID' or '-- COMMAND'");
 	if (ring_bytes & (ring_bytes - 1))
-		return cmd_refuse(e, "the size of '--buffer' must be a power of two", NULL);
+		return cmd_refuse(e, "the size of '--buffer' must be a power of two",
+				  "such as 4M, 64M or 256M");
 	if (comm && (!*comm || strlen(comm) >= TRACE_COMM_BYTES))
 		return cmd_refuse(e, "command names have 1 to 15 characters",
 				  "the kernel cuts longer ones: 'ps -o comm= -p PID' shows the name");
