@@ -51,7 +51,7 @@ const struct event_class_info event_classes[EVENT_NR_CLASSES] = {
 	[EVENT_RSS] = { "rss", "resident size by kind as it changes, by whose code",
 			"rss_stat one-liners", GROUP(RSS) },
 	[EVENT_CACHE] = { "cache", "who fills the page cache, with which files",
-			  "cachestat, cachetop", GROUP(CACHE) },
+			  "cachestat", GROUP(CACHE) },
 	[EVENT_PMC] = { "pmc",
 			"cycles, instructions, cache and dTLB misses by process and stack, sampled",
 			"llcstat, PMC one-liners", GROUP(PMC), .dear = true },
