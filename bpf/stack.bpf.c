@@ -62,15 +62,21 @@ static __always_inline u64 deepest_so_far(const struct stack *s, struct mm_struc
 	return begin;
 }
 
-/* A number that differs where a record is due between two depths. */
+/*
+ * A number that differs where a record is due between two depths: all bits below the highest one
+ * set, without a branch, of which there would be too many ways for the verifier.
+ */
 static __always_inline u64 step_of(u64 depth)
 {
-	u64 step = 0;
+	u64 step = depth / STACK_FIRST_BYTES;
 
 	if (config.min_bytes)
 		return depth / config.min_bytes;
-	for (int i = 0; i < 20; i++)
-		step += depth >= (u64)STACK_FIRST_BYTES << i;
+	step |= step >> 1;
+	step |= step >> 2;
+	step |= step >> 4;
+	step |= step >> 8;
+	step |= step >> 16;
 	return step;
 }
 

@@ -388,7 +388,8 @@ static __always_inline u64 trace_copy_stack(struct trace_room *room, u64 sp, u64
 			break;
 		if (part > limit - done)
 			part = limit - done;
-		/* for the verifier, which has forgotten by now */
+		/* for the verifier, which has forgotten by now what clang knows */
+		asm volatile("" : "+r"(part));
 		if (done > TRACE_STACK_MAX - TRACE_PAGE_BYTES || part > TRACE_PAGE_BYTES)
 			break;
 		if (bpf_probe_read_user(room->stack + done, part, (void *)(sp + done))) {
