@@ -14,6 +14,7 @@ enum trace_fault_bits {
 	TRACE_FAULT_WRITE = 2,
 	TRACE_FAULT_USER = 4,		/* not by the kernel for a system call */
 	TRACE_FAULT_FETCH = 16,		/* of an instruction */
+	TRACE_FAULT_NO_ACCESS = 1 << 20, /* not the processor's: nothing else than the above is known */
 };
 
 #define TRACE_FAULT_AREA_SHIFT	32	/* a[2] has the area, enum fault_area, from this bit on */
@@ -51,6 +52,7 @@ enum fault_access {
 	FAULT_READ_PRESENT,		/* the same, where a page is there */
 	FAULT_WRITE_PRESENT,		/* copy on write, or a first write to a page that was read */
 	FAULT_FETCH_PRESENT,
+	FAULT_NO_ACCESS,		/* read or write: perf events do not say */
 	FAULT_NR_ACCESSES
 };
 

@@ -22,13 +22,19 @@ enum trace_kind {
 	/* life */
 	TRACE_EXEC,		/* parent; text: the file's name; second: arguments, NULs between */
 	TRACE_FORK,		/* the parent's record; child's process, thread */
-	/* wait status, peak resident bytes, 1 = the whole process, parent, ns since it began */
+	/*
+	 * wait status (TRACE_NOT_KNOWN: not known), peak resident bytes, 1 = the whole process, parent,
+	 * ns since it began; sizes, parents and times that are 0 are not known
+	 */
 	TRACE_EXIT,
 	TRACE_RENAME,		/* text: the new name */
 	TRACE_OOM_SCORE,	/* oom_score_adj as int64, process it is of */
 
 	/* calls: the arguments in their order, a[5] the result (-errno as int64) */
-	/* address, bytes, prot, flags, fd | device << 32, result, offset, inode (0: no file) */
+	/*
+	 * address, bytes, prot, flags, fd | device << 32, result, offset, inode (0: no file); the fd is
+	 * TRACE_NO_DESCRIPTOR where it is not known
+	 */
 	TRACE_MMAP,
 	TRACE_MUNMAP,		/* address, bytes */
 	TRACE_MREMAP,		/* address, old bytes, new bytes, flags, address asked for */
@@ -119,6 +125,9 @@ enum trace_flags {
 	TRACE_COMPAT = 4,	/* a 32-bit process */
 	TRACE_CUT = 8,		/* the text or the stack was longer */
 };
+
+#define TRACE_NO_DESCRIPTOR	0xffffffffu
+#define TRACE_NOT_KNOWN		(~0ull)
 
 #define TRACE_COMM_BYTES	16
 #define TRACE_TEXT_MAX		512

@@ -17,7 +17,7 @@
 #include "src/document/event.h"
 #include "src/proc/memcg.h"
 #include "src/proc/task.h"
-#include "src/session/trace/trace_session.h"
+#include "src/session/trace/trace_form.h"
 #include "src/view/trace/trace_view.h"
 
 static struct opt_list pids;
@@ -361,7 +361,6 @@ static int read_options(struct command *c, int argc, char **argv, struct err *e)
 {
 	int rc = read_operands(c, argc, argv, e);
 
-	c->o.source = &bpf_source;
 	c->o.loop = c->loop;
 	c->o.mask = &c->given;
 	c->o.duration_ns = timed ? duration_ns : 0;
@@ -391,19 +390,10 @@ static int read_options(struct command *c, int argc, char **argv, struct err *e)
 
 static int print_list(FILE *out)
 {
-	struct kernel_group_state groups[KERNEL_NR_GROUPS];
 	struct emit emit;
-	struct doc d = { 0 };
-	int rc;
 
-	trace_session_try(&bpf_source, groups);
 	emit_init(&emit, out, as_json);
-	trace_list_document(&d, groups);
-	rc = doc_error(&d);
-	if (!rc)
-		rc = session_document(&emit.sink, &d, false);
-	doc_fini(&d);
-	return rc;
+	return trace_form_list(&emit.sink);
 }
 
 static int trace(struct command *c, struct err *e)
@@ -416,7 +406,7 @@ static int trace(struct command *c, struct err *e)
 	c->emit.event = on_event;
 	c->emit.event_arg = c;
 	c->style = terminal_style(c->out);
-	rc = trace_session_open(&c->session, &c->o, &c->emit.sink, e);
+	rc = trace_form_open(&c->session, &c->o, &c->emit.sink, e);
 	if (!rc)
 		rc = trace_session_run(c->session, e);
 	if (rc == -ENOENT && c->o.command && !strchr(c->o.command[0], '/') && !*e->hint)
@@ -500,7 +490,8 @@ const struct cmd cmd_trace = {
 		"Prints a line for each event and a summary at the end. EVENTS is a list with "
 		"commas of the names that 'pmm trace --list' shows; without it all events are "
 		"traced that cost little.\n\n"
-		"Needs root, or CAP_BPF and CAP_PERFMON.",
+		"Root sees everything, and so does who has CAP_BPF and CAP_PERFMON. Other users see "
+		"page faults, mappings, programs and threads of their own commands and processes.",
 	.examples = (const struct cmd_pair[]){
 		{ "pmm trace -p 4711 -s -d 10s",
 		  "ten seconds of a process: does it wait for memory, and does it grow" },

@@ -195,6 +195,16 @@ uint32_t event_classes_groups(uint32_t classes)
 	return groups;
 }
 
+/* None of the class's kinds of records: others of the group are seen. */
+static bool sees_nothing(enum event_class event, const struct kernel_group_state *group)
+{
+	for (int kind = 0; kind < TRACE_NR_KINDS; kind++)
+		if (trace_kinds[kind].name && trace_kinds[kind].event == event &&
+		    !(group->unseen[kind / 64] >> kind % 64 & 1))
+			return false;
+	return group->status != KERNEL_GROUP_UNUSED;
+}
+
 const struct kernel_group_state *event_class_state(enum event_class event,
 						   const struct kernel_group_state *groups,
 						   enum kernel_group_status *status)
@@ -209,8 +219,11 @@ const struct kernel_group_state *event_class_state(enum event_class event,
 		if (!best || groups[i].status < best->status)
 			best = &groups[i];
 	}
-	*status = worst ? worst->status : KERNEL_GROUP_WORKS;
-	if (*status == KERNEL_GROUP_FAILED && best->status != KERNEL_GROUP_FAILED)
+	if (worst && sees_nothing(event, worst))
+		*status = KERNEL_GROUP_FAILED;
+	else
+		*status = worst ? worst->status : KERNEL_GROUP_WORKS;
+	if (worst && worst->status == KERNEL_GROUP_FAILED && best->status != KERNEL_GROUP_FAILED)
 		*status = KERNEL_GROUP_PARTLY;
 	return worst;
 }

@@ -82,6 +82,16 @@ const char *kernel_source_name(const struct kernel_source *s)
 	return s->ops->name;
 }
 
+int kernel_source_fd(const struct kernel_source *s)
+{
+	return s->ops->fd ? s->ops->fd(s->state) : -1;
+}
+
+bool kernel_source_by_process(const struct kernel_source *s)
+{
+	return s->ops->by_process;
+}
+
 void kernel_source_close(struct kernel_source *s)
 {
 	if (!s)

@@ -34,12 +34,18 @@
 #define KERNEL_KMEM_OBJECTS	(256u << 10)	/* 20 MiB of the kernel's */
 #define KERNEL_STACK_BYTES	(16u << 10)	/* default: 98 % of stacks are complete */
 
+struct map_event;
+
+/* A program begins, or code was mapped, before records that follow from it. 0, or -errno. */
+typedef int kernel_mapped(void *arg, const struct map_event *e);
+
 struct kernel_options {
 	uint32_t groups;		/* bit per enum kernel_group */
 	uint64_t kinds[2];		/* bit per enum trace_kind: records are wanted of these */
 	const pid_t *pids;		/* only these processes; none: all */
 	size_t nr_pids;
 	bool follow;			/* and their children from now on */
+	bool at_exec;			/* they begin to be traced when they execute a program */
 	bool by_targets;		/* only these and what kernel_source_target() adds */
 	uint64_t memcg;			/* inode of a memory control group's directory; 0: any */
 	bool memcg_below;		/* and groups below it */
@@ -52,6 +58,8 @@ struct kernel_options {
 	uint32_t kmem_objects;		/* followed at a time; 0: KERNEL_KMEM_OBJECTS */
 	uint32_t ring_bytes;		/* 0: the default */
 	uint32_t counters;		/* bit per kernel_counters[]; 0: the hardware's */
+	kernel_mapped *mapped;		/* of sources that say what is mapped; NULL: nobody asks */
+	void *mapped_arg;
 };
 
 /* 1 of so many kernel objects is followed: a power of two. */
@@ -69,6 +77,7 @@ struct kernel_group_state {
 	char why[160];			/* a sentence without its full stop; "" */
 	char remedy[160];		/* "": none */
 	uint64_t missed;		/* runs that the kernel left out: a program met itself */
+	uint64_t unseen[2];		/* bit per enum trace_kind: they are never seen */
 };
 
 /* One record. Valid during the call. 0, or -errno to end the step. */
@@ -82,6 +91,8 @@ struct kernel_source;
 /* What a source consists of; all of them must be there. */
 struct kernel_source_ops {
 	const char *name;		/* "bpf", "perf" */
+	/* children are followed in any case, and options.mapped says what is mapped */
+	bool by_process;
 	int (*open)(const struct kernel_options *o, void **state, struct err *e);
 	int (*step)(void *state, kernel_take *take, void *arg);
 	int (*table)(void *state, enum kernel_table table, kernel_entry *entry, void *arg);
@@ -89,6 +100,7 @@ struct kernel_source_ops {
 	int (*target)(void *state, pid_t pid, bool add);
 	int (*counts)(void *state, struct trace_counts counts[TRACE_NR_KINDS]);
 	void (*group)(void *state, enum kernel_group group, struct kernel_group_state *out);
+	int (*fd)(void *state);		/* see kernel_source_fd(); may be missing */
 	void (*close)(void *state);
 };
 
@@ -123,10 +135,22 @@ struct kernel_group_state kernel_source_group(struct kernel_source *s, enum kern
 
 const char *kernel_source_name(const struct kernel_source *s);
 
+/* Becomes readable when a step should not wait for its time; -1: there is none. */
+int kernel_source_fd(const struct kernel_source *s);
+
+/* Does it see given processes only, with their children, and call options.mapped? */
+bool kernel_source_by_process(const struct kernel_source *s);
+
 /* NULL is fine. */
 void kernel_source_close(struct kernel_source *s);
 
 /* BPF programs in the kernel; -ENOTSUP in a build without libbpf. */
 extern const struct kernel_source_ops bpf_source;
+
+/*
+ * Perf events of given processes of one's own: no right is needed where kernel.perf_event_paranoid
+ * is 2 or less. Page faults, mappings made, processes; nothing that the kernel does elsewhere.
+ */
+extern const struct kernel_source_ops perf_source;
 
 #endif

@@ -6,11 +6,9 @@
 #include "src/kernel/map_events.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,16 +17,6 @@
 
 /* Each record ends with what sample_type asks for: the time. */
 #define TRAILER_BYTES	sizeof(uint64_t)
-
-struct record_mmap {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t start, bytes, offset;
-	uint32_t dev_major, dev_minor;
-	uint64_t ino, ino_generation;
-	uint32_t prot, flags;
-	char path[];			/* with its NUL, filled up to 8 bytes */
-};
 
 struct record_comm {
 	struct perf_event_header header;
@@ -40,40 +28,23 @@ struct record_lost {
 	uint64_t id, lost;
 };
 
-_Static_assert(sizeof(struct record_mmap) == 72, "PERF_RECORD_MMAP2");
-
-/* Room for the largest that is asked for. */
-union record {
-	struct perf_event_header header;
-	struct record_mmap mmap;
-	struct record_comm comm;
-	struct record_lost lost;
-	char bytes[sizeof(struct record_mmap) + PATH_MAX + 64];
-};
-
-static int take_mapping(struct map_queue *q, const struct record_mmap *r, size_t bytes,
+static int take_mapping(struct map_queue *q, const struct perf_event_header *h, size_t body,
 			uint64_t time_ns)
 {
-	size_t room = bytes - sizeof(*r) - TRAILER_BYTES;
-	struct map_event e = {
-		.time_ns = time_ns,
-		.tgid = (pid_t)r->pid,
-		.map = {
-			.start = r->start,
-			.end = r->start + r->bytes,
-			.offset = r->offset,
-			.ino = r->ino,
-			.dev_major = r->dev_major,
-			.dev_minor = r->dev_minor,
-			.perms = PROC_MAP_EXEC,
-		},
-	};
+	struct map_event e = { .time_ns = time_ns };
+	struct perf_mapping m;
 
-	if (e.map.end <= e.map.start || !memchr(r->path, 0, room)) {
+	if (!perf_mapping_read(h, body, &m)) {
 		q->damaged++;
 		return 0;
 	}
-	e.map.path = strdup(r->path);
+	/* 0: a process of another pid namespace */
+	if ((pid_t)m.pid <= 0)
+		return 0;
+	e.tgid = (pid_t)m.pid;
+	e.map = m.map;
+	e.map.perms = PROC_MAP_EXEC;
+	e.map.path = strdup(m.map.path);
 	if (!e.map.path)
 		return -ENOMEM;
 	if (!vec_push(&q->v, e))
@@ -82,29 +53,31 @@ static int take_mapping(struct map_queue *q, const struct record_mmap *r, size_t
 	return -ENOMEM;
 }
 
-static int take_record(struct map_queue *q, const union record *r, size_t bytes)
+static int take_comm(struct map_queue *q, const struct record_comm *r, uint64_t time_ns)
 {
-	size_t body = bytes - TRAILER_BYTES;
+	if (!(r->header.misc & PERF_RECORD_MISC_COMM_EXEC) || (pid_t)r->pid <= 0)
+		return 0;
+	return vec_push(&q->v, (struct map_event){ .time_ns = time_ns, .exec = true,
+						   .tgid = (pid_t)r->pid });
+}
+
+static int take_record(struct map_queue *q, const struct perf_event_header *h)
+{
+	size_t body = h->size - TRAILER_BYTES;
 	uint64_t time_ns;
 
-	memcpy(&time_ns, r->bytes + body, sizeof(time_ns));
-	switch (r->header.type) {
+	memcpy(&time_ns, (const char *)h + body, sizeof(time_ns));
+	switch (h->type) {
 	case PERF_RECORD_MMAP2:
-		if (body <= sizeof(r->mmap))
-			break;
-		/* 0: a process of another pid namespace */
-		return (pid_t)r->mmap.pid > 0 ? take_mapping(q, &r->mmap, bytes, time_ns) : 0;
+		return take_mapping(q, h, body, time_ns);
 	case PERF_RECORD_COMM:
-		if (body < sizeof(r->comm))
+		if (body < sizeof(struct record_comm))
 			break;
-		if (!(r->header.misc & PERF_RECORD_MISC_COMM_EXEC) || (pid_t)r->comm.pid <= 0)
-			return 0;
-		return vec_push(&q->v, (struct map_event){ .time_ns = time_ns, .exec = true,
-							   .tgid = (pid_t)r->comm.pid });
+		return take_comm(q, (const void *)h, time_ns);
 	case PERF_RECORD_LOST:
-		if (body < sizeof(r->lost))
+		if (body < sizeof(struct record_lost))
 			break;
-		q->lost += r->lost.lost;
+		q->lost += ((const struct record_lost *)h)->lost;
 		return 0;
 	default:
 		return 0;
@@ -113,45 +86,18 @@ static int take_record(struct map_queue *q, const union record *r, size_t bytes)
 	return 0;
 }
 
-/* Out of a ring, whose end a record may lie across. */
-static void copy_out(void *to, const struct map_ring *ring, uint64_t from, size_t bytes)
+int map_queue_take(struct map_queue *q, struct perf_ring *ring, uint64_t head)
 {
-	size_t at = from & (ring->bytes - 1);
-	size_t first = bytes < ring->bytes - at ? bytes : ring->bytes - at;
+	const struct perf_event_header *h;
+	int rc = 0;
 
-	memcpy(to, (const char *)ring->data + at, first);
-	memcpy((char *)to + first, ring->data, bytes - first);
-}
-
-int map_queue_take(struct map_queue *q, struct map_ring *ring, uint64_t head)
-{
-	union record r;
-
-	while (ring->tail != head) {
-		uint64_t left = head - ring->tail;
-		size_t size;
-		int rc = 0;
-
-		if (left >= sizeof(r.header) && left <= ring->bytes)
-			copy_out(&r.header, ring, ring->tail, sizeof(r.header));
-		if (left < sizeof(r.header) || left > ring->bytes || r.header.size > left ||
-		    r.header.size < sizeof(r.header) + TRAILER_BYTES) {
-			q->damaged++;
-			ring->tail = head;
-			return 0;
-		}
-		size = r.header.size;
-		if (size <= sizeof(r)) {
-			copy_out(&r, ring, ring->tail, size);
-			rc = take_record(q, &r, size);
-		} else {
-			q->damaged++;
-		}
-		ring->tail += size;
-		if (rc)
-			return rc;
+	ring->damaged = 0;
+	while (!rc && (h = perf_ring_next(ring, head, sizeof(*h) + TRAILER_BYTES, q->room))) {
+		rc = take_record(q, h);
+		perf_ring_pass(ring, h);
 	}
-	return 0;
+	q->damaged += ring->damaged;
+	return rc;
 }
 
 /* Of one time: as they came. Of two rings no two records of one process have the same time. */
@@ -199,12 +145,9 @@ void map_queue_fini(struct map_queue *q)
 
 /* ---- rings ----------------------------------------------------------------------------------- */
 
-#define PAGE_BYTES	((size_t)sysconf(_SC_PAGESIZE))
-
 struct map_processor {
 	int fd;
-	struct perf_event_mmap_page *page;	/* the ring's data follow */
-	struct map_ring ring;
+	struct perf_ring ring;
 };
 
 struct map_events {
@@ -227,22 +170,18 @@ static int ring_open(struct map_events *m, int cpu)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
-	struct map_processor p = { .ring.bytes = MAP_EVENTS_RING_BYTES };
+	struct map_processor p = { 0 };
 	int rc;
 
 	p.fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (p.fd < 0)
 		return errno == ENODEV ? 0 : -errno;		/* not online */
-	p.page = mmap(NULL, PAGE_BYTES + MAP_EVENTS_RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-		      p.fd, 0);
-	rc = p.page == MAP_FAILED ? -errno : 0;
-	p.ring.data = (char *)p.page + PAGE_BYTES;
+	rc = perf_ring_map(&p.ring, p.fd, MAP_EVENTS_RING_BYTES);
 	if (!rc)
 		rc = vec_push(&m->processors, p);
 	if (!rc)
 		return 0;
-	if (p.page != MAP_FAILED)
-		munmap(p.page, PAGE_BYTES + MAP_EVENTS_RING_BYTES);
+	perf_ring_unmap(&p.ring);
 	close(p.fd);
 	return rc;
 }
@@ -270,12 +209,10 @@ int map_events_drain(struct map_events *m)
 	int rc = 0;
 
 	vec_each(&m->processors, p) {
-		uint64_t head = __atomic_load_n(&p->page->data_head, __ATOMIC_ACQUIRE);
+		uint64_t head = perf_ring_head(&p->ring);
 
-		if (head == p->ring.tail)
-			continue;
-		rc |= map_queue_take(&m->queue, &p->ring, head);
-		__atomic_store_n(&p->page->data_tail, p->ring.tail, __ATOMIC_RELEASE);
+		if (head != p->ring.tail)
+			rc |= map_queue_take(&m->queue, &p->ring, head);
 	}
 	if (m->queue.v.nr != before)
 		map_queue_sort(&m->queue);
@@ -297,7 +234,7 @@ void map_events_close(struct map_events *m)
 	if (!m)
 		return;
 	vec_each(&m->processors, p) {
-		munmap(p->page, PAGE_BYTES + MAP_EVENTS_RING_BYTES);
+		perf_ring_unmap(&p->ring);
 		close(p->fd);
 	}
 	vec_fini(&m->processors);

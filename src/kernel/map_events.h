@@ -22,6 +22,7 @@
 
 #include "src/base/err.h"
 #include "src/base/vec.h"
+#include "src/kernel/perf/perf_ring.h"
 #include "src/proc/proc.h"
 
 #define MAP_EVENTS_RING_BYTES	(256u << 10)	/* of each processor; some 1700 records */
@@ -33,25 +34,20 @@ struct map_event {
 	struct proc_map map;		/* else; path owned */
 };
 
-struct map_ring {
-	const void *data;		/* `bytes` of them, a power of two */
-	size_t bytes;
-	uint64_t tail;			/* read so far */
-};
-
 /* All zero is empty. */
 struct map_queue {
 	VEC(struct map_event) v;	/* by time, from `first` on */
 	size_t first;
 	uint64_t lost;			/* records for which a ring had no room */
 	uint64_t damaged;		/* that are none */
+	char room[PERF_MAX_RECORD];
 };
 
 /*
  * Take what is in a ring up to `head`. A record that cannot be one ends it: the rest up to `head`
  * is left out. 0 or -ENOMEM.
  */
-int map_queue_take(struct map_queue *q, struct map_ring *ring, uint64_t head);
+int map_queue_take(struct map_queue *q, struct perf_ring *ring, uint64_t head);
 
 /* By time, what was taken since and what is left. */
 void map_queue_sort(struct map_queue *q);

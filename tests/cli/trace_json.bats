@@ -171,6 +171,15 @@ print(sum(m[i] for i in range(0, len(m), 4096)))"
 	done_here
 }
 
+@test "perf events of an ordinary user" {
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] || skip "kernel.perf_event_paranoid is $(cat /proc/sys/kernel/perf_event_paranoid)"
+	printf '#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups "%s" "$@"\n' "$PMM" >"$T/pmm"
+	chmod +x "$T/pmm"
+	PMM=$T/pmm valid 0 mmap,life,faults,oom --sample 1 -- ls /
+	tail -1 "$T/lines" | jq -e '.coverage.source == "perf" and (.not_seen | length == 4)'
+	done_here
+}
+
 @test "every key that can be missing was there and was missing in the tests above" {
 	[ "$(sort -u "$BATS_FILE_TMPDIR/done" | wc -l)" -eq $((BATS_TEST_NUMBER - 1)) ] || skip "not all tests of this file were run"
 	schema seen "$SEEN" trace trace-list

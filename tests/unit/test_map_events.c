@@ -19,7 +19,7 @@
 #define RING	4096u
 
 static unsigned char bytes[RING];
-static struct map_ring ring;
+static struct perf_ring ring;
 static struct map_queue q;
 static uint64_t head;
 
@@ -27,7 +27,7 @@ static int begin(void **state)
 {
 	(void)state;
 	memset(bytes, 0xee, sizeof(bytes));
-	ring = (struct map_ring){ .data = bytes, .bytes = RING };
+	ring = (struct perf_ring){ .data = bytes, .bytes = RING };
 	head = 0;
 	return 0;
 }

@@ -4,7 +4,7 @@
  * ends. Also of src/kernel/kernel_source.c, kernel_rows.c, event_class.c, groups.c,
  * src/analyze/trace/trace_totals.c, trace_rank.c, src/view/trace/trace_line.c, trace_list.c,
  * trace_view.c, trace_calls.c, trace_files.c, trace_folded.c, trace_life.c, trace_oom.c,
- * trace_sections.c, src/track/gate.c.
+ * trace_sections.c, src/session/trace/trace_lacks.c, src/track/gate.c.
  */
 #include "tests/unit/unit.h"
 
@@ -674,7 +674,7 @@ static void test_list(void **state)
 	(void)state;
 	fake_kernel = &f;
 	trace_session_try(&fake_source, groups);
-	trace_list_document(&d, groups);
+	trace_list_document(&d, groups, &(struct trace_list_form){ .name = "bpf" });
 	on_document(&seen, &d, false);
 	has_words(&seen, " brk no every change of the program break, by stack (brkstack)");
 	has_words(&seen, " life yes programs, ");

@@ -304,7 +304,7 @@ static void test_list(void **state)
 		groups[group] = (struct kernel_group_state){ KERNEL_GROUP_FAILED, "because", "",
 							     0 };
 		classes_of(group, &whole, &part);
-		trace_list_document(&d, groups);
+		trace_list_document(&d, groups, &(struct trace_list_form){ .name = "bpf" });
 		json = printed(&d, true);
 		assert_int_equal(occurs(json, "\"works\": \"no\""), __builtin_popcount(whole));
 		assert_int_equal(occurs(json, "\"works\": \"partly\""), __builtin_popcount(part));

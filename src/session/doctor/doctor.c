@@ -7,7 +7,7 @@
 
 #include "src/document/doc.h"
 #include "src/document/doc_record.h"
-#include "src/session/trace/trace_session.h"
+#include "src/session/trace/trace_form.h"
 #include "src/view/trace/trace_view.h"
 
 static const char *const state_name[] = {
@@ -78,9 +78,10 @@ static struct table *verdict_of(const struct doctor *d)
 static struct table *events_of(void)
 {
 	struct kernel_group_state groups[KERNEL_NR_GROUPS];
+	struct trace_list_form form;
 
-	trace_session_try(&bpf_source, groups);
-	return trace_list_table(groups, "Events of 'pmm trace'");
+	trace_form_try(groups, &form);
+	return trace_list_table(groups, &form, "Events of 'pmm trace'");
 }
 
 /* 0 or -errno. */

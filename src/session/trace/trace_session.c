@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 
@@ -13,6 +14,7 @@
 #include "src/base/nanotime.h"
 #include "src/document/event.h"
 #include "src/session/trace/trace_kernel_looks.h"
+#include "src/session/trace/trace_lacks.h"
 #include "src/session/trace/trace_moments.h"
 #include "src/session/trace/trace_paths.h"
 #include "src/session/trace/trace_stacks.h"
@@ -39,7 +41,7 @@ struct trace_session {
 	struct trace_kernel kernel;
 	struct mounts mounts;
 	struct fault_names files;	/* for lines */
-	struct loop_source *tick, *child, *end, *interval, *second;
+	struct loop_source *tick, *filling, *child, *end, *interval, *second;
 	struct trace_targets targets;
 	struct trace_clock clock;
 	/* of the result that is being made: when its time began, and what was counted by then */
@@ -225,6 +227,7 @@ static int hand_over(struct trace_session *s)
 	struct trace_counts counts[TRACE_NR_KINDS];
 	struct trace_result result = {
 		.scope = s->o.scope ? s->o.scope : s->o.command[0],
+		.source = kernel_source_name(s->source),
 		.start_realtime_ns = s->since_ns + s->clock.to_realtime_ns,
 		.duration_ns = nanotime() - s->since_ns,
 		.classes = s->o.classes,
@@ -289,6 +292,12 @@ static void on_tick(void *arg, uint64_t now_ns)
 	loop_set_timer(s->o.loop, s->tick, now_ns + KERNEL_STEP_NS);
 }
 
+static void on_filling(void *arg, uint32_t events)
+{
+	(void)events;
+	drain(arg);
+}
+
 static void on_end(void *arg, uint64_t now_ns)
 {
 	(void)now_ns;
@@ -335,7 +344,10 @@ static int add_timers(struct trace_session *s)
 {
 	uint64_t now = nanotime();
 	int rc = loop_add_timer(s->o.loop, now + KERNEL_STEP_NS, on_tick, s, &s->tick);
+	int fd = kernel_source_fd(s->source);
 
+	if (!rc && fd >= 0)
+		rc = loop_add_fd(s->o.loop, fd, EPOLLIN, on_filling, s, &s->filling);
 	if (!rc && s->o.classes >> EVENT_OOM & 1)
 		rc = loop_add_timer(s->o.loop, now, on_second, s, &s->second);
 	if (!rc && s->o.duration_ns)
@@ -364,6 +376,7 @@ static int open_source(struct trace_session *s, struct err *e)
 	if (s->o.command) {
 		k.pids = &s->gate.pid;
 		k.nr_pids = 1;
+		k.at_exec = true;
 	} else {
 		k.pids = s->targets.all.pids.v;
 		k.nr_pids = s->targets.all.pids.nr;
@@ -372,8 +385,11 @@ static int open_source(struct trace_session *s, struct err *e)
 	event_classes_kinds(s->o.classes, k.kinds);
 	if (k.nr_pids || s->with_stacks)	/* it forgets those that end */
 		k.groups |= 1u << KERNEL_LIFE;
-	if (s->with_stacks)
+	if (s->with_stacks) {
 		want_life(k.kinds);
+		k.mapped = trace_stacks_mapped;
+		k.mapped_arg = &s->stacks;
+	}
 	return kernel_source_open(s->o.source, &k, &s->source, e);
 }
 
@@ -393,49 +409,13 @@ static void be_prompt(struct trace_session *s)
 /* Until it executes, the command is a copy of ours. */
 static void follow_mappings(struct trace_session *s)
 {
-	if (s->o.command)
-		trace_stacks_follow(&s->stacks, &s->gate.pid, 1);
-	else
-		trace_stacks_follow(&s->stacks, s->targets.all.pids.v, s->targets.all.pids.nr);
-}
+	const pid_t *pids = s->o.command ? &s->gate.pid : s->targets.all.pids.v;
+	size_t nr = s->o.command ? 1 : s->targets.all.pids.nr;
 
-/*
- * What was asked for and is not seen at all: the result says it, too, but that may be hours later.
- * -ENOTSUP: that is everything.
- */
-static int warn_of_lacks(struct trace_session *s, struct err *e)
-{
-	struct event_lack lack[EVENT_NR_CLASSES];
-	struct kernel_group_state groups[KERNEL_NR_GROUPS];
-	uint32_t left = s->o.classes;
-	unsigned nr;
-
-	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
-		groups[i] = kernel_source_group(s->source, i);
-	nr = event_classes_lacks(s->o.classes, groups, lack);
-	for (unsigned i = 0; i < nr; i++)
-		if (lack[i].status == KERNEL_GROUP_FAILED)
-			left &= ~lack[i].classes;
-	for (unsigned i = 0; i < nr; i++) {
-		const struct kernel_group_state *state = lack[i].state;
-		struct str names = STR_INIT;
-
-		if (lack[i].status != KERNEL_GROUP_FAILED)
-			continue;
-		event_classes_names(&names, lack[i].classes);
-		if (!left)
-			err_set(e, -ENOTSUP, "%s cannot be seen: %s", str_text(&names), state->why);
-		else if (!s->o.quiet)
-			session_warn(s->to, "not seen: %s: %s%s%s", str_text(&names), state->why,
-				     *state->remedy ? "; " : "", state->remedy);
-		if (!left && *state->remedy)
-			err_hint(e, "%s", state->remedy);
-		str_fini(&names);
-	}
-	if (left && s->o.kernel.follow && !s->o.quiet &&
-	    groups[KERNEL_LIFE].status > KERNEL_GROUP_WORKS)
-		session_warn(s->to, "children may not be traced: %s", groups[KERNEL_LIFE].why);
-	return left ? 0 : -ENOTSUP;
+	if (kernel_source_by_process(s->source))
+		trace_stacks_told(&s->stacks, pids, nr);
+	else if (s->o.map_events)
+		trace_stacks_follow(&s->stacks, pids, nr);
 }
 
 int trace_session_open(struct trace_session **out, const struct trace_options *o,
@@ -466,12 +446,12 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 	if (!rc && trace_targets_complete(&s->targets, s->source))
 		rc = err_set(e, -ENOMEM, "processes cannot be listed");
 	if (!rc)
-		rc = warn_of_lacks(s, e);
+		rc = trace_lacks_warn(s->source, &s->o, to, e);
 	if (rc) {
 		trace_session_close(s);
 		return rc;
 	}
-	if (s->with_stacks && o->map_events)
+	if (s->with_stacks)
 		follow_mappings(s);	/* last: nothing empties its rings before the run */
 	if (o->classes >> EVENT_KERNEL & 1)
 		trace_kernel_start(&s->kernel, &o->kernel, to);
@@ -554,6 +534,7 @@ void trace_session_close(struct trace_session *s)
 	if (s->prompt)
 		setpriority(PRIO_PROCESS, 0, s->nice);
 	loop_del(s->o.loop, s->tick);
+	loop_del(s->o.loop, s->filling);
 	loop_del(s->o.loop, s->end);
 	loop_del(s->o.loop, s->interval);
 	loop_del(s->o.loop, s->second);
@@ -580,7 +561,8 @@ void trace_session_close(struct trace_session *s)
 void trace_session_try(const struct kernel_source_ops *source, struct kernel_group_state *groups)
 {
 	struct kernel_options o = { .groups = (1u << KERNEL_NR_GROUPS) - 1, .by_targets = true,
-				    .stack_bytes = KERNEL_STACK_BYTES };
+				    .stack_bytes = KERNEL_STACK_BYTES,
+				    .kinds = { UINT64_MAX, UINT64_MAX } };
 	struct kernel_source *s;
 	struct err e = { 0 };
 

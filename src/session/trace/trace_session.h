@@ -25,6 +25,7 @@ struct trace_session;
 struct trace_options {
 	struct loop *loop;		/* borrowed, as all that follows */
 	const struct kernel_source_ops *source;
+	const struct err *why_source;	/* why there is no better one; NULL: it is the best */
 	uint32_t classes;		/* bit per enum event_class */
 	struct kernel_options kernel;	/* groups and kinds follow from the classes */
 	bool tree;			/* and all that descends from the given processes */

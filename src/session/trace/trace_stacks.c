@@ -36,14 +36,25 @@ static void read_all(struct trace_stacks *s)
 	vec_fini(&list.pids);
 }
 
+static void read_given(struct trace_stacks *s, const pid_t *pids, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		images_process(&s->images, pids[i], nanotime());	/* it says why not itself */
+}
+
 void trace_stacks_follow(struct trace_stacks *s, const pid_t *pids, size_t nr)
 {
 	s->images.told = !map_events_open(&s->events, &s->no_events);
 	s->expected_only = nr;
-	for (size_t i = 0; i < nr; i++)
-		images_process(&s->images, pids[i], nanotime());	/* it says why not itself */
+	read_given(s, pids, nr);
 	if (!nr)
 		read_all(s);
+}
+
+void trace_stacks_told(struct trace_stacks *s, const pid_t *pids, size_t nr)
+{
+	s->images.told = true;
+	read_given(s, pids, nr);
 }
 
 static int apply(struct trace_stacks *s, const struct map_event *e)
@@ -53,6 +64,11 @@ static int apply(struct trace_stacks *s, const struct map_event *e)
 	return s->expected_only && !images_knows(&s->images, e->tgid)
 		       ? 0
 		       : images_begin(&s->images, e->tgid, e->time_ns);
+}
+
+int trace_stacks_mapped(void *arg, const struct map_event *e)
+{
+	return apply(arg, e);
 }
 
 int trace_stacks_until(struct trace_stacks *s, uint64_t time_ns)

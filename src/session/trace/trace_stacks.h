@@ -33,6 +33,10 @@ int trace_stacks_init(struct trace_stacks *s);
  */
 void trace_stacks_follow(struct trace_stacks *s, const pid_t *pids, size_t nr);
 
+/* The same, where who calls trace_stacks_mapped() reports mappings. */
+void trace_stacks_told(struct trace_stacks *s, const pid_t *pids, size_t nr);
+int trace_stacks_mapped(void *arg, const struct map_event *e);	/* arg: the stacks; 0 or -ENOMEM */
+
 /* What the kernel has reported up to that time. 0 or -ENOMEM. */
 int trace_stacks_until(struct trace_stacks *s, uint64_t time_ns);
 

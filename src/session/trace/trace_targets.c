@@ -23,17 +23,22 @@ static void on_process(void *arg, pid_t pid, int status)
 {
 	struct trace_targets *t = arg;
 
-	(void)pid;
 	(void)status;
+	for (size_t i = 0; i < t->watched.nr; i++)
+		if (t->all.pids.v[i] == pid)
+			t->watched.v[i] = NULL;
 	*t->ending |= !--t->nr_left;
 }
 
 int trace_targets_watch(struct trace_targets *t, struct loop *loop, bool *ending, struct err *e)
 {
 	t->ending = ending;
+	t->loop = loop;
+	if (vec_resize(&t->watched, t->nr_given))
+		return err_set(e, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < t->nr_given; i++) {
 		pid_t pid = t->all.pids.v[i];
-		int rc = loop_add_child(loop, pid, on_process, t, NULL);
+		int rc = loop_add_child(loop, pid, on_process, t, &t->watched.v[i]);
 
 		if (rc == -ESRCH)
 			return err_set(e, rc, "no process %d", (int)pid);
@@ -57,5 +62,8 @@ int trace_targets_complete(struct trace_targets *t, struct kernel_source *source
 
 void trace_targets_fini(struct trace_targets *t)
 {
+	vec_each(&t->watched, w)
+		loop_del(t->loop, *w);
+	vec_fini(&t->watched);
 	vec_fini(&t->all.pids);
 }

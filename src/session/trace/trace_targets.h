@@ -5,6 +5,7 @@
 
 #include "src/base/err.h"
 #include "src/base/loop.h"
+#include "src/base/vec.h"
 #include "src/kernel/kernel_source.h"
 #include "src/proc/descendants.h"
 
@@ -13,6 +14,8 @@ struct trace_targets {
 	size_t nr_given, nr_left;	/* of those, how many have not ended */
 	bool tree;
 	bool *ending;			/* borrowed; set with the last given one's end */
+	struct loop *loop;		/* borrowed */
+	VEC(struct loop_source *) watched; /* of each given one; NULL: it has ended */
 };
 
 /* Watch the given processes; `tree`: find what descends from them. 0 or -errno with `e`. */

@@ -128,7 +128,8 @@ static bool is_arena(const struct trace_record *r)
 static void add_file(struct str *text, struct event *e, const struct trace_record *r,
 		     const char *path)
 {
-	event_u64(e, "descriptor", UNIT_NUMBER, (uint32_t)r->a[4]);
+	if ((uint32_t)r->a[4] != TRACE_NO_DESCRIPTOR)
+		event_u64(e, "descriptor", UNIT_NUMBER, (uint32_t)r->a[4]);
 	event_u64(e, "offset_bytes", UNIT_BYTES, r->a[6]);
 	if (r->a[7]) {
 		event_u64(e, "inode", UNIT_NUMBER, r->a[7]);

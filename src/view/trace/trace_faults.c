@@ -17,6 +17,17 @@ static const char *access_word(uint64_t error)
 	return error & TRACE_FAULT_FETCH ? "fetch" : error & TRACE_FAULT_WRITE ? "write" : "read";
 }
 
+static void add_access(struct str *text, struct event *e, uint64_t error)
+{
+	if (error & TRACE_FAULT_NO_ACCESS)
+		return;
+	event_text(e, "access", access_word(error));
+	str_addf(text, "%s%s, ", access_word(error),
+		 error & TRACE_FAULT_PRESENT ? " of a page that is there" : "");
+	/* perf events say of a fetch alone that it is one */
+	event_u64(e, "page_present", UNIT_BOOL, error & TRACE_FAULT_PRESENT);
+}
+
 /* "/usr/lib/libc.so.6+0x1000", or what kind of memory it is; `tail`: the path. */
 static void add_place(struct str *text, struct event *e, const struct trace_record *r,
 		      const char *tail)
@@ -44,12 +55,8 @@ static void add_place(struct str *text, struct event *e, const struct trace_reco
 void trace_describe_fault(struct str *text, struct event *e, const struct trace_record *r,
 			  const char *tail)
 {
-	if (r->kind == TRACE_FAULT) {
-		event_text(e, "access", access_word(r->a[2]));
-		event_u64(e, "page_present", UNIT_BOOL, r->a[2] & TRACE_FAULT_PRESENT);
-		str_addf(text, "%s%s, ", access_word(r->a[2]),
-			 r->a[2] & TRACE_FAULT_PRESENT ? " of a page that is there" : "");
-	}
+	if (r->kind == TRACE_FAULT)
+		add_access(text, e, r->a[2]);
 	add_place(text, e, r, tail);
 	if (!(r->a[2] & TRACE_FAULT_USER))
 		str_add(text, ", in a system call");
@@ -73,8 +80,9 @@ static void set_access(struct table *t, unsigned from, const struct fault_sum *s
 	table_set(t, from + 3, s->access[FAULT_FETCH]);
 	table_set(t, from + 4, s->access[FAULT_READ_PRESENT] + s->access[FAULT_WRITE_PRESENT] +
 				       s->access[FAULT_FETCH_PRESENT]);
-	table_set(t, from + 5, s->by_kernel);
-	table_set(t, from + 6, s->major);
+	table_set(t, from + 5, s->access[FAULT_NO_ACCESS]);
+	table_set(t, from + 6, s->by_kernel);
+	table_set(t, from + 7, s->major);
 }
 
 #define ACCESS_COLUMNS                                                                             \
@@ -83,9 +91,10 @@ static void set_access(struct table *t, unsigned from, const struct fault_sum *s
 	{ "writes", "writes", UNIT_COUNT, COLUMN_ZERO_BLANK },                                     \
 	{ "fetches", "fetches", UNIT_COUNT, COLUMN_ZERO_BLANK },                                   \
 	{ "page_present", "page there", UNIT_COUNT, COLUMN_ZERO_BLANK },                           \
+	{ "access_unknown", "read or write", UNIT_COUNT, COLUMN_ZERO_BLANK },                      \
 	{ "by_kernel", "in calls", UNIT_COUNT, COLUMN_ZERO_BLANK },                                \
 	{ "major", "major", UNIT_COUNT, COLUMN_ZERO_BLANK }
-#define NR_ACCESS_COLUMNS 7
+#define NR_ACCESS_COLUMNS 8
 
 static const struct column area_columns[] = {
 	{ "memory", "memory", UNIT_TEXT, COLUMN_JSON_ONLY },
@@ -127,24 +136,29 @@ static const struct column process_columns[] = {
 #define TABLE(key, title, columns)                                                                 \
 	table_new(TABLE_ROWS, key, title, columns, sizeof(columns) / sizeof(*columns))
 
+static const char by_programs[] =
+	"; 'page there': those that found a page, to copy it or to make it writable; 'in calls': "
+	"of all, those of the kernel for a system call";
+
 static void add_areas(struct doc *d, const struct faults *f)
 {
 	struct table *t = TABLE("fault_memory", "Page faults by kind of memory", area_columns);
+	bool no_access = false;		/* by perf events, which fill fewer columns */
 
 	for (int area = 0; t && area < FAULT_NR_AREAS; area++) {
 		const struct fault_sum *s = &f->totals.area[area];
 
 		if (!s->faults && !s->major)
 			continue;
+		no_access |= s->access[FAULT_NO_ACCESS];
 		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
 		table_set_const(t, 0, fault_area_name(area));
 		table_set_const(t, 1, fault_area_text(area));
 		set_access(t, 2, s);
 	}
 	if (t)
-		table_note(t, "a fault may map several pages; 'page there': those that found a "
-			      "page, to copy it or to make it writable; 'in calls': of all, those of "
-			      "the kernel for a system call");
+		table_note(t, "a fault may map several pages%s",
+			   no_access ? "" : by_programs);
 	doc_add(d, t);
 }
 

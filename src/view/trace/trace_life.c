@@ -42,35 +42,50 @@ static void describe_fork(struct str *text, struct event *e, const struct trace_
 
 #define CORE_DUMPED	0x80	/* of a wait status, wait(2) */
 
-static void describe_exit(struct str *text, struct event *e, const struct trace_record *r)
+static void describe_status(struct str *text, struct event *e, uint64_t of)
 {
-	int status = r->a[0], signal = status & 0x7f;
+	int status = of, signal = status & 0x7f;
+	const char *name;
 
-	event_u64(e, "parent_pid", UNIT_NUMBER, r->a[3]);
-	event_u64(e, "age_ns", UNIT_DURATION, r->a[4]);
-	if (!r->a[2]) {
-		event_u64(e, "thread", UNIT_BOOL, true);
-		str_addf(text, "thread %u, ran %s", r->tid, fmt_duration(r->a[4]).s);
+	if (of == TRACE_NOT_KNOWN) {
+		str_add(text, "ended");
 		return;
 	}
-	event_u64(e, "thread", UNIT_BOOL, false);
-	event_u64(e, "peak_resident_bytes", UNIT_BYTES, r->a[1]);
-	if (signal) {
-		const char *name = sigabbrev_np(signal);
-
-		event_u64(e, "signal", UNIT_NUMBER, signal);
-		event_u64(e, "core_dumped", UNIT_BOOL, !!(status & CORE_DUMPED));
-		if (name)
-			str_addf(text, "killed by SIG%s", name);
-		else
-			str_addf(text, "killed by signal %d", signal);
-		str_add(text, status & CORE_DUMPED ? ", core dumped" : "");
-	} else {
+	if (!signal) {
 		event_u64(e, "exit_status", UNIT_NUMBER, status >> 8 & 0xff);
 		str_addf(text, "status %d", status >> 8 & 0xff);
+		return;
 	}
-	str_addf(text, ", ran %s, peak resident size %s, parent %llu", fmt_duration(r->a[4]).s,
-		 fmt_bytes(r->a[1]).s, (unsigned long long)r->a[3]);
+	name = sigabbrev_np(signal);
+	event_u64(e, "signal", UNIT_NUMBER, signal);
+	event_u64(e, "core_dumped", UNIT_BOOL, !!(status & CORE_DUMPED));
+	if (name)
+		str_addf(text, "killed by SIG%s", name);
+	else
+		str_addf(text, "killed by signal %d", signal);
+	str_add(text, status & CORE_DUMPED ? ", core dumped" : "");
+}
+
+/* Perf events do not say how it ended and how large it was; the time may not be known. */
+static void describe_exit(struct str *text, struct event *e, const struct trace_record *r)
+{
+	event_u64(e, "parent_pid", UNIT_NUMBER, r->a[3]);
+	if (r->a[4])
+		event_u64(e, "age_ns", UNIT_DURATION, r->a[4]);
+	event_u64(e, "thread", UNIT_BOOL, !r->a[2]);
+	if (!r->a[2])
+		str_addf(text, "thread %u", r->tid);
+	if (r->a[2] && r->a[1])
+		event_u64(e, "peak_resident_bytes", UNIT_BYTES, r->a[1]);
+	if (r->a[2])
+		describe_status(text, e, r->a[0]);
+	if (r->a[4])
+		str_addf(text, ", ran %s", fmt_duration(r->a[4]).s);
+	if (!r->a[2])
+		return;
+	if (r->a[1])
+		str_addf(text, ", peak resident size %s", fmt_bytes(r->a[1]).s);
+	str_addf(text, ", parent %llu", (unsigned long long)r->a[3]);
 }
 
 void trace_describe_life(struct str *text, struct event *e, const struct trace_record *r,

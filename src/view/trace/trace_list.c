@@ -11,6 +11,7 @@ static const struct column columns[] = {
 	JSON_COLUMN("shows", UNIT_TEXT),
 	JSON_COLUMN("why", UNIT_TEXT),
 	JSON_COLUMN("remedy", UNIT_TEXT),
+	JSON_COLUMN("by", UNIT_TEXT),
 	/* what is cut where room is short comes last */
 	{ NULL, "shows (and stands in for)", UNIT_TEXT, COLUMN_LABEL | COLUMN_TEXT_ONLY },
 };
@@ -35,6 +36,25 @@ static void add_default(struct table *t)
 	str_fini(&names);
 }
 
+/* What is seen without programs in the kernel, and what would help. */
+static void add_form(struct table *t, const struct trace_list_form *form)
+{
+	const struct kernel_group_state *why = &form->why;
+	bool perf = form->name[0] == 'p';
+
+	if (!*why->why)
+		return;
+	if (perf)
+		table_note(t, "by perf events, which see given processes of one's own "
+			      "('-- COMMAND', '--pid PID') alone");
+	else
+		table_note(t, "no events can be seen: %s%s%s; what counters of the kernel have "
+			      "gained is shown in their place",
+			   form->no_perf.why, *form->no_perf.remedy ? "; " : "",
+			   form->no_perf.remedy);
+	table_note(t, "%s%s%s", why->why, *why->remedy ? "; " : "", why->remedy);
+}
+
 /* One cause stands in the way of many classes: it is said once. */
 static void add_notes(struct table *t, const struct kernel_group_state *groups)
 {
@@ -52,7 +72,8 @@ static void add_notes(struct table *t, const struct kernel_group_state *groups)
 	}
 }
 
-struct table *trace_list_table(const struct kernel_group_state *groups, const char *title)
+struct table *trace_list_table(const struct kernel_group_state *groups,
+			       const struct trace_list_form *form, const char *title)
 {
 	struct table *t = table_new(TABLE_ROWS, "events", title, columns,
 				    sizeof(columns) / sizeof(*columns));
@@ -70,9 +91,11 @@ struct table *trace_list_table(const struct kernel_group_state *groups, const ch
 		table_set_const(t, 2, c->replaces);
 		table_set_const(t, 3, c->shows);
 		if (*c->replaces)
-			table_setf(t, 6, "%s (%s)", c->shows, c->replaces);
+			table_setf(t, 7, "%s (%s)", c->shows, c->replaces);
 		else
-			table_set_const(t, 6, c->shows);
+			table_set_const(t, 7, c->shows);
+		if (status == KERNEL_GROUP_WORKS || status == KERNEL_GROUP_PARTLY)
+			table_set_const(t, 6, form->name);
 		if (!s || !*s->why)
 			continue;
 		table_set_text(t, 4, s->why);
@@ -80,12 +103,14 @@ struct table *trace_list_table(const struct kernel_group_state *groups, const ch
 			table_set_text(t, 5, s->remedy);
 	}
 	add_default(t);
+	add_form(t, form);
 	add_notes(t, groups);
 	return t;
 }
 
-void trace_list_document(struct doc *d, const struct kernel_group_state *groups)
+void trace_list_document(struct doc *d, const struct kernel_group_state *groups,
+			 const struct trace_list_form *form)
 {
 	d->schema = "pmm-trace-list/1.0";
-	doc_add(d, trace_list_table(groups, NULL));
+	doc_add(d, trace_list_table(groups, form, NULL));
 }

@@ -158,6 +158,7 @@ static void add_record(struct doc *d, const struct trace_result *t)
 	sum_counts(t, &sum);
 	record_text(r, "scope", t->scope);
 	record_add(r, "start_realtime_ns", UNIT_TIME, t->start_realtime_ns);
+	record_text(r, "source", t->source);
 	record_duration(r, "duration_ns", t->duration_ns);
 	record_count(r, "seen", sum.seen);
 	record_count(r, "lost_in_ring", sum.lost);
@@ -254,6 +255,15 @@ static void add_processes(struct doc *d, const struct trace_result *t)
 
 /* ---- */
 
+/* A class of which nothing can be seen has nothing to say. */
+static bool has_section(const struct trace_result *t, enum event_class event)
+{
+	enum kernel_group_status status;
+
+	event_class_state(event, t->groups, &status);
+	return t->classes >> event & 1 && trace_sections[event] && status != KERNEL_GROUP_FAILED;
+}
+
 void trace_document(struct doc *d, const struct trace_result *t)
 {
 	d->schema = TRACE_SCHEMA;
@@ -264,7 +274,7 @@ void trace_document(struct doc *d, const struct trace_result *t)
 	add_kinds(d, t);
 	add_processes(d, t);
 	for (int i = 0; i < EVENT_NR_CLASSES; i++)
-		if (t->classes >> i & 1 && trace_sections[i])
+		if (has_section(t, i))
 			trace_sections[i](d, t);
 	trace_stack_section(d, t);
 }

@@ -18,6 +18,7 @@
 
 struct trace_result {
 	const char *scope;		/* "process 4711 and its children" */
+	const char *source;		/* "bpf", "perf"; for machines */
 	uint64_t start_realtime_ns, duration_ns;
 	uint32_t classes;		/* that were asked for */
 	uint32_t stack_bytes;
@@ -50,8 +51,17 @@ struct trace_result {
 /* doc_fini() follows; trouble is in the document (doc_error()). */
 void trace_document(struct doc *d, const struct trace_result *t);
 
+/* Where events can be had from, if not from programs in the kernel. */
+struct trace_list_form {
+	const char *name;		/* "bpf", "perf", "figures": no events */
+	struct kernel_group_state why;	/* with the cause and the remedy; of "bpf" nothing */
+	struct kernel_group_state no_perf; /* of "figures": why there are no perf events either */
+};
+
 /* Which events work here: `groups` as a trial has left them. NULL: out of memory. */
-struct table *trace_list_table(const struct kernel_group_state *groups, const char *title);
-void trace_list_document(struct doc *d, const struct kernel_group_state *groups);
+struct table *trace_list_table(const struct kernel_group_state *groups,
+			       const struct trace_list_form *form, const char *title);
+void trace_list_document(struct doc *d, const struct kernel_group_state *groups,
+			 const struct trace_list_form *form);
 
 #endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a trace will not show. */
+#ifndef SESSION_TRACE_TRACE_LACKS_H
+#define SESSION_TRACE_TRACE_LACKS_H
+
+#include "src/session/trace/trace_session.h"
+
+/*
+ * Say where the events come from, if not from the best source, and what was asked for and is not
+ * seen at all: the result says it, too, but that may be hours later. 0; -ENOTSUP with `e`: that is
+ * everything.
+ */
+int trace_lacks_warn(struct kernel_source *source, const struct trace_options *o,
+		     const struct session_sink *to, struct err *e);
+
+#endif

@@ -1,0 +1,281 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# pmm trace of an ordinary user: perf events of the user's own processes. Counts are exact.
+
+bats_require_minimum_version 1.5.0
+load lib
+load trace
+
+setup() {
+	[ "$(id -u)" -eq 0 ] || skip "needs root, to give rights away"
+	D=$(mktemp -d)		# where others may read
+	chmod 755 "$D"
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] || skip "kernel.perf_event_paranoid is $(cat /proc/sys/kernel/perf_event_paranoid)"
+}
+
+teardown() {
+	[ -z "${VICTIM:-}" ] || kill "$VICTIM" 2>/dev/null || :
+	[ -z "${D:-}" ] || rm -r "$D"
+}
+
+USER_65534=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+user() { "${USER_65534[@]}" "$@"; }
+
+# by_user STATUS EVENTS [OPTION...]: as traced() of trace.bash, as user 65534.
+by_user() {
+	local status=0 expected=$1
+	shift
+	user timeout -k 5 60 "$PMM" trace "$1" --json --top 0 "${@:2}" >"$T/out" 2>"$T/err" || status=$?
+	[ "$status" -eq "$expected" ] || { echo "status $status instead of $expected"; head -5 "$T/err"; return 1; }
+}
+
+# in_range EVENT FROM TO: its lines with such an address.
+in_range() {
+	jq -c --argjson from "$2" --argjson to "$3" '
+		def hex: ltrimstr("0x") | explode | reduce .[] as $c (0; . * 16 + (if $c > 96 then $c - 87 else $c - 48 end));
+		select(.event == "'"$1"'") | select(.address | hex >= $from and hex < $to)' "$T/out" | wc -l
+}
+
+# touched KIND PAGES [FILE]: the victim, each fault with a line; $start, $end, $minor as it says them.
+touched() {
+	by_user 0 faults --sample 1 --stack-size 0 -- "$PROG/trace_faults" "$@"
+	read -r _ start end minor _ < <(grep "^$1 " "$T/err")
+	nothing_lost
+}
+
+nothing_lost() { result '.coverage | .lost_in_ring + .lost_in_tables + .missed_by_recursion' | grep -qx 0; }
+
+# adds_up: all sums are those of the lines.
+adds_up() {
+	local all
+	all=$(result '.events[] | select(.event == "fault") | .count')
+	[ "$(count fault .)" -eq "$all" ]
+	[ "$(result .coverage.seen)" -eq "$all" ]
+	[ "$(result '[.fault_memory[] | .faults] | add')" -eq "$all" ]
+	[ "$(result '[.fault_memory[] | .access_unknown + .fetches] | add')" -eq "$all" ]
+	[ "$(result '[.fault_memory[] | .reads + .writes + .page_present + .by_kernel] | add')" -eq 0 ]
+	[ "$(result '[.fault_processes[] | .faults] | add')" -eq "$all" ]
+	[ "$(result '[.fault_files[] | .faults] | add')" -eq "$(result '[.fault_ranges[] | .faults] | add')" ]
+}
+
+@test "the first line says which form this is, why, and what would help" {
+	by_user 0 mmap,reclaim,shm -- true
+	head -1 "$T/err" >"$T/first"
+	grep -q "^pmm: by perf events, which see 'true' and its children alone: pmm may not load programs into the kernel: " "$T/first"
+	grep -q "; run pmm as root, or give it CAP_BPF and CAP_PERFMON$" "$T/first"
+	grep -qx "pmm: WARNING: not seen: reclaim: only programs in the kernel (BPF) see it, which this user may not load" "$T/err"
+	[ "$(grep -c 'not seen: shm: ' "$T/err")" -eq 1 ]
+	[ "$(result '.coverage.source')" = perf ]
+	[ "$(result '[.not_seen[] | [.events, .partly]] | sort | tojson')" = '[["mmap",true],["reclaim",false],["shm",false]]' ]
+}
+
+@test "nothing of what was asked for can be seen" {
+	by_user 3 oom,reclaim,rss -- sh -c "touch $D/ran"
+	head -1 "$T/err" | grep -q '^pmm: reclaim, oom, rss cannot be seen: pmm may not load programs'
+	sed -n 2p "$T/err" | grep -qx 'pmm: hint: run pmm as root, or give it CAP_BPF and CAP_PERFMON'
+	[ ! -s "$T/out" ]
+	[ ! -e "$D/ran" ]
+}
+
+@test "page faults of each kind of memory, to the page" {
+	local kind
+	for kind in anonymous heap shared; do
+		touched $kind 500
+		[ "$minor" -eq 500 ]
+		[ "$(in_range fault "$start" "$end")" -eq 500 ]
+		adds_up
+	done
+	touched anonymous 300
+	[ "$(jq -c 'select(.event == "fault" and .memory == "anonymous")' "$T/out" | wc -l)" -ge 300 ]
+	[ "$(result '[.fault_memory[] | select(.memory == "heap")] | length')" -eq 0 ]
+	touched heap 300
+	[ "$(result '.fault_memory[] | select(.memory == "heap") | .faults')" -eq 300 ]
+	touched shared 300
+	[ "$(result '.fault_memory[] | select(.memory == "shared_memory") | .faults')" -eq 300 ]
+	touched stack 300
+	[ "$(in_range fault "$start" "$end")" -eq "$minor" ]
+	[ "$(count fault '.memory == "stack_growth"')" -ge 200 ]
+}
+
+@test "page faults of a file have its path and offset" {
+	touch "$D/file"; chmod 666 "$D/file"
+	touched private_file 100 "$D/file"
+	jq -c 'select(.event == "fault" and .file == "'"$D"'/file") | .offset_bytes' "$T/out" | sort -n >"$T/offsets"
+	seq 0 65536 $((99 * 65536)) | diff "$T/offsets" -
+	[ "$(result '.fault_files[] | select(.file == "'"$D"'/file") | .faults')" -eq 100 ]
+	[ "$(result '[.fault_ranges[] | select(.file == "'"$D"'/file") | .faults] | add')" -eq 100 ]
+	adds_up
+}
+
+@test "memory that a mapping was moved to, which no record says" {
+	cat >"$D/moved.c" <<-'END'
+		#include <sys/mman.h>
+		#include <stdio.h>
+		#include <stdint.h>
+		int main(void)
+		{
+			char *p = mmap(NULL, 64 << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			p = mremap(p, 64 << 12, 4096 << 12, MREMAP_MAYMOVE);
+			madvise(p, 4096 << 12, MADV_NOHUGEPAGE);
+			for (int i = 0; i < 4096; i++)
+				((volatile char *)p)[i << 12] = 1;
+			fprintf(stderr, "moved %lu %lu\n", (uintptr_t)p, (uintptr_t)p + (4096 << 12));
+			getchar();
+		}
+	END
+	gcc -O1 -D_GNU_SOURCE -w -o "$D/moved" "$D/moved.c"
+	by_user 0 faults --sample 1 --stack-size 0 -- sh -c "sleep 1 | $D/moved"
+	read -r _ start end < <(grep ^moved "$T/err")
+	[ "$(in_range fault "$start" "$end")" -eq 4096 ]
+	[ "$(count fault '.memory == "unknown"')" -eq 0 ]
+}
+
+@test "each mapping, and what it is of" {
+	by_user 3 mmap,life -- "$PROG/trace_calls" 20
+	# exec has mapped the program itself; the loader's are those of strace
+	[ "$(count mmap '.size_bytes == 1048576 and .protection == "r" and .flags == "private anonymous"')" -eq 21 ]
+	[ "$(count mprotect '.size_bytes == 1048576 and .protection == "rw"')" -eq 21 ]
+	[ "$(count mmap '.file != null and (.file | endswith("/libc.so.6"))')" -eq 4 ]
+	[ "$(count mmap '.file == "/etc/ld.so.cache"')" -eq 1 ]
+	[ "$(count mmap '.descriptor != null')" -eq 0 ]
+	[ "$(count fork .)" -eq 1 ]
+	[ "$(count exit .)" -eq 2 ]
+	[ "$(count exit '.exit_status != null')" -eq 0 ]
+	[ "$(result '.events[] | select(.event == "mmap") | .count')" -eq "$(count mmap .)" ]
+	nothing_lost
+}
+
+@test "as many mappings as strace and root see" {
+	need strace
+	strace -f -qq -e trace=mmap -o "$T/strace" "$PROG/trace_calls" 5 || [ $? -eq 3 ]
+	local calls
+	calls=$(grep -c 'mmap(.*= 0x' "$T/strace")
+	by_user 3 mmap -- "$PROG/trace_calls" 5
+	[ "$(count mmap .)" -eq "$calls" ]
+	[ "$(strace -f -qq -e trace=mprotect "$PROG/trace_calls" 5 2>&1 | grep -c 'mprotect(.*= 0')" -eq "$(count mprotect .)" ]
+}
+
+@test "the heap as it grows" {
+	by_user 0 brk -- perl -e 'my @a; push @a, "x" x 1000 for 1 .. 3000'
+	[ "$(count brk .)" -ge 5 ]
+	jq -s -e '[.[] | select(.event == "brk")] as $b |
+		($b | map(.grown_bytes) | add) == $b[-1].heap_bytes and all($b[]; .refused == false)' "$T/out"
+}
+
+@test "processes: programs, arguments, names, short-lived children" {
+	by_user 0 life -- sh -c 'sleep 0.2; for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done; :'
+	[ "$(count exec .)" -eq 12 ]
+	[ "$(count exec '.file | endswith("/true")')" -eq 10 ]
+	[ "$(count fork .)" -eq 11 ]
+	[ "$(count exit '.thread == false')" -eq 12 ]
+	# each says who its parent is, and where its arguments could be read, these
+	[ "$(jq -c 'select(.event == "exec") | .parent_pid' "$T/out" | sort -u | wc -l)" -eq 2 ]
+	jq -c 'select(.event == "exec" and (.file | endswith("/sleep"))) | [.arguments, .arguments_cut]' "$T/out" >"$T/exec"
+	[ "$(cat "$T/exec")" = '[["sleep","0.2"],false]' ]
+	[ "$(count rename '.new_command == "true"')" -eq 10 ]
+	nothing_lost
+}
+
+@test "threads that are there, threads and children that are started later" {
+	mkfifo "$D/go" "$D/said"
+	chmod 666 "$D/go" "$D/said"
+	"${USER_65534[@]}" "$PROG/trace_threads" 5 100 <"$D/go" >"$D/said" 3>&- &
+	VICTIM=$!
+	exec 8>"$D/go"
+	read -r start end <"$D/said"
+	(sleep 0.7; echo) >&8 3>&- &
+	exec 8>&-
+	by_user 0 faults,life --sample 1 --stack-size 0 -p "$VICTIM"
+	VICTIM=
+	[ "$(in_range fault "$start" "$end")" -eq 1500 ]
+	[ "$(jq 'select(.event == "fault" and .memory == "anonymous") | .tid' "$T/out" | sort -u | wc -l)" -ge 15 ]
+	[ "$(count fork '.child_pid != .child_tid')" -eq 5 ]
+	[ "$(count fork '.child_pid == .child_tid')" -eq 5 ]
+	[ "$(count exit '.thread')" -eq 10 ]
+	[ "$(count exit '.thread == false')" -eq 6 ]
+	nothing_lost
+}
+
+@test "several processes at once, one of which started the other" {
+	"${USER_65534[@]}" sh -c 'sleep 0.7 & exec sleep 0.9' 3>&- &
+	VICTIM=$!
+	sleep 0.3
+	local child
+	child=$(pgrep -P "$VICTIM" sleep)
+	by_user 0 life -p "$VICTIM" -p "$child"
+	VICTIM=
+	[ "$(count exit .)" -eq 2 ]
+	[ "$(result .coverage.seen)" -eq 2 ]
+}
+
+@test "complete stacks of a distribution's binary" {
+	need python3
+	by_user 0 faults --sample 1 --stack-size 8K -- python3 -c pass
+	result '.coverage | "\(.seen) seen, \(.stacks) stacks, \(.complete_stacks) complete"'
+	result '.coverage | .stacks >= 300 and .complete_stacks >= .stacks * 0.94' | grep -qx true
+	# names, too, although it has ended: those of the C library's begin are in the most
+	[ "$(count fault '.stack_end == null and ([.stack[].function] | index("_start"))')" -ge 100 ]
+}
+
+@test "stacks of some faults stand for all" {
+	by_user 0 faults -- "$PROG/trace_faults" again 200000
+	local lines weights all lost
+	lost=$(result .coverage.lost_in_ring)		# 0, but on a machine that stops for seconds
+	[ $(($(result '.fault_memory[] | select(.memory == "anonymous") | .faults') + lost)) -ge 200000 ]
+	[ $(($(result .coverage.seen) + lost)) -le 200200 ]
+	lines=$(count fault .)
+	weights=$(jq -s '[.[] | select(.event == "fault") | .weight] | add' "$T/out")
+	all=$(result .coverage.seen)
+	echo "$lines lines of $all, which stand for $weights"
+	[ "$lines" -lt 100000 ]
+	[ "$weights" -le $((all + lines)) ]
+	[ "$weights" -ge $((all * 9 / 10)) ]
+	by_user 0 faults --sample 50 -- "$PROG/trace_faults" again 50000
+	[ "$(count fault .)" -le $(($(result .coverage.seen) / 50 + 1)) ]
+	[ "$(count fault .)" -ge 100 ]
+}
+
+@test "what does not fit into the ring is lost, and said" {
+	user "$PMM" trace faults --json --top 0 --sample 1 --buffer 64K -- "$PROG/trace_faults" again 20000 >"$T/out" 2>"$T/err"
+	local seen lost
+	seen=$(result .coverage.seen) lost=$(result .coverage.lost_in_ring)
+	[ "$lost" -gt 1000 ]
+	[ "$(count fault .)" -eq "$seen" ]
+	# every fault is one or the other: as many as without stacks
+	by_user 0 faults --sample 1 --stack-size 0 -- "$PROG/trace_faults" again 20000
+	nothing_lost
+	[ $((seen + lost)) -ge $(($(result .coverage.seen) - 10)) ]
+	[ $((seen + lost)) -le $(($(result .coverage.seen) + 10)) ]
+}
+
+@test "a small limit of locked memory makes rings smaller" {
+	(ulimit -l 0; by_user 0 faults --sample 1 --stack-size 0 -- "$PROG/trace_faults" anonymous 500)
+	[ "$(result '.fault_memory[] | select(.memory == "anonymous") | .faults')" -ge 500 ]
+}
+
+@test "counters of the kernel" {
+	by_user 0 pmc --counters cpu_clock -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
+	[ "$(count cpu_clock .)" -ge 20 ]
+	[ "$(result '.events[] | select(.event == "cpu_clock") | .count')" -ge 20 ]
+}
+
+@test "processes of others, groups, users, all: refused with the reason" {
+	sleep 20 &
+	VICTIM=$!
+	by_user 3 life -p "$VICTIM"
+	grep -q "process $VICTIM is another user's, which perf events may not see" "$T/err"
+	by_user 3 life --all
+	by_user 3 life --user root
+	grep -q '^pmm: pmm may not load programs' "$T/err"
+	by_user 127 life -- /nowhere
+	by_user 3 life -p 2147483647
+	head -1 "$T/err" | grep -q 'no process 2147483647'
+}
+
+@test "--list and the doctor say what can be seen in this form" {
+	user "$PMM" trace --list --json | jq -e '.events | map({ (.event): [.works, .by] }) | add |
+		.faults == ["partly", "perf"] and .mmap == ["partly", "perf"] and .brk == ["partly", "perf"] and .life == ["partly", "perf"] and
+		.major == ["partly", "perf"] and .shm == ["no", null] and .oom == ["no", null] and .rss == ["no", null]'
+	user "$PMM" trace --list | grep -q "by perf events, which see given processes of one's own ('-- COMMAND', '--pid PID') alone"
+	user "$PMM" doctor --json | jq -e '.events | map(select(.event == "faults"))[0] | .works == "partly" and .by == "perf" and (.remedy | contains("root"))'
+}
