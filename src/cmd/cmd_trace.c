@@ -18,6 +18,7 @@
 #include "src/proc/memcg.h"
 #include "src/proc/task.h"
 #include "src/session/trace/trace_form.h"
+#include "src/track/child.h"
 #include "src/view/trace/trace_view.h"
 
 static struct opt_list pids;
@@ -139,6 +140,27 @@ static void on_signal(void *arg, const struct signalfd_siginfo *signal)
 	(void)signal;
 	trace_session_end(c->session);
 }
+
+/* A launched command gets its signals as pmm was given them, and none is passed on. */
+static int keep_signals(struct child *c, struct err *e)
+{
+	(void)c, (void)e;
+	return 0;
+}
+
+static void restore_signals(const struct child *c)
+{
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &c->mask, NULL);
+}
+
+static void no_stop(pid_t program)
+{
+	(void)program;
+}
+
+static const struct child_signals signals = { .redirect = keep_signals,
+					      .restore = restore_signals, .stop = no_stop };
 
 /* Signals wait from here on, until the programs in the kernel are gone. */
 static int hold_signals(struct command *c)
@@ -363,6 +385,7 @@ static int read_options(struct command *c, int argc, char **argv, struct err *e)
 
 	c->o.loop = c->loop;
 	c->o.mask = &c->given;
+	c->o.signals = &signals;
 	c->o.duration_ns = timed ? duration_ns : 0;
 	c->o.interval_ns = interval_ns;
 	c->o.lines = !summary_only && !folded;

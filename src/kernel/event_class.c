@@ -55,6 +55,9 @@ const struct event_class_info event_classes[EVENT_NR_CLASSES] = {
 	[EVENT_PMC] = { "pmc",
 			"cycles, instructions, cache and dTLB misses by process and stack, sampled",
 			"llcstat, PMC one-liners", GROUP(PMC), .dear = true },
+	[EVENT_HEAP] = { "heap",
+			 "what processes hold of their heaps, by stack: by attaching to them",
+			 "memleak (user)", 0, .dear = true },
 };
 
 const struct trace_kind_info trace_kinds[TRACE_NR_KINDS] = {
@@ -141,7 +144,7 @@ static uint32_t classes_of_word(const char *word, size_t length)
 		return one < 0 ? 0 : 1u << one;
 	}
 	for (int i = 0; i < EVENT_NR_CLASSES; i++)
-		if (all || !event_classes[i].dear)
+		if (i != EVENT_HEAP && (all || !event_classes[i].dear))
 			classes |= 1u << i;
 	return classes;
 }

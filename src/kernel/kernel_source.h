@@ -153,4 +153,7 @@ extern const struct kernel_source_ops bpf_source;
  */
 extern const struct kernel_source_ops perf_source;
 
+/* No events. Opens always. */
+extern const struct kernel_source_ops no_source;
+
 #endif

@@ -48,6 +48,12 @@ int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct hea
 /* Only what the process and its allocator are called. 0, -EBADMSG, -ENOMEM. */
 int ledger_read_names(struct ledger_map *m, struct heap *h);
 
+/*
+ * The address in code of the C library or the program whose frame the agent's hooks stand behind
+ * (pmm_ledger.hook_pc): in stacks it stands for nothing the program did. 0: there is none.
+ */
+uint64_t ledger_hook_pc(struct ledger_map *m);
+
 /* When recording began, on the tree's clock. */
 uint64_t ledger_began_ns(struct ledger_map *m);
 

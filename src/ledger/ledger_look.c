@@ -40,6 +40,13 @@ static uint32_t contexts(struct ledger_map *m, pmm_ref ctx[PMM_MAX_CTX])
 	return nr;
 }
 
+uint64_t ledger_hook_pc(struct ledger_map *m)
+{
+	uint64_t pc;
+
+	return ledger_map_read(m, offsetof(struct pmm_ledger, hook_pc), &pc, sizeof(pc)) ? 0 : pc;
+}
+
 uint64_t ledger_began_ns(struct ledger_map *m)
 {
 	uint32_t tick, now = ledger_map_tick(m);

@@ -92,6 +92,8 @@ static int prepare(struct launch *l, struct err *e)
 
 	if (rc)
 		return rc;
+	if (l->o.mask)
+		l->child.mask = *l->o.mask;
 	tree.data_raised = child_raise_data(&l->child, PMM_OWN_DATA_BYTES);
 	l->data_not_raised = !tree.data_raised;
 	tree.space_bytes = child_limit(&l->child, RLIMIT_AS).rlim_cur;
@@ -246,6 +248,20 @@ int launch_block_at(struct launch *l, pid_t pid, uint64_t address, struct ledger
 	struct watched *w = roll_find(&l->monitor.roll, pid);
 
 	return w ? watched_block_at(w, address, out) : -ESRCH;
+}
+
+int launch_read(struct launch *l, pid_t pid, struct heap **out, struct err *e)
+{
+	struct watched *w = roll_find(&l->monitor.roll, pid);
+
+	if (!w)
+		return err_set(e, -ESRCH, "process %d is not tracked", (int)pid);
+	return watched_read(w, out, e);
+}
+
+void launch_release(struct launch *l)
+{
+	l->child.pid = 0;
 }
 
 uint64_t launch_now_ns(const struct launch *l)

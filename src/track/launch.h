@@ -47,6 +47,7 @@
 #ifndef TRACK_LAUNCH_H
 #define TRACK_LAUNCH_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -70,6 +71,7 @@ struct launch_options {
 	/* of the limits in there those of this process are filled in */
 	struct ledger_tree_options tree;
 	const struct child_signals *signals;	/* NULL: none is touched or passed on */
+	const sigset_t *mask;		/* that the program gets; NULL: as `signals` found it */
 	/* raise this process's limits for its own work; the program gets those of before */
 	bool raises_limits;
 	struct ticker *ticker;		/* of the thread's loop; NULL: one of its own */
@@ -157,6 +159,15 @@ pid_t launch_living(const struct launch *l, size_t *at);
  * process, -EAGAIN: it has no ledger yet.
  */
 int launch_block_at(struct launch *l, pid_t pid, uint64_t address, struct ledger_at_block *out);
+
+/*
+ * The heap of a tracked process as it is now; the caller's. 0 or -errno with `e`; -ESRCH: no such
+ * process.
+ */
+int launch_read(struct launch *l, pid_t pid, struct heap **out, struct err *e);
+
+/* launch_close() does not kill the program: it continues, without being recorded. */
+void launch_release(struct launch *l);
 
 /* Nanoseconds on the tree's clock: the time axis of heaps. The tree's board, open. */
 uint64_t launch_now_ns(const struct launch *l);

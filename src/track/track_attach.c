@@ -485,6 +485,11 @@ int attach_totals(struct attach *a, struct ledger_totals *t)
 	return a->w->map ? ledger_totals(a->w->map, t) : -EAGAIN;
 }
 
+uint64_t attach_hook_pc(struct attach *a)
+{
+	return a->w->map ? ledger_hook_pc(a->w->map) : 0;
+}
+
 int attach_block_at(struct attach *a, uint64_t address, struct ledger_at_block *out)
 {
 	return watched_block_at(a->w, address, out);

@@ -162,6 +162,9 @@ int attach_read(struct attach *a, struct heap **out, struct err *e);
 /* The block that has this address now, as ledger_at_find(). -EAGAIN: there is no ledger. */
 int attach_block_at(struct attach *a, uint64_t address, struct ledger_at_block *out);
 
+/* ledger_hook_pc() */
+uint64_t attach_hook_pc(struct attach *a);
+
 /* What was found and done; valid until attach_close(). Never NULL. */
 const struct attach_info *attach_info(const struct attach *a);
 

@@ -64,7 +64,9 @@ static void add_frame(struct walk *w, const struct frame_name *f)
 		table_setf(w->t, w->c->label, "via %s", table_text(w->t, &w->via));
 	}
 	w->via_done |= w->outside;
-	row(w, f->role == FRAME_PROGRAM ? ROW_PLAIN : ROW_DIM, shown ? ROW_BOTH : ROW_JSON_ONLY);
+	if (!w->c->text_only || shown)
+		row(w, f->role == FRAME_PROGRAM ? ROW_PLAIN : ROW_DIM,
+		    w->c->text_only ? ROW_TEXT_ONLY : shown ? ROW_BOTH : ROW_JSON_ONLY);
 	if (w->c->which)
 		table_set_const(w->t, w->c->which_column, w->c->which);
 	if (!w->c->text_only) {

@@ -13,7 +13,8 @@
 /* Where in the table things go. */
 struct stack_columns {
 	unsigned label;			/* and its tail behind it */
-	bool text_only;			/* the table has none of the following */
+	/* the table has none of the following, and its JSON no rows of frames */
+	bool text_only;
 	unsigned frame;			/* first of REPORT_FRAME_COLUMNS */
 	unsigned inlined, role;
 	unsigned depth;			/* of the frames' rows; 0 = 1 */

@@ -157,6 +157,26 @@ print(sum(m[i] for i in range(0, len(m), 4096)))"
 	done_here
 }
 
+@test "heaps, of one that is traced by another program as well" {
+	need strace
+	local traced pids
+	valid 0 heap,mmap --older 1ms -- "$PROG/trace_heap" leak 5 100
+	strace -qq -o "$T/strace" sleep 20 3>&- &
+	STRACE=$!
+	"$PROG/trace_heap" leak 100 100 >"$T/victim" 3>&- &
+	pids=$!
+	for ((i = 0; i < 500; i++)); do
+		traced=$(pgrep -P "$STRACE" sleep) && break
+		sleep 0.02
+	done
+	"$PMM" trace heap --json -d 200ms -p "$pids" -p "$traced" >"$T/lines" 2>"$T/err"
+	kill "$traced" "$STRACE" "$pids"
+	[ "$(schema check "$SEEN" "$T/lines")" -eq 1 ]
+	[ "$(jq -c '[.heap_processes[] | .objects == null]' "$T/lines")" = "[false,true]" ]
+	jq -e '.heap_processes[1].why | test("traced|strace")' "$T/lines"
+	done_here
+}
+
 @test "samples of counters" {
 	valid 0 pmc --counters cpu_clock,page_faults -- /usr/bin/python3 -c 'sum(range(3000000))'
 	met cpu_clock page_faults

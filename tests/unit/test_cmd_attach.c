@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * src/cmd/cmd_attach.c, attach_voice.c, src/session/attach/attach_session.c, attach_say.c,
- * attach_trace.c, attach_notes.c, attach_events.c, cmd_detach.c, cmd_snapshot.c, again.c, leaks_live.c,
- * leaks_search.c,
+ * attach_trace.c, attach_notes.c, attach_events.c, cmd_detach.c, cmd_snapshot.c, again.c,
+ * leaks_live.c, leaks_search.c,
  * check_live.c, pid.c, terminal.c, src/track/track_attach.c, slot_pid.c, src/inject/injection.c,
  * eject.c, inside.c, image.c, memfile.c, patch.c, attached.c, leftover.c, maps_text.c, flow.c,
  * objects.c, objects_symbols.c, src/ptrace/apart.c, permit.c, withheld.c, segv_check.c,

@@ -180,7 +180,7 @@ static void has_event(const char *json, uint32_t kind)
 	has(json, row);
 }
 
-#define ALL	((1u << EVENT_NR_CLASSES) - 1)
+#define ALL	(((1u << EVENT_NR_CLASSES) - 1) & ~(1u << EVENT_HEAP))
 
 static void miss(enum kernel_group group, enum kernel_group_status status)
 {

@@ -55,6 +55,8 @@ int attach_trace_begin(struct attach_session *s, struct err *e)
 	heap_trace_set_zero(s->trace, nanotime() - attach_now_ns(s->a));
 	rc = heap_trace_target(s->trace, s->o.pid, false);
 	if (!rc)
+		rc = heap_trace_hide(s->trace, s->o.pid, attach_hook_pc(s->a));
+	if (!rc)
 		rc = loop_add_timer(s->o.loop, nanotime() + KERNEL_STEP_NS, on_timer, s,
 				    &s->trace_timer);
 	return rc ? err_set(e, rc, "process %d cannot be traced: %s", (int)s->o.pid, strerror(-rc))

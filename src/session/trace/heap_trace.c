@@ -371,6 +371,11 @@ int heap_trace_target(struct heap_trace *t, pid_t pid, bool waits)
 	return rc;
 }
 
+int heap_trace_hide(struct heap_trace *t, pid_t pid, uint64_t pc)
+{
+	return t->with_stacks ? trace_stacks_hide(&t->stacks, pid, pc) : 0;
+}
+
 void heap_trace_close(struct heap_trace *t)
 {
 	if (!t)

@@ -62,6 +62,9 @@ void heap_trace_set_zero(struct heap_trace *t, uint64_t ns);
  */
 int heap_trace_target(struct heap_trace *t, pid_t pid, bool waits);
 
+/* trace_stacks_hide() */
+int heap_trace_hide(struct heap_trace *t, pid_t pid, uint64_t pc);
+
 /* Take what the kernel has recorded. 0, or -errno: nothing more will come. */
 int heap_trace_step(struct heap_trace *t);
 

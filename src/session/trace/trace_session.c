@@ -7,56 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/sysinfo.h>
 
 #include "src/base/fmt.h"
 #include "src/base/nanotime.h"
 #include "src/document/event.h"
-#include "src/session/trace/trace_kernel_looks.h"
 #include "src/session/trace/trace_lacks.h"
-#include "src/session/trace/trace_moments.h"
 #include "src/session/trace/trace_paths.h"
-#include "src/session/trace/trace_stacks.h"
-#include "src/session/trace/trace_targets.h"
-#include "src/track/gate.h"
+#include "src/session/trace/trace_session_priv.h"
 #include "src/view/trace/trace_folded.h"
-#include "src/view/trace/trace_line.h"
 #include "src/view/trace/trace_view.h"
-
-struct trace_session {
-	struct trace_options o;
-	const struct session_sink *to;
-	struct kernel_source *source;
-	struct gate gate;
-	struct trace_totals totals;
-	bool with_stacks;
-	struct trace_stacks stacks;
-	struct trace_moments moments;
-	struct kernel_rows rows[KERNEL_NR_TABLES];
-	struct kernel_group_state groups[KERNEL_NR_GROUPS];	/* of the result */
-	struct kernel_rows before[KERNEL_NR_TABLES];	/* as the last result had them */
-	struct vmstat vmstat[2];	/* as the time of the result began, and now */
-	struct ksyms ksyms;
-	struct trace_kernel kernel;
-	struct mounts mounts;
-	struct fault_names files;	/* for lines */
-	struct loop_source *tick, *filling, *child, *end, *interval, *second;
-	struct trace_targets targets;
-	struct trace_clock clock;
-	/* of the result that is being made: when its time began, and what was counted by then */
-	uint64_t since_ns;
-	struct trace_counts counted[TRACE_NR_KINDS];
-	uint64_t missed[KERNEL_NR_GROUPS];
-	uint64_t ended[USER_STACK_NR_ENDS], ends[USER_STACK_NR_ENDS];
-	bool said;			/* a result was handed over */
-	pid_t command;			/* the command's process, also when it has ended; 0: none */
-	int status;			/* of the program, -1 = not known */
-	int nice;			/* as it was, if `prompt` */
-	bool prompt, ending;
-	int failed;			/* -errno that ended it; -EPIPE: nobody reads it any more */
-	char tail[TRACE_TEXT_MAX + 1];
-};
 
 /* ---- records ---- */
 
@@ -264,6 +224,10 @@ static int hand_over(struct trace_session *s)
 	}
 	vmstat_read(&s->vmstat[1]);	/* the result has no such table then */
 	trace_kernel_result(&s->kernel, &result);
+	if (!rc)
+		rc = trace_heaps_result(&s->heap_results, s->heaps);
+	result.heaps = s->heap_results.v.v;
+	result.nr_heaps = s->heap_results.v.nr;
 	if (s->o.classes >> EVENT_CACHE & 1 && !mounts_read(&s->mounts, NULL))
 		result.mounts = &s->mounts;
 	if (!rc)
@@ -310,7 +274,9 @@ static void on_interval(void *arg, uint64_t now_ns)
 	int rc;
 
 	drain(s);
-	rc = s->failed ? 0 : hand_over(s);
+	rc = s->heaps ? trace_heaps_look(s->heaps) : 0;
+	if (!rc && !s->failed)
+		rc = hand_over(s);
 	if (rc) {
 		s->failed = rc;
 		s->ending = true;
@@ -373,37 +339,26 @@ static int open_source(struct trace_session *s, struct err *e)
 {
 	struct kernel_options k = s->o.kernel;
 
-	if (s->o.command) {
+	k.by_targets = s->o.command;
+	if (s->gate.pid) {
 		k.pids = &s->gate.pid;
 		k.nr_pids = 1;
 		k.at_exec = true;
-	} else {
+	} else if (!s->o.command) {
 		k.pids = s->targets.all.pids.v;
 		k.nr_pids = s->targets.all.pids.nr;
 	}
 	k.groups = event_classes_groups(s->o.classes);
 	event_classes_kinds(s->o.classes, k.kinds);
-	if (k.nr_pids || s->with_stacks)	/* it forgets those that end */
+	/* it forgets those that end */
+	if (k.nr_pids || k.by_targets || s->with_stacks)
 		k.groups |= 1u << KERNEL_LIFE;
 	if (s->with_stacks) {
 		want_life(k.kinds);
 		k.mapped = trace_stacks_mapped;
 		k.mapped_arg = &s->stacks;
 	}
-	return kernel_source_open(s->o.source, &k, &s->source, e);
-}
-
-#define NICE	(-15)
-
-/*
- * On a busy machine the ring would fill while we wait for a processor: we need little of it, but
- * soon. Without the right to it (CAP_SYS_NICE) more is lost, and counted.
- */
-static void be_prompt(struct trace_session *s)
-{
-	errno = 0;
-	s->nice = getpriority(PRIO_PROCESS, 0);
-	s->prompt = !errno && s->nice > NICE && !setpriority(PRIO_PROCESS, 0, NICE);
+	return kernel_source_open(trace_session_source(&s->o), &k, &s->source, e);
 }
 
 /* Until it executes, the command is a copy of ours. */
@@ -431,11 +386,15 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 	s->to = to;
 	s->gate = GATE_NONE;
 	s->status = -1;
-	if (o->kernel.stack_bytes) {
+	if (o->kernel.stack_bytes && !trace_session_heap_alone(o)) {
 		s->with_stacks = true;
 		rc = trace_stacks_init(&s->stacks);
 	}
-	if (!rc && o->command)
+	if (!rc)
+		rc = trace_session_open_heaps(s, e);
+	if (!rc && s->heaps && !o->command)	/* before the trace sees what that does */
+		rc = trace_heaps_start(s->heaps, e);
+	if (!rc && o->command && !s->heaps)
 		rc = gate_fork(&s->gate, o->command, o->mask, e);
 	if (!rc)
 		rc = trace_targets_init(&s->targets, o->kernel.pids, o->kernel.nr_pids, o->tree, e);
@@ -443,6 +402,8 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 		rc = trace_targets_watch(&s->targets, o->loop, &s->ending, e);
 	if (!rc)
 		rc = open_source(s, e);
+	if (!rc && s->heaps && o->command && kernel_source_by_process(s->source))
+		rc = trace_session_refuse_both(e);
 	if (!rc && trace_targets_complete(&s->targets, s->source))
 		rc = err_set(e, -ENOMEM, "processes cannot be listed");
 	if (!rc)
@@ -451,12 +412,15 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 		trace_session_close(s);
 		return rc;
 	}
-	if (s->with_stacks)
+	if (s->with_stacks && !(s->heaps && o->command))
 		follow_mappings(s);	/* last: nothing empties its rings before the run */
+	if (trace_session_hide_hooks(s)) {
+		trace_session_close(s);
+		return err_set(e, -ENOMEM, "out of memory");
+	}
 	if (o->classes >> EVENT_KERNEL & 1)
 		trace_kernel_start(&s->kernel, &o->kernel, to);
 	s->command = s->gate.pid;
-	be_prompt(s);			/* the command has been forked by now, and is as we were */
 	s->clock.start_ns = s->since_ns = nanotime();
 	s->clock.to_realtime_ns = nanotime_of(CLOCK_REALTIME) - nanotime();
 	s->clock.show_realtime = o->clock;
@@ -478,8 +442,10 @@ static int say_heading(struct trace_session *s)
 
 static int let_go(struct trace_session *s, struct err *e)
 {
-	int rc = gate_open(&s->gate, e);
+	int rc = s->heaps ? trace_heaps_start(s->heaps, e) : gate_open(&s->gate, e);
 
+	if (!rc && s->heaps)
+		return 0;
 	if (!rc)
 		return loop_add_child(s->o.loop, s->gate.pid, on_child, s, &s->child);
 	if (!*e->text)
@@ -492,7 +458,7 @@ int trace_session_run(struct trace_session *s, struct err *e)
 {
 	int rc = add_timers(s);
 
-	if (!rc && s->o.lines)
+	if (!rc && s->o.lines && !trace_session_heap_alone(&s->o))
 		rc = say_heading(s);
 	if (!rc && s->o.command)
 		rc = let_go(s, e);
@@ -501,6 +467,7 @@ int trace_session_run(struct trace_session *s, struct err *e)
 	else if (!rc && !s->o.quiet)
 		session_note(s->to, "tracing %s for %s", s->o.scope,
 			     fmt_duration_given(s->o.duration_ns).s);
+	prompt_begin(&s->prompt);	/* after a command was forked, which is as we were */
 	while (!rc && !s->ending) {
 		rc = loop_step(s->o.loop, -1);
 		rc = rc > 0 ? 0 : rc;
@@ -515,10 +482,16 @@ void trace_session_end(struct trace_session *s)
 
 int trace_session_finish(struct trace_session *s, struct err *e)
 {
-	int rc;
+	int rc = 0;
 
 	drain(s);
-	rc = s->failed ? s->failed : hand_over(s);
+	if (s->heaps) {
+		trace_session_leave_alone(s);
+		drain(s);
+		rc = trace_heaps_end(s->heaps);
+	}
+	if (!rc)
+		rc = s->failed ? s->failed : hand_over(s);
 	return rc == -ENOMEM ? err_set(e, rc, "out of memory") : rc;
 }
 
@@ -531,14 +504,15 @@ void trace_session_close(struct trace_session *s)
 {
 	if (!s)
 		return;
-	if (s->prompt)
-		setpriority(PRIO_PROCESS, 0, s->nice);
+	prompt_end(&s->prompt);
 	loop_del(s->o.loop, s->tick);
 	loop_del(s->o.loop, s->filling);
 	loop_del(s->o.loop, s->end);
 	loop_del(s->o.loop, s->interval);
 	loop_del(s->o.loop, s->second);
 	loop_del(s->o.loop, s->child);
+	trace_heaps_close(s->heaps);
+	vec_fini(&s->heap_results.v);
 	kernel_source_close(s->source);
 	gate_close(&s->gate);
 	trace_targets_fini(&s->targets);

@@ -20,6 +20,7 @@
 #include "src/kernel/kernel_source.h"
 #include "src/session/session.h"
 
+struct child_signals;
 struct trace_session;
 
 struct trace_options {
@@ -30,6 +31,8 @@ struct trace_options {
 	struct kernel_options kernel;	/* groups and kinds follow from the classes */
 	bool tree;			/* and all that descends from the given processes */
 	char **command;			/* program and arguments; NULL: none is started */
+	/* what of pmm's signals is put back in a command that is launched (class `heap`) */
+	const struct child_signals *signals;
 	const sigset_t *mask;		/* that the program is to have; NULL: as it is */
 	const char *scope;		/* for people: what is traced; NULL: the command */
 	uint64_t duration_ns;		/* 0: until something else ends it */

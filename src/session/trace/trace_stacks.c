@@ -133,6 +133,35 @@ static enum user_stack_at at_of(const struct trace_record *r)
 	}
 }
 
+int trace_stacks_hide(struct trace_stacks *s, pid_t pid, uint64_t pc)
+{
+	uint64_t now_ns = nanotime();
+	struct image_at at;
+
+	if (!pc)
+		return 0;
+	at = images_find(&s->images, images_process(&s->images, pid, now_ns), pc, now_ns);
+	if (at.miss)
+		return 0;
+	return vec_push(&s->hidden,
+			(struct trace_hidden){ pid, stack_frame(at.module, at.address) });
+}
+
+static void hide(const struct trace_stacks *s, pid_t pid, struct user_stack *stack)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < stack->nr; i++) {
+		bool hidden = false;
+
+		vec_each(&s->hidden, h)
+			hidden |= h->pid == pid && h->frame == stack->frame[i];
+		if (!hidden)
+			stack->frame[kept++] = stack->frame[i];
+	}
+	stack->nr = kept;
+}
+
 uint32_t trace_stacks_add(struct trace_stacks *s, const struct trace_record *r, const void *tail)
 {
 	struct user_stack_copy copy = { .at = at_of(r) };
@@ -147,6 +176,8 @@ uint32_t trace_stacks_add(struct trace_stacks *s, const struct trace_record *r, 
 	copy.missing = copy.regs.missing;
 	copy.cut = r->flags & TRACE_CUT;
 	user_stack_walk(s->walker, r->tgid, r->time_ns, &copy, stack);
+	if (s->hidden.nr)
+		hide(s, (pid_t)r->tgid, stack);
 	return stack_table_add(&s->table, stack->frame, stack->nr, stack->end);
 }
 
@@ -155,6 +186,7 @@ void trace_stacks_fini(struct trace_stacks *s)
 	map_events_close(s->events);
 	stack_names_free(s->names);
 	user_stacks_free(s->walker);
+	vec_fini(&s->hidden);
 	stack_table_fini(&s->table);
 	images_fini(&s->images);
 }

@@ -10,6 +10,12 @@
 #include "src/kernel/user_stack.h"
 #include "src/names/stack_names.h"
 
+/* A frame that is left out of a process's stacks. */
+struct trace_hidden {
+	pid_t pid;
+	uint64_t frame;
+};
+
 struct trace_stacks {
 	struct images images;
 	struct user_stacks *walker;
@@ -21,6 +27,7 @@ struct trace_stacks {
 	bool expected_only;		/* events of other processes are left out */
 	uint64_t drained_ns;		/* all that happened before is in their queue */
 	uint64_t lost;			/* of them, as far as that was dealt with */
+	VEC(struct trace_hidden) hidden;
 };
 
 /* 0 or -ENOMEM; trace_stacks_fini() follows in any case. */
@@ -36,6 +43,12 @@ void trace_stacks_follow(struct trace_stacks *s, const pid_t *pids, size_t nr);
 /* The same, where who calls trace_stacks_mapped() reports mappings. */
 void trace_stacks_told(struct trace_stacks *s, const pid_t *pids, size_t nr);
 int trace_stacks_mapped(void *arg, const struct map_event *e);	/* arg: the stacks; 0 or -ENOMEM */
+
+/*
+ * Leave out of the stacks of a process that runs the frame at this address: of an agent of pmm that
+ * it has inside (ledger_hook_pc()); 0: none. Once its mappings are followed. 0 or -ENOMEM.
+ */
+int trace_stacks_hide(struct trace_stacks *s, pid_t pid, uint64_t pc);
 
 /* What the kernel has reported up to that time. 0 or -ENOMEM. */
 int trace_stacks_until(struct trace_stacks *s, uint64_t time_ns);

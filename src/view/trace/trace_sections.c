@@ -15,4 +15,5 @@ trace_section *const trace_sections[EVENT_NR_CLASSES] = {
 	[EVENT_RSS] = trace_section_rss,
 	[EVENT_CACHE] = trace_section_cache,
 	[EVENT_PMC] = trace_section_pmc,
+	[EVENT_HEAP] = trace_section_heap,
 };

@@ -6,6 +6,7 @@
 #ifndef VIEW_TRACE_TRACE_VIEW_H
 #define VIEW_TRACE_TRACE_VIEW_H
 
+#include "src/analyze/trace/heap_rows.h"
 #include "src/analyze/trace/trace_rank.h"
 #include "src/document/doc.h"
 #include "src/kernel/kernel_rows.h"
@@ -14,7 +15,18 @@
 #include "src/kernel/slabinfo.h"
 #include "src/kernel/stack_table.h"
 #include "src/kernel/vmstat.h"
+#include "src/names/names.h"
 #include "src/names/stack_names.h"
+
+/* One process's heap, of class `heap`. */
+struct trace_heap_result {
+	pid_t pid;
+	const char *comm;
+	const struct heap *heap;	/* NULL: not known */
+	struct names *names;
+	const struct heap_rows *rows;
+	const char *why;		/* it is not known */
+};
 
 struct trace_result {
 	const char *scope;		/* "process 4711 and its children" */
@@ -46,6 +58,9 @@ struct trace_result {
 	uint64_t now_ns, older_ns;			/* ages from this on; 0: not asked for */
 	const struct kernel_rows *sites_before;		/* at the result before; NULL: none */
 	const struct slabinfo *slabs, *slabs_before;	/* now, at the start; NULL: not read */
+	/* class `heap` */
+	const struct trace_heap_result *heaps;
+	size_t nr_heaps;
 };
 
 /* doc_fini() follows; trouble is in the document (doc_error()). */
