@@ -15,7 +15,7 @@
 
 struct str;
 
-/* In the order of `pmm trace --list`. Only ever appended to: captures have bits of these numbers. */
+/* In the order of `pmm trace --list`. Only ever appended to: captures have these as bits. */
 enum event_class {
 	EVENT_MMAP,
 	EVENT_BRK,
@@ -64,8 +64,8 @@ struct trace_kind_info {
 extern const struct trace_kind_info trace_kinds[TRACE_NR_KINDS];
 
 /*
- * The classes of a list "mmap,oom" as bits; "all": every one of the kernel's; "default": all that are not dear. 0
- * or -EINVAL with `e`.
+ * The classes of a list "mmap,oom" as bits; "all": every one of the kernel's; "default": all of
+ * those that are not dear. 0 or -EINVAL with `e`.
  */
 int event_classes_parse(const char *list, uint32_t *classes, struct err *e);
 
