@@ -9,12 +9,11 @@
 
 #include "include/pmm/ledger.h"
 #include "src/analyze/lines.h"
-#include "src/analyze/trace/kernel_rank.h"
 #include "src/base/fmt.h"
 #include "src/base/str.h"
 #include "src/base/utf8.h"
-#include "src/kernel/event_class.h"
 #include "src/names/naming.h"
+#include "src/session/kernel_notes.h"
 #include "src/session/name_notes.h"
 #include "src/view/coverage_view.h"
 #include "src/view/heap_facts.h"
@@ -182,32 +181,13 @@ static void note_drops(const struct session_sink *to, const struct summary *s)
 			     fmt_bytes(h->ledger_limit_bytes).s);
 }
 
-/* What is missing of the kernel's events, in one line. */
-static void note_kernel_losses(const struct session_sink *to, const struct heap *h)
-{
-	struct str s = STR_INIT;
-
-	for (enum lost_kernel i = 0; i < LOST_KERNEL_NR; i++) {
-		if (!lost_kernel(h, i))
-			continue;
-		if (s.len)
-			str_add(&s, "; ");
-		lost_kernel_text(h, i, &s);
-	}
-	if (str_error(&s))
-		session_warn(to, "kernel events are missing");
-	else if (s.len)
-		session_warn(to, "%s", str_text(&s));
-	str_fini(&s);
-}
-
 /* What else is missing, likewise. */
 static void note_losses(const struct session_sink *to, const struct summary *s)
 {
 	if (s->heap && !s->losses_reported)
 		note_off(to, s->heap);
 	if (s->heap)
-		note_kernel_losses(to, s->heap);
+		kernel_notes_losses(to, s->heap);
 	if (s->heap && lost_any(s->heap) && s->shrunk)
 		session_hint(to, "a resource limit keeps the ledger small: ulimit -v, ulimit -f");
 	if (s->nr_lost)
@@ -329,76 +309,6 @@ static void note_heap(const struct session_sink *to, const struct heap *h)
 	}
 }
 
-/* What of the kernel's events is worth a word. */
-struct kernel_figures {
-	uint64_t faults, major, swap_ins, oom, reclaims, reclaim_ns;
-};
-
-static void figure(struct kernel_figures *f, const struct kernel_kind_sum *k)
-{
-	switch (k->kind) {
-	case TRACE_FAULT:
-		f->faults = k->events;
-		break;
-	case TRACE_FAULT_MAJOR:
-		f->major = k->events;
-		break;
-	case TRACE_SWAP_IN:
-		f->swap_ins = k->events;
-		break;
-	case TRACE_RECLAIM ... TRACE_RECLAIM_NODE:
-		f->reclaims += k->events;
-		f->reclaim_ns += k->rows.ns;
-		break;
-	case TRACE_OOM:
-		f->oom = k->events;
-		break;
-	}
-}
-
-/* A part of a line, behind a comma where it is not the first. */
-static void add_part(struct str *s, const char *text)
-{
-	str_addf(s, "%s%s", s->len ? ", " : "", text);
-}
-
-static void note_parts(const struct session_sink *to, const char *name, struct str *s)
-{
-	if (str_error(s))
-		session_warn(to, "a line is missing here: out of memory");
-	else if (s->len)
-		session_note(to, "%-*s %s", NAME_WIDTH, name, str_text(s));
-	str_fini(s);
-}
-
-/* What the kernel did about its memory, as far as there is something. */
-static void note_kernel(const struct session_sink *to, const struct heap *h)
-{
-	struct str faults = STR_INIT, kernel = STR_INIT;
-	struct kernel_figures f = { 0 };
-	struct kernel_kind_sum *kinds;
-	size_t nr;
-
-	if (kernel_kinds_sum(h, &kinds, &nr))
-		session_warn(to, "what the kernel did is missing here: out of memory");
-	for (size_t i = 0; i < nr; i++)
-		figure(&f, &kinds[i]);
-	free(kinds);
-	if (f.faults)
-		add_part(&faults, fmt_count(f.faults).s);
-	if (f.major)
-		str_addf(&faults, "%s%s major", faults.len ? ", " : "", fmt_count(f.major).s);
-	if (f.swap_ins)
-		add_part(&faults, fmt_many(f.swap_ins, "swap-in").s);
-	if (f.reclaims)
-		str_addf(&kernel, "%s lost in reclaim, %s", fmt_duration(f.reclaim_ns).s,
-			 fmt_many(f.reclaims, "wait").s);
-	if (f.oom)
-		add_part(&kernel, fmt_many(f.oom, "OOM kill").s);
-	note_parts(to, "page faults", &faults);
-	note_parts(to, "kernel", &kernel);
-}
-
 /* The program may only have started those that do the work. */
 static void note_heaps(const struct session_sink *to, const struct summary *s)
 {
@@ -441,7 +351,7 @@ void summary_note(struct summary *s, bool brief, const struct session_sink *to)
 	if (!brief) {
 		note_heaps(to, s);
 		if (s->largest || s->heap)
-			note_kernel(to, s->largest ? s->largest : s->heap);
+			kernel_notes(to, s->largest ? s->largest : s->heap);
 		if (s->nr_replaced)
 			session_note(to,
 				     "exec         %s a program took another's place; the "

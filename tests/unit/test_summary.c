@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * src/session/summary.c: the last lines of `pmm run', of programs of every end.
- * Also of src/analyze/coverage.c, src/view/coverage_view.c.
+ * Also of src/session/kernel_notes.c, src/analyze/coverage.c, src/view/coverage_view.c.
  */
 #include "tests/unit/unit.h"
 

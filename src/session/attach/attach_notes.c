@@ -5,6 +5,7 @@
 #include "src/base/fmt.h"
 #include "src/proc/task.h"
 #include "src/session/attach/attach_events.h"
+#include "src/session/kernel_notes.h"
 #include "src/session/session.h"
 
 static const char *allocator_name(const struct entries *found)
@@ -110,4 +111,8 @@ void attach_note_end(const struct session_sink *to, pid_t pid, const struct outc
 		note_detached(to, pid, o);
 	if (o->late.failed)
 		attach_note_late(to, &o->late);
+	if (o->heap && !quiet)
+		kernel_notes(to, o->heap);
+	if (o->heap)
+		kernel_notes_losses(to, o->heap);
 }
