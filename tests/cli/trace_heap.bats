@@ -127,7 +127,7 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 }
 
 @test "trace heap: what a process has allocated since the attach, by stack; growth and age" {
-	victim leak 200 1000
+	victim leak 3000 1000
 	"$PMM" trace heap --json --older 300ms -i 500ms -d 1200ms -p "$VICTIM" >"$T/out" 2>"$T/err"
 	kill -0 "$VICTIM"
 	[ "$(wc -l <"$T/out")" -eq 3 ]
