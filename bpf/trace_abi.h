@@ -116,6 +116,28 @@ enum trace_kind {
 	/* files */
 	TRACE_EXEC_FAILED,	/* a[5] -errno; text: path */
 
+	/*
+	 * libc: its probes with their arguments in their order, a[5] the probe's number; or what
+	 * calls of malloc say of the same, a[5] 0
+	 */
+	TRACE_LIBC_SBRK_MORE,	/* address, bytes */
+	TRACE_LIBC_SBRK_LESS,
+	TRACE_LIBC_HEAP_NEW,	/* heap, bytes */
+	TRACE_LIBC_HEAP_MORE,
+	TRACE_LIBC_HEAP_LESS,
+	TRACE_LIBC_HEAP_FREE,
+	TRACE_LIBC_ARENA_NEW,	/* arena, bytes */
+	TRACE_LIBC_ARENA_REUSE,	/* arena, the one avoided */
+	TRACE_LIBC_ARENA_FREE_LIST, /* arena */
+	TRACE_LIBC_ARENA_WAIT,	/* mutex, arena, the one avoided */
+	TRACE_LIBC_ARENA_RETRY,	/* bytes, arena that had none */
+	TRACE_LIBC_RETRY,	/* bytes; of realloc the block, of memalign the alignment */
+	TRACE_LIBC_MALLOPT,	/* value, the one before, 1 = it was dynamic; or parameter, value */
+	TRACE_LIBC_DOUBLE_FREE,	/* block, size class */
+	TRACE_LIBC_MMAP,	/* address, bytes: a block of its own mapping; no probe */
+	TRACE_LIBC_MUNMAP,
+	TRACE_LIBC_TRIM,	/* address, bytes given back inside a heap; no probe */
+
 	TRACE_NR_KINDS
 };
 

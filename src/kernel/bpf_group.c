@@ -20,6 +20,7 @@
 #include "src/base/str.h"
 #include "src/kernel/counters.h"
 #include "src/kernel/event_class.h"
+#include "src/kernel/libc/libc_probes.h"
 #include "src/kernel/rights.h"
 
 #define ALL_PROGRAMS	UINT32_MAX
@@ -355,13 +356,58 @@ static int attach_perf(struct bpf_group *g, struct bpf_program *p, const struct 
 	return done ? 0 : last;
 }
 
-static int attach_program(struct bpf_group *g, struct bpf_program *p, int nr_cpus)
+/* Each probe of one file; how many places it has got, or -errno where none could be attached. */
+static int attach_file(struct bpf_group *g, struct bpf_program *p, const struct libc_file *file)
+{
+	int done = 0, last = -ENOENT;
+
+	for (unsigned i = 0; i < LIBC_NR_PROBES; i++) {
+		struct bpf_usdt_opts opts = {
+			.sz = sizeof(opts),
+			.usdt_cookie = libc_probes[i].kind | (uint64_t)(i + 1) << 32,
+		};
+		int rc = add_link(g, bpf_program__attach_usdt(p, -1, file->path, "libc",
+							      libc_probes[i].name, &opts));
+
+		done += !rc;
+		if (rc && rc != -ENOENT)		/* it has no such probe */
+			last = rc;
+	}
+	return done && last == -ENOENT ? done : last;
+}
+
+/* The probes of all files; what cannot be seen is in the state. */
+static int attach_libc(struct bpf_group *g, struct bpf_program *p, const struct libc_files *files)
+{
+	int done = 0, last = -ENOENT;
+
+	vec_each(&files->v, file) {
+		int rc = file->state == LIBC_HAS_PROBES ? attach_file(g, p, file) : -ENOENT;
+
+		if (rc >= 0) {
+			done++;
+			continue;
+		}
+		if (rc != -ENOENT)
+			last = rc;
+		g->state.status = KERNEL_GROUP_PARTLY;
+		snprintf(g->state.why, sizeof(g->state.why), "%.90s: %s", file->name,
+			 file->state != LIBC_HAS_PROBES ? libc_state_text(file->state)
+							 : strerror(-rc));
+	}
+	return done ? 0 : last;
+}
+
+static int attach_program(struct bpf_group *g, struct bpf_program *p,
+			  const struct bpf_shared *shared)
 {
 	const struct group_perf *perf = g->info->perf;
 
+	if (g->info->libc_probes)
+		return attach_libc(g, p, shared->libc);
 	for (; perf && perf->program; perf++)
 		if (!strcmp(perf->program, bpf_program__name(p)))
-			return attach_perf(g, p, perf, nr_cpus);
+			return attach_perf(g, p, perf, shared->nr_cpus);
 	return add_link(g, bpf_program__attach(p));
 }
 
@@ -390,7 +436,7 @@ static int attach(struct bpf_group *g, const struct bpf_shared *shared)
 	bpf_object__for_each_program(p, g->object) {
 		if (!bpf_program__autoload(p))
 			continue;
-		rc = attach_program(g, p, shared->nr_cpus);
+		rc = attach_program(g, p, shared);
 		if (!rc) {
 			done++;
 			continue;
@@ -414,6 +460,13 @@ static void explain_counters(struct kernel_group_state *s, int rc)
 		 "'--counters cpu_clock' samples by the kernel's clock");
 }
 
+static void explain_no_probes(struct kernel_group_state *s, const struct libc_files *files)
+{
+	s->status = KERNEL_GROUP_FAILED;
+	libc_files_why_none(files, s->why, sizeof(s->why));
+	snprintf(s->remedy, sizeof(s->remedy), "a glibc that was built with --enable-systemtap");
+}
+
 void bpf_group_open(struct bpf_group *g, enum kernel_group number, const struct bpf_shared *shared)
 {
 	int rc;
@@ -423,6 +476,10 @@ void bpf_group_open(struct bpf_group *g, enum kernel_group number, const struct 
 		fail(g, -ENOTSUP, "pmm was built without eBPF");
 		snprintf(g->state.remedy, sizeof(g->state.remedy),
 			 "install clang and libbpf-dev, then build pmm again");
+		return;
+	}
+	if (g->info->libc_probes && (!shared->libc || !libc_files_probed(shared->libc))) {
+		explain_no_probes(&g->state, shared->libc);
 		return;
 	}
 	rc = load(g, shared, ALL_PROGRAMS, &g->object);

@@ -25,6 +25,7 @@ struct bpf_shared {
 	int nr_cpus;			/* possible ones */
 	uint32_t kmem_objects;		/* entries of that map */
 	uint32_t counters;		/* bit per kernel_counters[]: these are chosen */
+	const struct libc_files *libc;	/* NULL: none */
 };
 
 struct bpf_group {

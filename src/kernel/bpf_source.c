@@ -180,6 +180,7 @@ static int fill(struct bpf_source *s, const struct kernel_options *o, struct err
 	config_make(&s->shared.config, o);
 	s->shared.counters = o->counters ? o->counters : kernel_hardware_counters();
 	s->shared.kmem_objects = o->kmem_objects ? o->kmem_objects : KERNEL_KMEM_OBJECTS;
+	s->shared.libc = o->libc;
 	rc = make_maps(s, o);
 	if (rc)
 		return refuse(rc, e);

@@ -36,6 +36,7 @@ enum event_class {
 	EVENT_CACHE,
 	EVENT_PMC,
 	EVENT_HEAP,
+	EVENT_LIBC,
 	EVENT_NR_CLASSES
 };
 

@@ -32,6 +32,7 @@ OBJECT(stack);
 OBJECT(kmem);
 OBJECT(rss);
 OBJECT(cache);
+OBJECT(libc);
 
 static const char *const reclaim_spare[] = { "mm_vmscan_write_folio", "mm_vmscan_writepage", NULL };
 static const char *const kmem_spare[] = { "kmalloc_node", "kmem_cache_alloc_node",
@@ -103,6 +104,7 @@ const struct kernel_group_info kernel_groups[KERNEL_NR_GROUPS] = {
 	[KERNEL_FAULTS] = { EMBEDDED(faults), .helper = &find_vma, .meets_itself = true },
 	[KERNEL_MAJOR] = { EMBEDDED(major), .perf = major_perf, .helper = &find_vma },
 	[KERNEL_PMC] = { EMBEDDED(pmc), .perf = kernel_counters },
+	[KERNEL_LIBC] = { EMBEDDED(libc), .libc_probes = true },
 };
 
 const struct kernel_table_info kernel_tables[KERNEL_NR_TABLES] = {

@@ -26,6 +26,7 @@ enum kernel_group {
 	KERNEL_FAULTS,
 	KERNEL_MAJOR,
 	KERNEL_PMC,
+	KERNEL_LIBC,
 	KERNEL_NR_GROUPS
 };
 
@@ -92,6 +93,7 @@ struct kernel_group_info {
 	 * event, and nothing is missed.
 	 */
 	bool meets_itself;
+	bool libc_probes;		/* its program is for those of kernel_options.libc */
 };
 
 extern const struct kernel_group_info kernel_groups[KERNEL_NR_GROUPS];

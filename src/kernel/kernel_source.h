@@ -28,6 +28,8 @@
 #include "src/base/err.h"
 #include "src/kernel/groups.h"
 
+struct libc_files;
+
 #define KERNEL_STEP_NS		5000000ull	/* the ring is looked into that often */
 #define KERNEL_RING_BYTES	(16u << 20)	/* default; a power of two */
 #define KERNEL_KMEM_SAMPLE	16u
@@ -60,6 +62,7 @@ struct kernel_options {
 	uint32_t counters;		/* bit per kernel_counters[]; 0: the hardware's */
 	kernel_mapped *mapped;		/* of sources that say what is mapped; NULL: nobody asks */
 	void *mapped_arg;
+	const struct libc_files *libc;	/* for the group `libc`; NULL: none */
 };
 
 /* 1 of so many kernel objects is followed: a power of two. */

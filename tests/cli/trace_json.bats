@@ -130,6 +130,25 @@ print(sum(m[i] for i in range(0, len(m), 4096)))"
 	done_here
 }
 
+@test "what malloc asks of the kernel" {
+	valid 0 libc -- "$PROG/libc_heaps"
+	[ "$(jq -s -r '.[-1].libc.by' "$T/lines")" != calls ] ||
+		met libc_sbrk_more libc_heap_new libc_heap_more libc_heap_free libc_arena_new libc_mmap libc_munmap
+	need_root
+	local victim
+	mkdir "$T/lib"
+	cp "$PROG/libc_probes.so" "$T/lib/libc.so.6"
+	mkfifo "$T/go"
+	"$PROG/libc_victim" "$T/lib/libc.so.6" 2 <"$T/go" >"$T/said" 3>&- & victim=$!
+	exec 7>"$T/go"
+	await -p "$victim" grep -q ready "$T/said"
+	(sleep 3; echo) >&7 3>&- &
+	exec 7>&-
+	valid 0 libc -p "$victim"
+	met libc_sbrk_more libc_arena_wait libc_arena_reuse libc_arena_free_list libc_arena_retry libc_retry libc_mallopt libc_double_free
+	done_here
+}
+
 @test "huge pages" {
 	local enabled
 	enabled=$(cat /sys/kernel/mm/transparent_hugepage/enabled 2>"$T/thp.err") || skip "no transparent huge pages: $(cat "$T/thp.err")"

@@ -96,21 +96,38 @@ static bool is_always_said(uint32_t kind)
 	return trace_kinds[kind].event == EVENT_OOM;
 }
 
-static int take(void *arg, const struct trace_record *r, const void *tail)
+static int count_and_say(struct trace_session *s, const struct trace_record *r, const void *tail,
+			 uint32_t stack)
 {
-	struct trace_session *s = arg;
-	uint32_t stack;
 	int rc;
 
-	rc = s->with_stacks ? trace_stacks_note(&s->stacks, r) : 0;
-	if (rc || !is_asked_for(s, r))
-		return rc;
-	stack = s->with_stacks ? trace_stacks_add(&s->stacks, r, tail) : 0;
 	trace_totals_add(&s->totals, r, stack ? stack : TRACE_NO_STACK);
-	if (!s->o.lines && !is_always_said(r->kind))
+	if ((!s->o.lines && !is_always_said(r->kind)) ||
+	    trace_libc_is_small(r, s->o.kernel.min_bytes))
 		return 0;
 	rc = say(s, r, tail, stack);
 	return !rc && r->kind == TRACE_OOM ? say_context(s, r) : rc;
+}
+
+static int take(void *arg, const struct trace_record *r, const void *tail)
+{
+	struct trace_session *s = arg;
+	struct trace_record derived[2];
+	bool asked = is_asked_for(s, r), derives = trace_libc_wants(&s->libc, r);
+	uint32_t stack;
+	int rc, nr;
+
+	rc = s->with_stacks ? trace_stacks_note(&s->stacks, r) : 0;
+	if (rc || (!asked && !derives))
+		return rc;
+	stack = s->with_stacks ? trace_stacks_add(&s->stacks, r, tail) : 0;
+	if (asked)
+		rc = count_and_say(s, r, tail, stack);
+	nr = derives ? trace_libc_take(&s->libc, r, s->stacks.last.nr ? &s->stacks.last : NULL,
+				       s->stacks.names, derived) : 0;
+	for (int i = 0; !rc && i < nr; i++)
+		rc = count_and_say(s, &derived[i], tail, stack);
+	return rc || nr >= 0 ? rc : nr;
 }
 
 static void drain(struct trace_session *s)
@@ -210,6 +227,9 @@ static int hand_over(struct trace_session *s)
 		.frames = s->o.frames,
 		.older_ns = s->o.older_ns,
 		.min_bytes = s->o.kernel.min_bytes,
+		.libc = &s->libc.files,
+		.libc_by_calls = s->libc.by_calls,
+		.libc_others = s->libc.calls.others,
 	};
 	struct doc d = { 0 };
 	int rc = 0;
@@ -235,6 +255,7 @@ static int hand_over(struct trace_session *s)
 	if (rc)
 		return rc;
 	count_sampled(&s->totals, counts);
+	trace_libc_count(&s->libc, s->o.classes, &s->totals, counts);
 	if (s->o.folded)
 		return hand_over_folded(s, &result);
 	trace_document(&d, &result);
@@ -338,6 +359,7 @@ static void want_life(uint64_t kinds[2])
 static int open_source(struct trace_session *s, struct err *e)
 {
 	struct kernel_options k = s->o.kernel;
+	int rc = 0;
 
 	k.by_targets = s->o.command;
 	if (s->gate.pid) {
@@ -358,7 +380,16 @@ static int open_source(struct trace_session *s, struct err *e)
 		k.mapped = trace_stacks_mapped;
 		k.mapped_arg = &s->stacks;
 	}
-	return kernel_source_open(trace_session_source(&s->o), &k, &s->source, e);
+	if (s->o.classes >> EVENT_LIBC & 1) {
+		rc = trace_libc_prepare(&s->libc, k.pids, s->o.command ? 0 : k.nr_pids,
+					!k.nr_pids && !s->o.command, k.kinds);
+		k.libc = &s->libc.files;
+	}
+	if (!rc)
+		rc = kernel_source_open(trace_session_source(&s->o), &k, &s->source, e);
+	if (!rc && k.libc && s->with_stacks)
+		s->libc.by_calls = trace_libc_fails(s->source);
+	return rc;
 }
 
 /* Until it executes, the command is a copy of ours. */
@@ -520,6 +551,7 @@ void trace_session_close(struct trace_session *s)
 	if (s->with_stacks)
 		trace_stacks_fini(&s->stacks);
 	fault_names_fini(&s->files);
+	trace_libc_fini(&s->libc);
 	for (int i = 0; i < KERNEL_NR_TABLES; i++) {
 		kernel_rows_fini(&s->rows[i]);
 		kernel_rows_fini(&s->before[i]);
@@ -530,25 +562,4 @@ void trace_session_close(struct trace_session *s)
 	trace_kernel_fini(&s->kernel);
 	mounts_fini(&s->mounts);
 	free(s);
-}
-
-void trace_session_try(const struct kernel_source_ops *source, struct kernel_group_state *groups)
-{
-	struct kernel_options o = { .groups = (1u << KERNEL_NR_GROUPS) - 1, .by_targets = true,
-				    .stack_bytes = KERNEL_STACK_BYTES,
-				    .kinds = { UINT64_MAX, UINT64_MAX } };
-	struct kernel_source *s;
-	struct err e = { 0 };
-
-	if (kernel_source_open(source, &o, &s, &e)) {
-		for (int i = 0; i < KERNEL_NR_GROUPS; i++) {
-			groups[i] = (struct kernel_group_state){ .status = KERNEL_GROUP_FAILED };
-			snprintf(groups[i].why, sizeof(groups[i].why), "%.150s", e.text);
-			snprintf(groups[i].remedy, sizeof(groups[i].remedy), "%.150s", e.hint);
-		}
-		return;
-	}
-	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
-		groups[i] = kernel_source_group(s, i);
-	kernel_source_close(s);
 }

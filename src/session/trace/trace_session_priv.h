@@ -9,6 +9,7 @@
 #include "src/session/trace/prompt.h"
 #include "src/session/trace/trace_heaps_result.h"
 #include "src/session/trace/trace_kernel_looks.h"
+#include "src/session/trace/trace_libc_source.h"
 #include "src/session/trace/trace_moments.h"
 #include "src/session/trace/trace_session.h"
 #include "src/session/trace/trace_stacks.h"
@@ -33,6 +34,7 @@ struct trace_session {
 	struct trace_kernel kernel;
 	struct mounts mounts;
 	struct fault_names files;	/* for lines */
+	struct trace_libc libc;
 	struct loop_source *tick, *filling, *child, *end, *interval, *second;
 	struct trace_targets targets;
 	struct trace_heaps *heaps;	/* of class `heap`; NULL: not asked for */

@@ -32,6 +32,7 @@ static const struct {
 	{ TRACE_KERNEL_ALLOC, trace_describe_kernel },
 	{ TRACE_PAGE_FAULTS, trace_describe_sample },
 	{ TRACE_EXEC_FAILED, trace_describe_file },
+	{ TRACE_LIBC_TRIM, trace_describe_libc },
 };
 
 const char *trace_errno(uint64_t result)

@@ -49,6 +49,8 @@ void trace_describe_kernel(struct str *text, struct event *e, const struct trace
 void trace_describe_fault(struct str *text, struct event *e, const struct trace_record *r,
 			  const char *tail);
 
+void trace_describe_libc(struct str *text, struct event *e, const struct trace_record *r,
+			 const char *tail);
 void trace_describe_sample(struct str *text, struct event *e, const struct trace_record *r,
 			   const char *tail);
 void trace_describe_growth(struct str *text, struct event *e, const struct trace_record *r,

@@ -16,4 +16,5 @@ trace_section *const trace_sections[EVENT_NR_CLASSES] = {
 	[EVENT_CACHE] = trace_section_cache,
 	[EVENT_PMC] = trace_section_pmc,
 	[EVENT_HEAP] = trace_section_heap,
+	[EVENT_LIBC] = trace_section_libc,
 };

@@ -18,6 +18,7 @@ void trace_section_pmc(struct doc *d, const struct trace_result *t);
 void trace_section_heap(struct doc *d, const struct trace_result *t);
 void trace_section_faults(struct doc *d, const struct trace_result *t);
 void trace_section_major(struct doc *d, const struct trace_result *t);
+void trace_section_libc(struct doc *d, const struct trace_result *t);
 void trace_section_stack(struct doc *d, const struct trace_result *t);
 void trace_section_swap(struct doc *d, const struct trace_result *t);
 

@@ -28,6 +28,8 @@ struct trace_heap_result {
 	const char *why;		/* it is not known */
 };
 
+struct libc_files;
+
 struct trace_result {
 	const char *scope;		/* "process 4711 and its children" */
 	const char *source;		/* "bpf", "perf"; for machines */
@@ -53,6 +55,10 @@ struct trace_result {
 	uint64_t frames;		/* of a stack in text; 0 = all */
 	uint64_t min_bytes;		/* smaller events are counted only; 0: by class */
 	const struct mounts *mounts;	/* NULL: not read */
+	/* class `libc` */
+	const struct libc_files *libc;			/* NULL: not looked for */
+	bool libc_by_calls;				/* there are no probes to be seen */
+	uint64_t libc_others;				/* calls that malloc has not made */
 	/* class `kernel` */
 	uint32_t kmem_sample;				/* 1 of so many objects is followed */
 	uint64_t now_ns, older_ns;			/* ages from this on; 0: not asked for */
