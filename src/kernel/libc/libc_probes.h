@@ -9,8 +9,8 @@
  *			...
  *	libc_files_fini(&files);
  */
-#ifndef KERNEL_LIBC_PROBES_H
-#define KERNEL_LIBC_PROBES_H
+#ifndef KERNEL_LIBC_LIBC_PROBES_H
+#define KERNEL_LIBC_LIBC_PROBES_H
 
 #include <stdbool.h>
 #include <stddef.h>
