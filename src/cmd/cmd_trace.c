@@ -17,6 +17,7 @@
 #include "src/document/event.h"
 #include "src/proc/memcg.h"
 #include "src/proc/task.h"
+#include "src/session/trace/trace_figures.h"
 #include "src/session/trace/trace_form.h"
 #include "src/track/child.h"
 #include "src/view/trace/trace_view.h"
@@ -116,6 +117,7 @@ struct command {
 	struct loop_source *on_signal;
 	struct emit emit;
 	struct trace_session *session;
+	struct trace_figures *figures;	/* in its place, where no events can be seen */
 	struct style style;
 	FILE *out;
 	sigset_t given;			/* the signal mask that we were given */
@@ -138,7 +140,9 @@ static void on_signal(void *arg, const struct signalfd_siginfo *signal)
 	struct command *c = arg;
 
 	(void)signal;
-	trace_session_end(c->session);
+	if (c->session)
+		trace_session_end(c->session);
+	trace_figures_end(c->figures);
 }
 
 /* A launched command gets its signals as pmm was given them, and none is passed on. */
@@ -419,6 +423,28 @@ static int print_list(FILE *out)
 	return trace_form_list(&emit.sink);
 }
 
+static int exit_code(int status)
+{
+	return status < 0 ? CMD_OK
+	     : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* `e` says why no events can be seen. */
+static int show_figures(struct command *c, struct err *e)
+{
+	struct err why = *e;
+	int rc;
+
+	*e = (struct err){ 0 };
+	rc = trace_figures_open(&c->figures, &c->o, &why, &c->emit.sink, e);
+	if (!rc)
+		rc = trace_figures_run(c->figures, e);
+	if (!rc)
+		rc = exit_code(trace_figures_status(c->figures));
+	trace_figures_close(c->figures);
+	return rc;
+}
+
 static int trace(struct command *c, struct err *e)
 {
 	int rc = hold_signals(c);
@@ -430,18 +456,16 @@ static int trace(struct command *c, struct err *e)
 	c->emit.event_arg = c;
 	c->style = terminal_style(c->out);
 	rc = trace_form_open(&c->session, &c->o, &c->emit.sink, e);
+	if (trace_form_is_refused(rc) && trace_figures_can(&c->o))
+		return show_figures(c, e);
 	if (!rc)
 		rc = trace_session_run(c->session, e);
 	if (rc == -ENOENT && c->o.command && !strchr(c->o.command[0], '/') && !*e->hint)
 		err_hint(e, "'pmm trace --list' has the names of events");
 	if (!rc)
 		rc = trace_session_finish(c->session, e);
-	if (!rc) {
-		int status = trace_session_status(c->session);
-
-		rc = status < 0 ? CMD_OK
-		   : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	}
+	if (!rc)
+		rc = exit_code(trace_session_status(c->session));
 	trace_session_close(c->session);
 	return rc;
 }
@@ -497,7 +521,7 @@ static const struct cmd_pair trace_exits[] = {
 	{ "0", "traced to the end; with a command its own exit code, 128+N when signal N "
 	       "ended it" },
 	{ "2", "wrong usage" },
-	{ "3", "nothing could be traced" },
+	{ "3", "nothing could be traced, and figures of the kernel cannot stand in for it" },
 	{ 0 }
 };
 

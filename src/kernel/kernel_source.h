@@ -156,6 +156,10 @@ extern const struct kernel_source_ops bpf_source;
  */
 extern const struct kernel_source_ops perf_source;
 
+/* What it says of groups that it never sees. */
+#define KERNEL_NEEDS_PROGRAMS                                                                      \
+	"only programs in the kernel (BPF) see it, which this user may not load"
+
 /* No events. Opens always. */
 extern const struct kernel_source_ops no_source;
 

@@ -219,7 +219,18 @@ print(sum(m[i] for i in range(0, len(m), 4096)))"
 	done_here
 }
 
+@test "figures, where no events can be seen" {
+	printf '#!/bin/sh\nexec "%s" bpf "%s" "$@"\n' "$PROG/attach_filter" "$PMM" >"$T/pmm"
+	chmod +x "$T/pmm"
+	PMM=$T/pmm traced 0 faults,life,rss -- sh -c 'sleep 0.5; ls /'
+	grep '^{' "$T/out" >"$T/lines"
+	[ "$(schema check "$SEEN" "$T/lines")" -eq 1 ]
+	PMM=$T/pmm traced 0 rss --all -d 0.3
+	[ "$(schema check "$SEEN" "$T/out")" -eq 1 ]
+	done_here
+}
+
 @test "every key that can be missing was there and was missing in the tests above" {
 	[ "$(sort -u "$BATS_FILE_TMPDIR/done" | wc -l)" -eq $((BATS_TEST_NUMBER - 1)) ] || skip "not all tests of this file were run"
-	schema seen "$SEEN" trace trace-list
+	schema seen "$SEEN" trace trace-list trace-figures
 }

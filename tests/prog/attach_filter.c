@@ -8,6 +8,7 @@
  *   restart    all others are deadly; without restart_syscall
  *   mmap       as "list", but mmap is allowed for usual arguments only
  *   perf       allows all but perf_event_open
+ *   bpf        allows all but bpf and perf_event_open
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -52,6 +53,12 @@ static unsigned short build(const char *kind)
 		PUT(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x1000, 0, 1));
 		PUT(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
 		PUT(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+	}
+	if (!strcmp(kind, "bpf")) {
+		PUT(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 2, 0));
+		PUT(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 1, 0));
+		PUT(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+		PUT(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
 	}
 	if (!strcmp(kind, "perf")) {
 		PUT(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 1, 0));

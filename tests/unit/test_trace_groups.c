@@ -217,7 +217,7 @@ static void miss(enum kernel_group group, enum kernel_group_status status)
 
 	/* alone: nothing can be seen, which is an error; half of it is seen */
 	if (whole && failed) {
-		assert_int_equal(run(&f, whole, &seen, &e), -ENOTSUP);
+		assert_int_equal(run(&f, whole, &seen, &e), -ENODATA);
 		has(e.text, " cannot be seen: because");
 		assert_string_equal(e.hint, "help");
 		assert_int_equal(seen.documents + seen.warnings, 0);

@@ -70,8 +70,7 @@ void perf_state(enum kernel_group group, bool failed, struct kernel_group_state 
 		break;
 	default:
 		group_says(out, KERNEL_GROUP_FAILED,
-			   "only programs in the kernel (BPF) see it, which this user may not load",
-			   AS_ROOT);
+			   KERNEL_NEEDS_PROGRAMS, AS_ROOT);
 		break;
 	}
 }

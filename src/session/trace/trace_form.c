@@ -55,7 +55,7 @@ int trace_form_open(struct trace_session **out, const struct trace_options *o,
 	with.source = &perf_source;
 	with.why_source = e;
 	rc = trace_session_open(out, &with, to, &no_perf);
-	if (rc == -ENOTSUP)
+	if (rc == -ENODATA && strstr(no_perf.text, KERNEL_NEEDS_PROGRAMS))
 		none_is_seen(o, e);
 	else if (trace_form_is_refused(rc))
 		add_cause(e, &no_perf);

@@ -12,7 +12,8 @@
 /*
  * Open a trace with the best source that this user may use: o->source is not read. A note says so
  * where it is not programs in the kernel. 0, or -errno with `e`; trace_form_is_refused(): no
- * source may be used, figures (trace_figures.h) can stand in.
+ * source may be used, figures (trace_figures.h) can stand in. -ENODATA: there is a source, which
+ * shows none of the events.
  */
 int trace_form_open(struct trace_session **out, const struct trace_options *o,
 		    const struct session_sink *to, struct err *e);

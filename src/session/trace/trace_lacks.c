@@ -42,7 +42,7 @@ int trace_lacks_warn(struct kernel_source *source, const struct trace_options *o
 			continue;
 		event_classes_names(&names, lack[i].classes);
 		if (!left)
-			err_set(e, -ENOTSUP, "%s cannot be seen: %s", str_text(&names), state->why);
+			err_set(e, -ENODATA, "%s cannot be seen: %s", str_text(&names), state->why);
 		else if (!o->quiet)
 			session_warn(to, "not seen: %s: %s%s%s", str_text(&names), state->why,
 				     say_remedy ? "; " : "", say_remedy ? state->remedy : "");
@@ -53,5 +53,5 @@ int trace_lacks_warn(struct kernel_source *source, const struct trace_options *o
 	if (left && o->kernel.follow && !o->quiet && !kernel_source_by_process(source) &&
 	    groups[KERNEL_LIFE].status > KERNEL_GROUP_WORKS)
 		session_warn(to, "children may not be traced: %s", groups[KERNEL_LIFE].why);
-	return left ? 0 : -ENOTSUP;
+	return left ? 0 : -ENODATA;
 }

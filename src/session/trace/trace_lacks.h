@@ -7,7 +7,7 @@
 
 /*
  * Say where the events come from, if not from the best source, and what was asked for and is not
- * seen at all: the result says it, too, but that may be hours later. 0; -ENOTSUP with `e`: that is
+ * seen at all: the result says it, too, but that may be hours later. 0; -ENODATA with `e`: that is
  * everything.
  */
 int trace_lacks_warn(struct kernel_source *source, const struct trace_options *o,

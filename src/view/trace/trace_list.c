@@ -94,7 +94,7 @@ struct table *trace_list_table(const struct kernel_group_state *groups,
 			table_setf(t, 7, "%s (%s)", c->shows, c->replaces);
 		else
 			table_set_const(t, 7, c->shows);
-		if (status == KERNEL_GROUP_WORKS || status == KERNEL_GROUP_PARTLY)
+		if (c->groups && (status == KERNEL_GROUP_WORKS || status == KERNEL_GROUP_PARTLY))
 			table_set_const(t, 6, form->name);
 		if (!s || !*s->why)
 			continue;
