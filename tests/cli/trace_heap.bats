@@ -186,6 +186,41 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 	[ "$(result '.coverage.lost_in_ring')" -eq 0 ]
 }
 
+# faults_until_end PID EVENTS: trace it while it goes through `touch 40`.
+faults_until_end() {
+	"$PMM" trace "$2" -s --json -p "$1" >"$T/out" 2>"$T/err" &
+	local trace=$!
+	for ((i = 0; i < 500; i++)); do
+		if grep -q "until Ctrl-C" "$T/err"; then break; fi
+		sleep 0.02
+	done
+	echo >&7
+	wait "$trace" || { cat "$T/err"; return 1; }
+	[ "$(result '[.fault_sites[] | select(.of != "nothing") | .function, .faults, .first_touches] | @json')" = '["map_it",40,40,"make",39,39]' ]
+}
+
+@test "trace faults,heap: by the line that allocated the memory" {
+	needs_bpf
+	victim wait
+	faults_until_end "$VICTIM" heap,faults
+	VICTIM=
+}
+
+@test "trace faults: by the line that allocated the memory, of a program that another pmm records" {
+	needs_bpf
+	mkfifo "$T/in"
+	setarch -R env -i "$PMM" run -q -o "$T/c.pmm" -- "$PROG/trace_heap" wait <"$T/in" >"$T/victim.out" 3>&- &
+	VICTIM=$!
+	exec 7>"$T/in"
+	for ((i = 0; i < 500; i++)); do
+		if grep -q ready "$T/victim.out"; then break; fi
+		sleep 0.02
+	done
+	faults_until_end "$(pgrep -P "$VICTIM" trace_heap)" faults
+	wait "$VICTIM"
+	VICTIM=
+}
+
 @test "trace heap: of whom" {
 	run "$PMM" trace heap --all
 	[ "$status" -eq 2 ]

@@ -3,11 +3,14 @@
  * Class `heap`: rows of a heap beside those of the look before, and how they are shown; what it
  * takes of a source and of pmm's own priority. Of src/analyze/trace/heap_rows.c,
  * src/view/trace/trace_heap.c, src/kernel/no_source.c, src/session/trace/prompt.c,
- * trace_heaps_result.c, trace_session_heaps.c. Also of src/session/trace/trace_heaps.c.
+ * trace_heaps_result.c, trace_session_heaps.c; page faults by whose memory it is: of
+ * src/session/trace/trace_blocks.c, src/view/trace/trace_fault_blocks.c. Also of
+ * src/session/trace/trace_heaps.c.
  */
 #include "tests/unit/recipe_heap.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "src/analyze/trace/heap_rows.h"
 #include "src/session/session.h"
@@ -151,6 +154,67 @@ static void test_text(void **state)
 	heap_free(h);
 }
 
+/* ---- page faults by whose memory it is ---- */
+
+static void test_faults_of_blocks(void **state)
+{
+	struct heap *h = recipe_heap(
+		FIRST "kernel classes=faults,swap bin=10ms complete=1 stacks=1\n"
+		      "kernel-kind fault events=1\n"
+		      "event fault main>touch area=heap write of=block site=main>a events=7 records=7\n"
+		      "event swap_in main>touch area=heap of=block site=main>a events=2\n"
+		      "event fault main area=stack events=3 records=1\n");
+	struct names names;
+	struct trace_block_result block = { .pid = 7, .heap = h, .names = &names };
+	struct trace_result result = { .blocks = &block, .nr_blocks = 1 };
+	struct doc d = { 0 }, none = { 0 };
+	char *text;
+
+	(void)state;
+	recipe_names(&names, h);
+	trace_fault_blocks(&d, &result);
+	text = doc_text(&d, 120);
+	assert_string_equal(text, "Page faults by the line that allocated the memory\n"
+				  "  pid  faults  first  swap-ins  allocated by\n"
+				  "    7       7      5         2  a  a.c:7\n"
+				  "            7                     touched by touch  touch.c:7\n"
+				  "    7       3      3         -  in no block: stack\n"
+				  "  of processes that pmm tracks; estimated from faults that have a "
+				  "stack, and without those that its agent caused\n");
+	free(text);
+	result.nr_blocks = 0;
+	trace_fault_blocks(&none, &result);
+	assert_int_equal(none.sections.nr, 0);
+	doc_fini(&d);
+	doc_fini(&none);
+	names_fini(&names);
+	heap_free(h);
+}
+
+/* Processes without a ledger, and what is no page fault. */
+static void test_faults_of_others(void **state)
+{
+	struct trace_record r = { .kind = TRACE_FAULT, .tgid = (uint32_t)getpid(), .weight = 1 };
+	struct trace_blocks b = { 0 };
+	struct stack_table stacks;
+	struct modules modules = { 0 };
+
+	(void)state;
+	stack_table_init(&stacks, 0);
+	trace_blocks_add(&b, &r, 0, false);
+	assert_int_equal(b.processes.nr, 1);
+	trace_blocks_add(&b, &r, 0, false);
+	assert_int_equal(b.processes.nr, 1);
+	r.kind = TRACE_MMAP;
+	r.tgid = 1;
+	trace_blocks_add(&b, &r, 0, false);
+	assert_int_equal(b.processes.nr, 1);
+	assert_int_equal(trace_blocks_result(&b, &stacks, &modules), 0);
+	assert_int_equal(b.results.nr, 0);
+	trace_blocks_fini(&b);
+	stack_table_fini(&stacks);
+}
+
 /* ---- the rest ---- */
 
 static void test_source_without_events(void **state)
@@ -248,6 +312,8 @@ int main(void)
 		cmocka_unit_test(test_rows_and_growth),
 		cmocka_unit_test(test_ages),
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_faults_of_blocks),
+		cmocka_unit_test(test_faults_of_others),
 		cmocka_unit_test(test_source_without_events),
 		cmocka_unit_test(test_priority_there_and_back),
 		cmocka_unit_test(test_results),

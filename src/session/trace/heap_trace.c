@@ -61,16 +61,6 @@ static bool is_fault(uint32_t kind)
 	return kind == TRACE_FAULT || kind == TRACE_FAULT_MAJOR || kind == TRACE_SWAP_IN;
 }
 
-static bool by_agent(const struct heap_trace *t, uint32_t stack)
-{
-	unsigned nr, end;
-	const uint64_t *frame = stack_table_find(&t->stacks.table, stack, &nr, &end);
-	uint32_t module = nr ? stack_frame_module(frame[0]) : 0;
-
-	return module && module != STACK_KERNEL &&
-	       kernel_is_agent(modules_at(&t->stacks.images.modules, module)->path);
-}
-
 static bool has_blocks(enum fault_area area)
 {
 	return area != FAULT_STACK && area != FAULT_STACK_GROWTH && area != FAULT_SPECIAL &&
@@ -85,7 +75,7 @@ static int look_up(const struct heap_trace *t, const struct trace_record *r, uin
 	int rc;
 
 	*about = (struct kernel_about){ .site = HEAP_NO_SITE };
-	if (by_agent(t, stack))
+	if (trace_stacks_by_agent(&t->stacks, stack))
 		about->of = HEAP_KERNEL_OF_AGENT;
 	if (about->of || !is_fault(r->kind) || !has_blocks(fault_area_of(r)))
 		return 0;

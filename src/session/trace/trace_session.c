@@ -102,6 +102,9 @@ static int count_and_say(struct trace_session *s, const struct trace_record *r, 
 	int rc;
 
 	trace_totals_add(&s->totals, r, stack ? stack : TRACE_NO_STACK);
+	if (s->with_stacks && (s->o.command || s->o.kernel.nr_pids))
+		trace_blocks_add(&s->blocks, r, stack,
+				 trace_stacks_by_agent(&s->stacks, stack));
 	if ((!s->o.lines && !is_always_said(r->kind)) ||
 	    trace_libc_is_small(r, s->o.kernel.min_bytes))
 		return 0;
@@ -246,6 +249,10 @@ static int hand_over(struct trace_session *s)
 	trace_kernel_result(&s->kernel, &result);
 	if (!rc)
 		rc = trace_heaps_result(&s->heap_results, s->heaps);
+	if (!rc)
+		rc = trace_blocks_result(&s->blocks, &s->stacks.table, &s->stacks.images.modules);
+	result.blocks = s->blocks.results.v;
+	result.nr_blocks = s->blocks.results.nr;
 	result.heaps = s->heap_results.v.v;
 	result.nr_heaps = s->heap_results.v.nr;
 	if (s->o.classes >> EVENT_CACHE & 1 && !mounts_read(&s->mounts, NULL))
@@ -542,6 +549,7 @@ void trace_session_close(struct trace_session *s)
 	loop_del(s->o.loop, s->interval);
 	loop_del(s->o.loop, s->second);
 	loop_del(s->o.loop, s->child);
+	trace_blocks_fini(&s->blocks);
 	trace_heaps_close(s->heaps);
 	vec_fini(&s->heap_results.v);
 	kernel_source_close(s->source);

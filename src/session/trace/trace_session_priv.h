@@ -7,6 +7,7 @@
 #include "src/kernel/mounts.h"
 #include "src/kernel/vmstat.h"
 #include "src/session/trace/prompt.h"
+#include "src/session/trace/trace_blocks.h"
 #include "src/session/trace/trace_heaps_result.h"
 #include "src/session/trace/trace_kernel_looks.h"
 #include "src/session/trace/trace_libc_source.h"
@@ -39,6 +40,7 @@ struct trace_session {
 	struct trace_targets targets;
 	struct trace_heaps *heaps;	/* of class `heap`; NULL: not asked for */
 	struct trace_heaps_result heap_results;
+	struct trace_blocks blocks;	/* of tracked processes */
 	struct trace_clock clock;
 	/* of the result that is being made: when its time began, and what was counted by then */
 	uint64_t since_ns;

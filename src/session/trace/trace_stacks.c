@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "src/analyze/trace/kernel_join.h"
 #include "src/base/nanotime.h"
 #include "src/kernel/event_class.h"
 #include "src/kernel/fault_area.h"
@@ -179,6 +180,16 @@ uint32_t trace_stacks_add(struct trace_stacks *s, const struct trace_record *r, 
 	if (s->hidden.nr)
 		hide(s, (pid_t)r->tgid, stack);
 	return stack_table_add(&s->table, stack->frame, stack->nr, stack->end);
+}
+
+bool trace_stacks_by_agent(const struct trace_stacks *s, uint32_t stack)
+{
+	unsigned nr, end;
+	const uint64_t *frame = stack_table_find(&s->table, stack, &nr, &end);
+	uint32_t module = nr ? stack_frame_module(frame[0]) : 0;
+
+	return module && module != STACK_KERNEL &&
+	       kernel_is_agent(modules_at(&s->images.modules, module)->path);
 }
 
 void trace_stacks_fini(struct trace_stacks *s)

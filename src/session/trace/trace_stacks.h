@@ -62,6 +62,9 @@ int trace_stacks_note(struct trace_stacks *s, const struct trace_record *r);
 /* The number of a record's stack in the table; 0: it has none, or the table is full. */
 uint32_t trace_stacks_add(struct trace_stacks *s, const struct trace_record *r, const void *tail);
 
+/* Is the innermost frame of a stack pmm's own agent? */
+bool trace_stacks_by_agent(const struct trace_stacks *s, uint32_t stack);
+
 void trace_stacks_fini(struct trace_stacks *s);
 
 #endif

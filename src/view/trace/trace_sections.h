@@ -15,6 +15,9 @@ void trace_section_kernel(struct doc *d, const struct trace_result *t);
 void trace_section_rss(struct doc *d, const struct trace_result *t);
 void trace_section_cache(struct doc *d, const struct trace_result *t);
 void trace_section_pmc(struct doc *d, const struct trace_result *t);
+/* Of classes `faults`, `major` and `swap`: by whose memory it is. */
+void trace_fault_blocks(struct doc *d, const struct trace_result *t);
+
 void trace_section_heap(struct doc *d, const struct trace_result *t);
 void trace_section_faults(struct doc *d, const struct trace_result *t);
 void trace_section_major(struct doc *d, const struct trace_result *t);

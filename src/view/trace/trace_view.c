@@ -276,5 +276,6 @@ void trace_document(struct doc *d, const struct trace_result *t)
 	for (int i = 0; i < EVENT_NR_CLASSES; i++)
 		if (has_section(t, i))
 			trace_sections[i](d, t);
+	trace_fault_blocks(d, t);
 	trace_stack_section(d, t);
 }

@@ -28,6 +28,13 @@ struct trace_heap_result {
 	const char *why;		/* it is not known */
 };
 
+/* A tracked process's faults: its kernel rows. */
+struct trace_block_result {
+	pid_t pid;
+	const struct heap *heap;
+	struct names *names;
+};
+
 struct libc_files;
 
 struct trace_result {
@@ -67,6 +74,8 @@ struct trace_result {
 	/* class `heap` */
 	const struct trace_heap_result *heaps;
 	size_t nr_heaps;
+	const struct trace_block_result *blocks;
+	size_t nr_blocks;
 };
 
 /* doc_fini() follows; trouble is in the document (doc_error()). */
