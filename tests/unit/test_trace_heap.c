@@ -4,7 +4,7 @@
  * takes of a source and of pmm's own priority. Of src/analyze/trace/heap_rows.c,
  * src/view/trace/trace_heap.c, src/kernel/no_source.c, src/session/trace/prompt.c,
  * trace_heaps_result.c, trace_session_heaps.c; page faults by whose memory it is: of
- * src/session/trace/trace_blocks.c, src/view/trace/trace_fault_blocks.c. Also of
+ * src/session/trace/trace_blocks.c, src/view/kernel/trace_fault_blocks.c. Also of
  * src/session/trace/trace_heaps.c.
  */
 #include "tests/unit/recipe_heap.h"
