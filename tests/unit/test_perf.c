@@ -669,6 +669,7 @@ static void a_ring(void **state)
 	static char data[4096], room[PERF_MAX_RECORD];
 	struct perf_ring ring = { .data = data, .bytes = sizeof(data) };
 	const struct perf_event_header *h;
+	struct perf_event_header last = { .type = 1, .size = 24 };
 	uint64_t head = 0;
 
 	(void)state;
@@ -688,7 +689,9 @@ static void a_ring(void **state)
 		assert_null(perf_ring_next(&ring, head, 24, room));
 	}
 	assert_int_equal(ring.damaged, 0);
-	head += 24;		/* what is there is shorter than is asked for */
+	/* what is there is shorter than is asked for */
+	for (unsigned k = 0; k < 24; k++)
+		data[head++ % sizeof(data)] = ((const char *)&last)[k % 8];
 	assert_null(perf_ring_next(&ring, head, 32, room));
 	assert_int_equal(ring.damaged, 1);
 	assert_int_equal(ring.tail, head);

@@ -338,7 +338,7 @@ static bool queue_reserve(struct perf_reader *r, size_t bytes, size_t most)
 	char *queue;
 
 	/* seldom enough: what is moved is at most three times what was read meanwhile */
-	if (r->from >= r->queue_room / 4 && r->to + bytes > r->queue_room) {
+	if (r->from && r->from >= r->queue_room / 4 && r->to + bytes > r->queue_room) {
 		memmove(r->queue, r->queue + r->from, r->to - r->from);
 		r->to -= r->from;
 		r->from = 0;
