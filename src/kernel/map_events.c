@@ -203,6 +203,25 @@ int map_events_open(struct map_events **out, struct err *e)
 	return err_set(e, rc, "perf events cannot be opened: %s", strerror(-rc));
 }
 
+/* The kernel does not let a fork inherit what is mapped of a perf event. */
+int map_events_forked(struct map_events *m)
+{
+	int rc = 0;
+
+	vec_each(&m->processors, p) {
+		uint64_t tail = p->ring.tail;
+
+		p->ring.page = NULL;
+		rc = perf_ring_map(&p->ring, p->fd, MAP_EVENTS_RING_BYTES);
+		if (rc)
+			return rc;
+		p->ring.tail = p->ring.page->data_tail;
+		/* of an old ring that nobody had mapped any more nothing is left */
+		m->queue.lost += p->ring.tail != tail;
+	}
+	return 0;
+}
+
 int map_events_drain(struct map_events *m)
 {
 	size_t before = m->queue.v.nr;

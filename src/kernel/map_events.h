@@ -65,6 +65,12 @@ int map_events_open(struct map_events **out, struct err *e);
 /* Take all that has happened until now. 0 or -ENOMEM. */
 int map_events_drain(struct map_events *m);
 
+/*
+ * In a process that was forked, where the rings are not mapped: go on. What the other process takes
+ * from now on is missing here. 0 or -errno.
+ */
+int map_events_forked(struct map_events *m);
+
 /* As map_queue_next(). */
 const struct map_event *map_events_next(struct map_events *m, uint64_t until_ns);
 

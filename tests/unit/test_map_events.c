@@ -275,6 +275,45 @@ static void a_child(void **state)
 	map_events_close(m);
 }
 
+/* A monitor that goes on in the background has the rings of the process that it was forked from. */
+static int hear_a_child(struct map_events *m)
+{
+	const struct map_event *e;
+	bool exec = false;
+	pid_t child;
+
+	if (map_events_forked(m))
+		return 2;
+	child = fork();
+	if (!child) {
+		execl("/bin/true", "true", NULL);
+		_exit(1);
+	}
+	if (waitpid(child, NULL, 0) != child || map_events_drain(m))
+		return 3;
+	while ((e = map_events_next(m, nanotime())))
+		exec |= e->exec && e->tgid == child;
+	return exec && !map_events_lost(m) ? 0 : 4;
+}
+
+static void in_a_forked_process(void **state)
+{
+	struct map_events *m;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	if (map_events_open(&m, NULL))
+		skip();
+	assert_int_equal(map_events_drain(m), 0);
+	pid = fork();
+	if (!pid)
+		_exit(hear_a_child(m));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	map_events_close(m);
+}
+
 /* Refused, on whatever processor: not the same as no record. */
 static void no_descriptors(void **state)
 {
@@ -307,6 +346,7 @@ int main(void)
 		TEST(hostile_sizes),
 		TEST(hostile_records),
 		TEST(a_child),
+		TEST(in_a_forked_process),
 		TEST(no_descriptors),
 	};
 

@@ -58,6 +58,19 @@ void trace_stacks_told(struct trace_stacks *s, const pid_t *pids, size_t nr)
 	read_given(s, pids, nr);
 }
 
+int trace_stacks_forked(struct trace_stacks *s)
+{
+	int rc = s->events ? map_events_forked(s->events) : 0;
+
+	if (!rc)
+		return 0;
+	map_events_close(s->events);
+	s->events = NULL;
+	s->images.told = false;
+	images_doubt(&s->images);
+	return rc;
+}
+
 static int apply(struct trace_stacks *s, const struct map_event *e)
 {
 	if (!e->exec)

@@ -44,6 +44,9 @@ void trace_stacks_follow(struct trace_stacks *s, const pid_t *pids, size_t nr);
 void trace_stacks_told(struct trace_stacks *s, const pid_t *pids, size_t nr);
 int trace_stacks_mapped(void *arg, const struct map_event *e);	/* arg: the stacks; 0 or -ENOMEM */
 
+/* In a process that was forked. 0 or -errno: mappings are not reported any more. */
+int trace_stacks_forked(struct trace_stacks *s);
+
 /*
  * Leave out of the stacks of a process that runs the frame at this address: of an agent of pmm that
  * it has inside (ledger_hook_pc()); 0: none. Once its mappings are followed. 0 or -ENOMEM.
