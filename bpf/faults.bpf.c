@@ -287,8 +287,10 @@ static __always_inline int fault(struct task_struct *task, const struct fault *f
 		return 0;
 	trace_seen(TRACE_FAULT);
 	a = area_of(task, mm, &found, f->address);
-	area_key(&key, a, t.tgid, f->address);
-	count(&key, f->error);
+	if (!(config.filters & TRACE_NO_FAULT_ROWS)) {
+		area_key(&key, a, t.tgid, f->address);
+		count(&key, f->error);
+	}
 	if (trace_recorded(TRACE_FAULT))
 		sample(&t, f, a);
 	return 0;

@@ -51,8 +51,10 @@ static __always_inline void major(const struct trace_task *t, struct bpf_perf_ev
 	if (!user)
 		regs = entry;
 	trace_seen(kind);
-	area_key(&key, a, t->tgid, ctx->addr);
-	count(&key, kind);
+	if (!(config.filters & TRACE_NO_FAULT_ROWS)) {
+		area_key(&key, a, t->tgid, ctx->addr);
+		count(&key, kind);
+	}
 	if (!trace_recorded(kind))
 		return;
 	room = trace_room(t, kind);

@@ -196,6 +196,7 @@ enum trace_filters {
 	TRACE_ONLY_UID = 8,
 	TRACE_ONLY_COMM = 16,
 	TRACE_MEMCG_BELOW = 32,	/* and those of groups below it */
+	TRACE_NO_FAULT_ROWS = 64,	/* not a filter: the tables of page faults stay empty */
 };
 
 struct trace_config {

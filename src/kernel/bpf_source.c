@@ -68,6 +68,8 @@ static void config_make(struct trace_config *c, const struct kernel_options *o)
 		c->filters |= TRACE_FOLLOW;
 	if (o->memcg)
 		c->filters |= TRACE_ONLY_MEMCG | (o->memcg_below ? TRACE_MEMCG_BELOW : 0);
+	if (o->no_fault_rows)
+		c->filters |= TRACE_NO_FAULT_ROWS;
 	if (o->by_uid)
 		c->filters |= TRACE_ONLY_UID;
 	if (o->comm) {

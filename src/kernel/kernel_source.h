@@ -49,6 +49,7 @@ struct kernel_options {
 	bool follow;			/* and their children from now on */
 	bool at_exec;			/* they begin to be traced when they execute a program */
 	bool by_targets;		/* only these and what kernel_source_target() adds */
+	bool no_fault_rows;		/* the tables of page faults may be empty */
 	uint64_t memcg;			/* inode of a memory control group's directory; 0: any */
 	bool memcg_below;		/* and groups below it */
 	bool by_uid;
