@@ -68,9 +68,9 @@ static bool keep_largest(struct run *r, struct heap *h)
 }
 
 /* What the kernel did about its memory becomes part of it. */
-static void add_trace(struct run *r, struct heap *h, bool replaced)
+static void add_trace(struct run *r, struct heap *h, uint64_t replaced_ns)
 {
-	int rc = r->trace ? heap_trace_give(r->trace, h, replaced) : 0;
+	int rc = r->trace ? heap_trace_give(r->trace, h, replaced_ns) : 0;
 
 	if (rc)
 		session_note(r->to, "the capture of process %u has no events of the kernel: %s",
@@ -86,7 +86,7 @@ static void on_ended(struct run *r, const struct launch_event *ev)
 	char name[PATH_MAX];
 	bool moved;
 
-	add_trace(r, h, ev->replaced);
+	add_trace(r, h, ev->replaced_ns);
 	run_leaks_ended(&r->leaks, h, is_root, ev->replaced);
 	run_check_ended(&r->check, h, ev->replaced);
 	if (!r->options->output) {
@@ -288,6 +288,7 @@ static void go_on(struct run *r)
 	r->in_background = true;
 	setsid();
 	session_background(r->to);
+	heap_trace_forked(r->trace);
 	while (launch_goes_on(r->launch))
 		step(r);
 	launch_give_up(r->launch);

@@ -97,12 +97,17 @@ void census_here(struct census *c, pid_t pid, uint64_t time_ns)
 		p->here_ns = time_ns;
 }
 
-bool census_expects(const struct census *c, pid_t pid)
+uint64_t census_expects_since(const struct census *c, pid_t pid)
 {
 	const uint32_t *at = hash_find(&c->by_pid, (uint64_t)pid);
 	const struct census_process *p = at ? &c->processes.v[*at] : NULL;
 
-	return p && p->expected_ns && p->here_ns <= p->expected_ns;
+	return p && p->here_ns <= p->expected_ns ? p->expected_ns : 0;
+}
+
+bool census_expects(const struct census *c, pid_t pid)
+{
+	return census_expects_since(c, pid) != 0;
 }
 
 void census_close(struct census *c)

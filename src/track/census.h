@@ -54,6 +54,9 @@ void census_here(struct census *c, pid_t pid, uint64_t time_ns);
 /* Is a program expected in this process whose agent has not turned up? */
 bool census_expects(const struct census *c, pid_t pid);
 
+/* Since when, on CLOCK_MONOTONIC; 0: none is. */
+uint64_t census_expects_since(const struct census *c, pid_t pid);
+
 /* All that is still expected was not tracked. */
 void census_close(struct census *c);
 

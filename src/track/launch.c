@@ -43,10 +43,11 @@ static void put(struct launch *l, enum launch_what what, const struct launch_eve
 static void on_ended(void *arg, struct heap *h, bool is_root)
 {
 	struct launch *l = arg;
+	uint64_t replaced_ns = census_expects_since(&l->monitor.census, (pid_t)h->pid);
 	const struct launch_event e = { .pid = (pid_t)h->pid,
 					.is_root = is_root,
-					.replaced = census_expects(&l->monitor.census,
-								   (pid_t)h->pid),
+					.replaced = replaced_ns,
+					.replaced_ns = replaced_ns,
 					.heap = h };
 
 	put(l, LAUNCH_ENDED, &e);

@@ -97,8 +97,12 @@ enum launch_what {
 struct launch_event {
 	pid_t pid;		/* as we see it; where there is a heap as that has it */
 	bool is_root;		/* the program itself; of LAUNCH_IDLE never */
-	/* LAUNCH_ENDED: another program, which is not tracked, was in its place at the end */
+	/*
+	 * LAUNCH_ENDED: another program, which is not tracked, was in its place at the end, and
+	 * since when (CLOCK_MONOTONIC)
+	 */
 	bool replaced;
+	uint64_t replaced_ns;
 	struct heap *heap;	/* of FOUND, ENDED and IDLE: the caller's; else NULL */
 	const struct leaving *leaving;	/* of LAUNCH_LEAVING; its let_go() may be called */
 	struct err err;		/* of LAUNCH_UNREADABLE */

@@ -69,6 +69,18 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 	done
 }
 
+@test "run --trace: of a child that outlives the program, too" {
+	needs_bpf
+	bare "$PMM" run --trace -q -o "$T/%p.pmm" -- /bin/sh -c "{ sleep 0.5; exec $PROG/trace_heap touch 31; } >/dev/null & echo \$!" >"$T/pid" 3>&-
+	for ((i = 0; i < 500; i++)); do
+		[ ! -s "$T/$(cat "$T/pid").pmm" ] || break
+		sleep 0.02
+	done
+	report "$T/$(cat "$T/pid").pmm"
+	[ "$(faults_of block make)" = '[30,30,"touch_it",30]' ]
+	[ "$(faults_of mapping map_it)" = '[31,31,"touch_map",31]' ]
+}
+
 @test "run --trace: the program's exit code, output, descriptors and priority are its own" {
 	needs_bpf
 	# shellcheck disable=SC2016

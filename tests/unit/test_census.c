@@ -75,6 +75,7 @@ static void who_does_not_is_not(void **state)
 	census_here(&c, 10, 3);				/* the image before */
 	say(&c, 10, 0, PMM_EXEC_STATIC, "busybox", 5);
 	assert_true(census_expects(&c, 10));
+	assert_int_equal(census_expects_since(&c, 10), 5);
 	assert_false(census_expects(&c, 11));
 	say(&c, 11, 0, PMM_EXEC_STATIC, "busybox", 5);
 	say(&c, 12, 0, PMM_EXEC_SECURE, "sudo", 5);

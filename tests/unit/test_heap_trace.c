@@ -6,6 +6,7 @@
  */
 #include "tests/unit/unit.h"
 
+#include "src/base/nanotime.h"
 #include "src/kernel/fault_area.h"
 #include "src/session/session.h"
 #include "src/session/trace/heap_trace.h"
@@ -97,12 +98,12 @@ static struct heap *heap_of(uint32_t pid)
 	return h;
 }
 
-static struct heap *give(struct heap_trace *t, uint32_t pid, bool replaced)
+static struct heap *give(struct heap_trace *t, uint32_t pid, uint64_t replaced_ns)
 {
 	struct heap *h = heap_of(pid);
 	char why[128];
 
-	assert_int_equal(heap_trace_give(t, h, replaced), 0);
+	assert_int_equal(heap_trace_give(t, h, replaced_ns), 0);
 	if (heap_check(h, why, sizeof(why)))
 		fail_msg("%s", why);
 	return h;
@@ -166,10 +167,11 @@ static void test_the_program_begins_with_its_exec(void **state)
 	assert_int_equal(heap_trace_target(t, 7, true), 0);
 	assert_true(f.asked.by_targets);
 	assert_true(f.asked.follow);
+	assert_true(f.asked.no_fault_rows);
 	assert_true(f.asked.groups >> KERNEL_LIFE & 1);
 	assert_true(f.asked.groups >> KERNEL_FAULTS & 1);
 	assert_true(f.asked.kinds[TRACE_EXEC / 64] >> TRACE_EXEC % 64 & 1);
-	h = give(t, 7, false);
+	h = give(t, 7, 0);
 	assert_true(h->kernel.traced);
 	assert_int_equal(h->kernel.classes, 1u << EVENT_FAULTS);
 	assert_int_equal(events(h, TRACE_FAULT), 1);
@@ -178,7 +180,7 @@ static void test_the_program_begins_with_its_exec(void **state)
 	assert_int_equal(h->nr_kernel_kinds, 1);
 	heap_free(h);
 	/* its events are in that heap, and in no other */
-	h = give(t, 7, false);
+	h = give(t, 7, 0);
 	assert_int_equal(h->nr_kernel_rows, 0);
 	assert_true(h->kernel.traced);
 	heap_free(h);
@@ -197,7 +199,9 @@ static void test_children_and_programs_in_their_place(void **state)
 		{ fault(9, 5, 0x1000, FAULT_HEAP) },
 		{ fault(9, 6, 0x1000, FAULT_HEAP) },
 		{ fault(9, 7, 0x1000, FAULT_HEAP) },
-		{ record(TRACE_FORK, 7, 8, 7) },	/* a thread */
+		{ record(TRACE_EXEC, 9, 8, 0) },
+		{ fault(9, 9, 0x1000, FAULT_HEAP) },
+		{ record(TRACE_FORK, 7, 10, 7) },	/* a thread */
 	};
 	struct fake_kernel f = { .records = r, .nr_records = NR(r) };
 	struct ledgers l = { 0 };
@@ -205,14 +209,18 @@ static void test_children_and_programs_in_their_place(void **state)
 	struct heap *h;
 
 	(void)state;
-	for (int replaced = 0; replaced < 2; replaced++) {
+	static const struct { uint64_t replaced_ns, nr; } of[] = {
+		{ 0, 1 }, { ZERO + 3, 2 }, { ZERO + 7, 3 }, { 1, 2 },
+	};
+
+	for (size_t i = 0; i < NR(of); i++) {
 		f.given = 0;
 		t = begin(&f, &l, 1u << EVENT_FAULTS);
 		assert_int_equal(heap_trace_target(t, 7, false), 0);
-		h = give(t, 9, replaced);
-		assert_int_equal(events(h, TRACE_FAULT), replaced ? 2 : 3);
+		h = give(t, 9, of[i].replaced_ns);
+		assert_int_equal(events(h, TRACE_FAULT), of[i].nr);
 		heap_free(h);
-		h = give(t, 7, false);
+		h = give(t, 7, 0);
 		assert_int_equal(events(h, TRACE_FAULT), 1);
 		heap_free(h);
 		heap_trace_close(t);
@@ -240,7 +248,7 @@ static void test_blocks(void **state)
 
 	(void)state;
 	assert_int_equal(heap_trace_target(t, 7, false), 0);
-	h = give(t, 7, false);
+	h = give(t, 7, 0);
 	assert_int_equal(l.asked, 4);
 	for (uint32_t i = 0; i < h->nr_kernel_rows; i++) {
 		const struct heap_kernel_row *row = &h->kernel_rows[i];
@@ -271,7 +279,7 @@ static void test_mappings_and_errors(void **state)
 
 	(void)state;
 	assert_int_equal(heap_trace_target(t, 7, false), 0);
-	h = give(t, 7, false);
+	h = give(t, 7, 0);
 	assert_int_equal(h->kernel_rows[0].of, HEAP_KERNEL_OF_MAPPING);
 	assert_int_equal(h->kernel_rows[0].site, 1);
 	heap_free(h);
@@ -281,7 +289,7 @@ static void test_mappings_and_errors(void **state)
 	l.answer = -EIO;
 	t = begin(&f, &l, 1u << EVENT_FAULTS);
 	assert_int_equal(heap_trace_target(t, 7, false), 0);
-	h = give(t, 7, false);
+	h = give(t, 7, 0);
 	assert_int_equal(h->kernel_rows[0].of, HEAP_KERNEL_OF_UNKNOWN);
 	assert_int_equal(h->kernel_rows[0].site, HEAP_NO_SITE);
 	heap_free(h);
@@ -307,7 +315,7 @@ static void test_ledgers_that_come_late(void **state)
 	assert_int_equal(l.asked, 5);
 	assert_int_equal(heap_trace_step(t), 0);
 	assert_int_equal(l.asked, 5);
-	h = give(t, 7, false);
+	h = give(t, 7, 0);
 	assert_int_equal(h->nr_kernel_rows, 1);
 	assert_int_equal(h->kernel_rows[0].of, HEAP_KERNEL_OF_BLOCK);
 	assert_int_equal(h->kernel_rows[0].events, 2);
@@ -342,7 +350,7 @@ static void test_ledgers_that_never_come(void **state)
 	h->maps[0] = (struct heap_block){ .address = 0x8000, .size_bytes = 0x2000, .site = 1,
 					  .kind = 14 };
 	h->nr_maps = 1;
-	assert_int_equal(heap_trace_give(t, h, false), 0);
+	assert_int_equal(heap_trace_give(t, h, 0), 0);
 	for (uint32_t i = 0; i < h->nr_kernel_rows; i++)
 		of[h->kernel_rows[i].of] += h->kernel_rows[i].events;
 	assert_int_equal(of[HEAP_KERNEL_OF_BLOCK], 1);
@@ -369,7 +377,7 @@ static void test_losses_and_lacks(void **state)
 							    .remedy = "a newer kernel" };
 	t = begin(&f, &l, 1u << EVENT_FAULTS | 1u << EVENT_OOM);
 	assert_string_equal(noted, "not seen: oom: no tracepoint; a newer kernel\n");
-	h = give(t, 7, false);
+	h = give(t, 7, 0);
 	assert_int_equal(h->kernel.unseen_classes, 1u << EVENT_OOM);
 	assert_string_equal(h->kernel.unseen, "oom: no tracepoint");
 	assert_int_equal(kind_of(h, TRACE_FAULT)->lost, 4);
@@ -381,7 +389,7 @@ static void test_losses_and_lacks(void **state)
 	assert_int_equal(heap_trace_step(t), -EIO);
 	h = heap_of(7);
 	f.counts_error = -EBADF;
-	assert_int_equal(heap_trace_give(t, h, false), -EBADF);
+	assert_int_equal(heap_trace_give(t, h, 0), -EBADF);
 	assert_false(h->kernel.traced);
 	heap_free(h);
 	heap_trace_close(t);
@@ -393,15 +401,16 @@ static void test_images_are_few(void **state)
 {
 	struct trace_images im = { 0 };
 	struct trace_record r = { .weight = 1 };
-	struct trace_image *first;
+	struct trace_image *first, *oldest;
 
 	(void)state;
-	for (int i = 0; i < 10; i++)
-		assert_int_equal(trace_images_begin(&im, 5, (uint64_t)i), 0);
+	for (unsigned i = 0; i < TRACE_IMAGES_EACH + 6; i++)
+		assert_int_equal(trace_images_begin(&im, 5, i), 0);
 	first = trace_images_find(&im, 5);
-	assert_int_equal(first->from_ns, 9);
-	assert_int_equal(first->older->older->older->from_ns, 6);
-	assert_null(first->older->older->older->older);
+	assert_int_equal(first->from_ns, TRACE_IMAGES_EACH + 5);
+	oldest = trace_images_of(&im, 5, 1);
+	assert_int_equal(oldest->from_ns, 6);
+	assert_null(oldest->older);
 	for (unsigned i = 0; i < TRACE_IMAGE_DELAYED; i++)
 		assert_int_equal(trace_image_delay(first, &r, i), 0);
 	assert_int_equal(trace_image_delay(first, &r, 0), -E2BIG);
@@ -425,6 +434,36 @@ static void test_images_are_few(void **state)
 	trace_images_fini(&im);
 }
 
+static bool has_ledger(void *arg, pid_t pid)
+{
+	(void)arg;
+	return pid == 6;
+}
+
+static void test_images_of_ended_processes(void **state)
+{
+	struct trace_images im = { 0 };
+	struct trace_record r = record(TRACE_EXIT, 5, 9, 0);
+	uint64_t before = nanotime();
+
+	(void)state;
+	for (int pid = 4; pid < 9; pid++)
+		assert_int_equal(trace_images_begin(&im, pid, 1), 0);
+	assert_int_equal(trace_images_note(&im, &r), 0);	/* a thread's */
+	assert_int_equal(trace_images_find(&im, 5)->ended_ns, 0);
+	r.a[2] = 1;
+	for (r.tgid = 5; r.tgid < 9; r.tgid++)
+		assert_int_equal(trace_images_note(&im, &r), 0);
+	assert_true(trace_images_find(&im, 5)->ended_ns >= before);
+	trace_images_sweep(&im, before - 1, has_ledger, NULL);
+	assert_int_equal(im.all.nr, 5);
+	trace_images_sweep(&im, nanotime(), has_ledger, NULL);
+	assert_int_equal(im.all.nr, 2);
+	assert_non_null(trace_images_find(&im, 4));		/* it runs */
+	assert_non_null(trace_images_find(&im, 6));
+	trace_images_fini(&im);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -437,6 +476,7 @@ int main(void)
 		cmocka_unit_test(test_ledgers_that_never_come),
 		cmocka_unit_test(test_losses_and_lacks),
 		cmocka_unit_test(test_images_are_few),
+		cmocka_unit_test(test_images_of_ended_processes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,7 @@ void attach_trace_end(struct attach_session *s)
 
 void attach_trace_give(struct attach_session *s, struct heap *h)
 {
-	int rc = s->trace ? heap_trace_give(s->trace, h, false) : 0;
+	int rc = s->trace ? heap_trace_give(s->trace, h, 0) : 0;
 
 	if (rc)
 		session_note(s->to, "the kernel's events could not be kept: %s", strerror(-rc));

@@ -23,7 +23,11 @@ struct heap_trace {
 	char *unseen;			/* as struct heap_kernel has it */
 	uint32_t unseen_classes;
 	bool with_stacks, failed;
+	uint64_t swept_ns;
 };
+
+#define SWEEP_NS	1000000000ull
+#define LATE_NS		3000000000ull	/* so late a process's ledger may be heard of */
 
 #define CAPTURED                                                                                   \
 	(1u << EVENT_MMAP | 1u << EVENT_BRK | 1u << EVENT_SHM | 1u << EVENT_FAULTS |               \
@@ -149,6 +153,22 @@ static void look_again(const struct heap_trace *t, struct trace_image *image)
 	trace_image_drop_delayed(image, i);
 }
 
+static bool has_ledger(void *arg, pid_t pid)
+{
+	const struct heap_trace *t = arg;
+	struct ledger_at_block block;
+
+	return t->o.block_at(t->o.arg, pid, 0, &block) != -ESRCH;
+}
+
+static void sweep(struct heap_trace *t, uint64_t now_ns)
+{
+	if (now_ns - t->swept_ns < SWEEP_NS)
+		return;
+	t->swept_ns = now_ns;
+	trace_images_sweep(&t->images, now_ns - LATE_NS, has_ledger, t);
+}
+
 int heap_trace_step(struct heap_trace *t)
 {
 	uint64_t begin_ns = nanotime();
@@ -162,6 +182,7 @@ int heap_trace_step(struct heap_trace *t)
 	vec_each(&t->images.all, image)
 		if ((*image)->delayed.nr)
 			look_again(t, *image);
+	sweep(t, begin_ns);
 	t->failed = rc < 0;
 	return rc < 0 ? rc : 0;
 }
@@ -251,14 +272,14 @@ static void forget(struct heap *h)
 	h->kernel.traced = false;
 }
 
-int heap_trace_give(struct heap_trace *t, struct heap *h, bool replaced)
+int heap_trace_give(struct heap_trace *t, struct heap *h, uint64_t replaced_ns)
 {
 	struct trace_image *image;
 	struct kernel_sums none = { 0 };
 	int rc;
 
 	heap_trace_step(t);		/* that it has failed is known already */
-	image = trace_images_of(&t->images, (pid_t)h->pid, replaced);
+	image = trace_images_of(&t->images, (pid_t)h->pid, replaced_ns);
 	rc = describe(t, h);
 	if (!rc)
 		rc = add_kinds(t, h);
@@ -312,6 +333,7 @@ static int open_source(struct heap_trace *t, struct err *e)
 	struct kernel_options k = { .groups = event_classes_groups(t->o.classes),
 				    .by_targets = true,
 				    .follow = t->o.follow,
+				    .no_fault_rows = true,
 				    .stack_bytes = KERNEL_STACK_BYTES };
 
 	/* programs that begin and end, whether they are asked for or not */
@@ -364,6 +386,12 @@ int heap_trace_target(struct heap_trace *t, pid_t pid, bool waits)
 int heap_trace_hide(struct heap_trace *t, pid_t pid, uint64_t pc)
 {
 	return t->with_stacks ? trace_stacks_hide(&t->stacks, pid, pc) : 0;
+}
+
+void heap_trace_forked(struct heap_trace *t)
+{
+	if (t && t->with_stacks)
+		(void)trace_stacks_forked(&t->stacks);	/* mappings are read from /proc then */
 }
 
 void heap_trace_close(struct heap_trace *t)

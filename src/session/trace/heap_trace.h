@@ -65,14 +65,18 @@ int heap_trace_target(struct heap_trace *t, pid_t pid, bool waits);
 /* trace_stacks_hide() */
 int heap_trace_hide(struct heap_trace *t, pid_t pid, uint64_t pc);
 
+/* In a process that was forked, and whose parent takes nothing any more: go on. */
+void heap_trace_forked(struct heap_trace *t);
+
 /* Take what the kernel has recorded. 0, or -errno: nothing more will come. */
 int heap_trace_step(struct heap_trace *t);
 
 /*
- * Put what belongs to the heap's process into it, for good. `replaced`: another program is in its
- * place, whose events are not the heap's. 0 or -ENOMEM: it has nothing of the kernel's then.
+ * Put what belongs to the heap's process into it, for good. `replaced_ns`: since then
+ * (CLOCK_MONOTONIC) other programs are in its place, whose events are not the heap's; 0: none. 0 or
+ * -ENOMEM: it has nothing of the kernel's then.
  */
-int heap_trace_give(struct heap_trace *t, struct heap *h, bool replaced);
+int heap_trace_give(struct heap_trace *t, struct heap *h, uint64_t replaced_ns);
 
 /* NULL is fine. */
 void heap_trace_close(struct heap_trace *t);

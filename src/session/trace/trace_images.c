@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/nanotime.h"
+
 static void image_free(struct trace_image *image)
 {
 	while (image) {
@@ -69,6 +71,12 @@ int trace_images_note(struct trace_images *im, const struct trace_record *r)
 {
 	pid_t child = (pid_t)r->a[0];
 
+	if (r->kind == TRACE_EXIT && r->a[2]) {
+		struct trace_image *image = trace_images_find(im, (pid_t)r->tgid);
+
+		if (image)
+			image->ended_ns = nanotime();
+	}
 	if (r->kind == TRACE_EXEC)
 		return trace_images_begin(im, (pid_t)r->tgid, r->time_ns);
 	if (r->kind != TRACE_FORK || child == (pid_t)r->tgid)
@@ -85,11 +93,13 @@ struct trace_image *trace_images_find(const struct trace_images *im, pid_t pid)
 	return at ? im->all.v[*at - 1] : NULL;
 }
 
-struct trace_image *trace_images_of(const struct trace_images *im, pid_t pid, bool replaced)
+struct trace_image *trace_images_of(const struct trace_images *im, pid_t pid, uint64_t replaced_ns)
 {
 	struct trace_image *image = trace_images_find(im, pid);
 
-	return replaced && image && image->older ? image->older : image;
+	while (replaced_ns && image && image->older && image->from_ns > replaced_ns)
+		image = image->older;
+	return image;
 }
 
 /* Its place is taken by the last one. */
@@ -119,6 +129,17 @@ void trace_images_drop(struct trace_images *im, struct trace_image *image)
 		newest->older = NULL;
 	}
 	image_free(image);
+}
+
+void trace_images_sweep(struct trace_images *im, uint64_t until_ns,
+			bool (*has_ledger)(void *arg, pid_t pid), void *arg)
+{
+	for (size_t i = im->all.nr; i; i--) {	/* the last one takes the place of one dropped */
+		struct trace_image *image = im->all.v[i - 1];
+
+		if (image->ended_ns && image->ended_ns <= until_ns && !has_ledger(arg, image->pid))
+			trace_images_drop(im, image);
+	}
 }
 
 int trace_image_delay(struct trace_image *image, const struct trace_record *r, uint32_t stack)
