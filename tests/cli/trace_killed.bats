@@ -63,8 +63,9 @@ moment() { echo $((SRANDOM % $1)); }
 # ended SIGNAL STATUS: while it prints, pmm gets the signal: status, a result at the end, nothing left.
 ended() {
 	local pid rc=0
+	rm -f "$T/out"		# of the signal before
 	"$PMM" trace life --all --json >"$T/out" 2>"$T/err" 3>&- & pid=$!
-	until grep -q '"event":' "$T/out"; do sh -c :; done
+	until grep -qs '"event":' "$T/out"; do sh -c :; done
 	held "$pid"
 	grep -q '^link' "$T/held"
 	kill "-$1" "$pid"
