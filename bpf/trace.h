@@ -406,6 +406,18 @@ static __always_inline u64 trace_copy_stack(struct trace_room *room, u64 sp, u64
 	return done;
 }
 
+/*
+ * A ring that fills loses its stacks before it loses events: calls, of which there can be very
+ * many, from when it is half full, all others at seven eighths.
+ */
+static __always_inline bool trace_has_room(u32 kind)
+{
+	bool call = kind >= TRACE_MMAP && kind <= TRACE_SHM_UNLINK;
+
+	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) * 8 <
+	       bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) * (call ? 4 : 7);
+}
+
 static __always_inline void trace_send_copy(struct trace_room *room, struct pt_regs *regs,
 					    u64 skipped, u64 limit)
 {
@@ -422,8 +434,12 @@ static __always_inline void trace_send_copy(struct trace_room *room, struct pt_r
 	room->regs.saved[6] = BPF_CORE_READ(regs, r10);
 	room->regs.saved[7] = BPF_CORE_READ(regs, r11);
 	room->regs.skipped = skipped;
+	room->regs.missing = 0;
 	if (config.stack_bytes) {
-		bytes = trace_copy_stack(room, room->regs.sp + skipped, limit);
+		if (trace_has_room(room->r.kind))
+			bytes = trace_copy_stack(room, room->regs.sp + skipped, limit);
+		else
+			room->r.flags |= TRACE_NO_ROOM;
 		room->r.flags |= TRACE_STACK;
 	}
 	if (bytes > TRACE_STACK_MAX)

@@ -146,6 +146,7 @@ enum trace_flags {
 	TRACE_STACK = 2,
 	TRACE_COMPAT = 4,	/* a 32-bit process */
 	TRACE_CUT = 8,		/* the text or the stack was longer */
+	TRACE_NO_ROOM = 16,	/* the ring was filling: registers, and no stack */
 };
 
 #define TRACE_NO_DESCRIPTOR	0xffffffffu

@@ -95,6 +95,8 @@ static enum user_stack_end unread(const struct user_stack_copy *c, uint64_t addr
 {
 	uint64_t at = address - begin(c);
 
+	if (c->no_room)
+		return USER_STACK_NO_ROOM;
 	return c->cut && at < STACK_BYTES && at + sizeof(uint64_t) > c->nr_bytes
 		       ? USER_STACK_SHORT
 		       : USER_STACK_ELSEWHERE;
@@ -397,6 +399,7 @@ const char *user_stack_end_name(enum user_stack_end end)
 		[USER_STACK_ENDED] = "process_ended",
 		[USER_STACK_DENIED] = "mappings_denied",
 		[USER_STACK_DEEP] = "too_deep",
+		[USER_STACK_NO_ROOM] = "ring_was_filling",
 	};
 
 	return name[end];
@@ -415,6 +418,7 @@ const char *user_stack_end_text(enum user_stack_end end)
 		[USER_STACK_ENDED] = "the process ended before its mappings were read",
 		[USER_STACK_DENIED] = "the process's mappings may not be read",
 		[USER_STACK_DEEP] = "more than 128 frames",
+		[USER_STACK_NO_ROOM] = "the ring was filling, so none was copied",
 	};
 
 	return text[end];

@@ -37,6 +37,7 @@ enum user_stack_end {
 	USER_STACK_ENDED,	/* the process ended before its mappings were read */
 	USER_STACK_DENIED,	/* its mappings may not be read */
 	USER_STACK_DEEP,	/* more than USER_STACK_MAX_FRAMES */
+	USER_STACK_NO_ROOM,	/* nothing was copied, because the ring was filling */
 	USER_STACK_NR_ENDS
 };
 
@@ -57,6 +58,7 @@ struct user_stack_copy {
 	 */
 	uint64_t missing;
 	bool cut;		/* TRACE_CUT: there was more */
+	bool no_room;		/* TRACE_NO_ROOM: nothing was copied */
 	enum user_stack_at at;
 };
 

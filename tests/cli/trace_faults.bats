@@ -166,8 +166,16 @@ adds_up() {
 	weights=$(jq -s '[.[] | select(.event == "fault") | .weight // 1] | add' "$T/out")
 	echo "$lines lines stand for $weights of $all"
 	[ "$lines" -lt 20000 ]
+	[ "$(result .coverage.sampled_faults)" -eq "$lines" ]
 	[ "$weights" -le "$((all + 200))" ]
 	[ "$weights" -ge $((all - 65536 - all / 10)) ]
+}
+
+@test "a result says of how many faults there are stacks" {
+	run -0 "$PMM" trace faults --summary -- "$PROG/trace_faults" again 100000
+	grep -qE '^  sampled +[0-9,]+ of 100,[0-9]{3} page faults, one of [0-9]+ on average: sums by stack are multiplied by it$' <<<"$output"
+	run -0 "$PMM" trace faults --summary --sample 1 --stack-size 0 -- "$PROG/trace_faults" again 1000
+	! grep -q '^  sampled' <<<"$output" || return 1
 }
 
 @test "reads of files that wait, without counting all faults" {

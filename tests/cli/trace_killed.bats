@@ -142,8 +142,17 @@ stopped() {
 	[ "$seen" -lt 120300 ]
 }
 
+# few_stacks: when the ring was half full, what came had its innermost frame alone; and so more events had room.
+few_stacks() {
+	[ "$(jq -c 'select(.event and .stack_end == "ring_was_filling" and (.stack | map(select(.inlined | not)) | length) == 1)' "$T/out" | wc -l)" -ge 50 ]
+	[ "$(jq -c 'select(.event and .stack_end == null and (.stack | length) > 2)' "$T/out" | wc -l)" -ge 2 ]
+	[ "$(jq -c 'select(.event == "exec" or .event == "fork" or .event == "exit") | select(.stack_end)' "$T/out" | wc -l)" -eq 0 ]
+}
+
 @test "stopped, with little room, it loses exactly what it counts as lost" {
 	stopped mmap --buffer 64K
+	few_stacks
 	stopped mmap --buffer 256K --stack-size 0
 	stopped mmap,brk,life --buffer 1M --stack-size 4K
+	few_stacks
 }

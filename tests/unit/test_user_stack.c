@@ -474,6 +474,19 @@ static void code_made_at_run_time(void **state)
 	munmap(code, 4096);
 }
 
+/* The registers alone: the innermost frame, and why there are no more. */
+static void nothing_copied(void **state)
+{
+	(void)state;
+	leaf();
+	at.copy.nr_bytes = 0;
+	at.copy.no_room = true;
+	walk();
+	assert_int_equal(got.end, USER_STACK_NO_ROOM);
+	assert_int_equal(got.nr, 1);
+	expect_frame(got.frame[0], at.truth[0]);
+}
+
 /* Nothing executable at the program counter: it is said where it was. */
 static void no_code_at_all(void **state)
 {
@@ -640,6 +653,7 @@ int main(void)
 		TEST(pages_that_were_not_there),
 		TEST(deeper_than_a_stack_may_be),
 		TEST(code_made_at_run_time),
+		TEST(nothing_copied),
 		TEST(no_code_at_all),
 		TEST(a_process_that_is_not_there),
 		TEST(a_library_that_is_closed),

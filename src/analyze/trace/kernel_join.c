@@ -128,6 +128,7 @@ static uint64_t mark_of(unsigned end)
 		return 0;
 	case USER_STACK_SHORT:
 	case USER_STACK_DEEP:
+	case USER_STACK_NO_ROOM:
 		return PMM_FRAME_TRUNCATED;
 	default:
 		return PMM_FRAME_NO_UNWIND;

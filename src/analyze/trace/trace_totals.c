@@ -73,7 +73,9 @@ void trace_totals_add(struct trace_totals *t, const struct trace_record *r, uint
 {
 	uint32_t detail = trace_detail(r);
 
-	if (!trace_kinds[r->kind].sampled)
+	if (trace_kinds[r->kind].sampled)
+		t->samples++;
+	else
 		add_to_kind(t, r);
 	if (stack != TRACE_NO_STACK)
 		add_row(t, ROW(&t->stacks, &t->stack_at, r->kind, stack), r);

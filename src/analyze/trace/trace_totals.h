@@ -38,6 +38,7 @@ struct trace_totals {
 	VEC(struct trace_row) processes, stacks, details;
 	struct hash_map process_at, stack_at, detail_at;
 	uint64_t left_out;
+	uint64_t samples;		/* records that stand for several events */
 };
 
 #define TRACE_NO_STACK	UINT32_MAX

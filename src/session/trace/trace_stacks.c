@@ -189,6 +189,7 @@ uint32_t trace_stacks_add(struct trace_stacks *s, const struct trace_record *r, 
 	copy.nr_bytes = r->tail_bytes;
 	copy.missing = copy.regs.missing;
 	copy.cut = r->flags & TRACE_CUT;
+	copy.no_room = r->flags & TRACE_NO_ROOM;
 	user_stack_walk(s->walker, r->tgid, r->time_ns, &copy, stack);
 	if (s->hidden.nr)
 		hide(s, (pid_t)r->tgid, stack);

@@ -63,6 +63,18 @@ static void add_stack_fact(struct table *facts, const struct trace_result *t)
 	str_fini(&s);
 }
 
+/* Faults of which only some have a record. */
+static void add_sample_fact(struct table *facts, const struct trace_result *t)
+{
+	uint64_t seen = t->counts[TRACE_FAULT].seen, samples = t->totals->samples;
+
+	if (t->classes >> EVENT_FAULTS & 1 && samples && samples < seen)
+		facts_add(facts, "sampled",
+			  "%s of %s, one of %s on average: sums by stack are multiplied by it",
+			  fmt_count(samples).s, fmt_many(seen, "page fault").s,
+			  fmt_count((seen + samples / 2) / samples).s);
+}
+
 /* Processes are followed by class `life` also where its events are not shown. */
 static unsigned lacks_of(const struct trace_result *t, struct event_lack *lacks)
 {
@@ -112,6 +124,7 @@ static void add_facts(struct doc *d, const struct trace_result *t)
 	if (t->totals->left_out)
 		facts_add(facts, "left out", "%s of tables by process and by stack, which are full",
 			  fmt_many(t->totals->left_out, "event").s);
+	add_sample_fact(facts, t);
 	add_stack_fact(facts, t);
 	add_lack_facts(facts, t);
 	doc_add(d, facts);
@@ -166,6 +179,8 @@ static void add_record(struct doc *d, const struct trace_result *t)
 	record_count(r, "missed_by_recursion", sum_missed(t));
 	record_count(r, "left_out_of_tables", t->totals->left_out);
 	record_count(r, "unpaired", sum.unpaired);
+	if (t->classes >> EVENT_FAULTS & 1)
+		record_count(r, "sampled_faults", t->totals->samples);
 	if (t->stack_ends) {
 		uint64_t all = 0;
 
