@@ -43,9 +43,16 @@ class TraceCalls:
         self.commands = {"map": self.calls("bpftrace, lines", "bpftrace, stacks"), "getppid": self.calls("bpftrace, lines"),
                          "pipe": {"bare": [], "1 in 16": self.trace("kernel"), "all": self.trace("kernel", "--sample", "1"),
                                   **self.bpftrace("bpftrace, outstanding")}}
+        self.works = self.try_out()
         self.headers = kernel_headers(bench.directory)
         self.ns, self.own, self.lost, self.whole = {}, [], [], {}
         self.refused = set()
+
+    def try_out(self):
+        done = subprocess.run([*self.trace("mmap"), "true"], capture_output=True, text=True, timeout=60, check=False)
+        if done.returncode:
+            print(f"bench: no trace_calls: {(done.stderr.splitlines() or ['pmm said nothing'])[0]}", file=sys.stderr, flush=True)
+        return not done.returncode
 
     def trace(self, events, *options):
         return [self.pmm, "trace", events, "--summary", "--quiet", *options, "--"]
@@ -57,6 +64,8 @@ class TraceCalls:
         return {"bare": [], "records": self.trace("mmap", "--stack-size", "0"), "default": self.trace("mmap"), **self.bpftrace(*names)}
 
     def jobs(self):
+        if not self.works:
+            return
         for kind, commands in self.commands.items():
             for tool in commands:
                 yield f"{kind}, {tool}", lambda k=kind, t=tool: self.measure(k, t)
