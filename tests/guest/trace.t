@@ -164,27 +164,29 @@ overflow()
 	status=0
 	pmm trace stack --json --top 0 -- /prog/trace_overflow "$1" >trace.json || status=$?
 	is "the status of $1" "$status" 139
-	events segv true '.[0]'
-	is "overflows of $1" "$(events segv ".stack_overflow and ($2)" length)" 1
+	grep '"event": "segv"' trace.json | jq -c 'del(.stack)'
+	is "overflows of $1" "$(grep '"event": "segv"' trace.json | jq "select(.stack_overflow and ($2)) | 1")" 1
 }
 
 # Before 5.17 the first thread's stack alone is known.
-test_thread_stacks()
+test_stack_overflows()
 {
-	local first='.stack_sort == "first_thread" and .stack_limit_bytes == 8388608 and .overflow_cause == "limit"' list
-	ulimit -S -s 8192
-	overflow main-deep "$first"' and .repeats > 7500 and .stack[0].function == "deeper"'
+	ulimit -S -s 1024
+	overflow main-deep '.stack_sort == "first_thread" and .stack_limit_bytes == 1048576 and .overflow_cause == "limit" and .repeats > 900'
 	if since 5.17; then
 		overflow far '.stack_sort == "thread" and .frame_bytes == 2097048 and .overflow_cause == "below" and .stack[0].function == "far"'
 		overflow guard '.stack_sort == "thread" and .guard_bytes == 65536 and .overflow_cause == "guard"'
-		overflow coroutine '.stack_sort == "other" and .overflow_cause == "guard"'
-		overflow neighbour '.overflow_cause == "neighbour"'
-		list='thread|first'
 	else
 		overflow deep '.stack_sort == null and .overflow_cause == "protection"'
-		list=first
 	fi
-	pmm trace stack --json --top 0 -- /prog/trace_depth 4 64 300 1000 >both
+}
+
+test_thread_stacks()
+{
+	local list=first
+	ulimit -S -s 8192
+	! since 5.17 || list='thread|first'
+	pmm trace stack --json --top 0 --summary -- /prog/trace_depth 4 64 300 1000 >both
 	grep -E "^($list) " both | cut -d' ' -f2- | sort >truth
 	grep '^{' both >trace.json
 	result '.thread_stacks[] | "\(.tid) \(.depth_bytes)"' | sort >table
