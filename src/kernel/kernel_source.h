@@ -157,9 +157,12 @@ extern const struct kernel_source_ops bpf_source;
  */
 extern const struct kernel_source_ops perf_source;
 
-/* What it says of groups that it never sees. */
+/*
+ * What it says of groups that it never sees. What would help is what helps to have programs, which
+ * who asks for it knows.
+ */
 #define KERNEL_NEEDS_PROGRAMS                                                                      \
-	"only programs in the kernel (BPF) see it, which this user may not load"
+	"only programs in the kernel (BPF) see it"
 
 /* No events. Opens always. */
 extern const struct kernel_source_ops no_source;

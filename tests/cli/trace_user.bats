@@ -63,9 +63,10 @@ adds_up() {
 	head -1 "$T/err" >"$T/first"
 	grep -q "^pmm: by perf events, which see 'true' and its children alone: pmm may not load programs into the kernel: " "$T/first"
 	grep -q "; run pmm as root, or give it CAP_BPF and CAP_PERFMON$" "$T/first"
-	grep -qx "pmm: WARNING: not seen: reclaim: only programs in the kernel (BPF) see it, which this user may not load" "$T/err"
+	grep -qx "pmm: WARNING: not seen: reclaim: only programs in the kernel (BPF) see it" "$T/err"
 	[ "$(grep -c 'not seen: shm: ' "$T/err")" -eq 1 ]
 	[ "$(result '.coverage.source')" = perf ]
+	[ "$(result '[.not_seen[].remedy] | unique | tojson')" = '["run pmm as root, or give it CAP_BPF and CAP_PERFMON"]' ]
 	[ "$(result '[.not_seen[] | [.events, .partly]] | sort | tojson')" = '[["mmap",true],["reclaim",false],["shm",false]]' ]
 }
 

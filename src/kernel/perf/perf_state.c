@@ -12,8 +12,6 @@ static void group_says(struct kernel_group_state *out, enum kernel_group_status 
 	snprintf(out->remedy, sizeof(out->remedy), "%s", remedy);
 }
 
-#define AS_ROOT	"run pmm as root, or give it CAP_BPF and CAP_PERFMON"
-
 static void unseen(struct kernel_group_state *out, enum trace_kind kind)
 {
 	out->unseen[kind / 64] |= 1ull << kind % 64;
@@ -28,7 +26,7 @@ static void calls_state(struct kernel_group_state *out)
 
 	group_says(out, KERNEL_GROUP_PARTLY,
 		   "perf events show mappings made or protected and heap growth, without stacks; no "
-		   "munmap, mremap, madvise, shmat, no failed calls", AS_ROOT);
+		   "munmap, mremap, madvise, shmat, no failed calls", "");
 	for (size_t i = 0; i < sizeof(not) / sizeof(*not); i++)
 		unseen(out, not[i]);
 }
@@ -42,7 +40,7 @@ static void pmc_state(bool failed, struct kernel_group_state *out)
 	else
 		group_says(out, KERNEL_GROUP_PARTLY,
 			   "perf events count in user mode only, and page_faults not beside event "
-			   "'faults'", AS_ROOT);
+			   "'faults'", "");
 }
 
 void perf_state(enum kernel_group group, bool failed, struct kernel_group_state *out)
@@ -51,7 +49,7 @@ void perf_state(enum kernel_group group, bool failed, struct kernel_group_state 
 	case KERNEL_LIFE:
 		group_says(out, KERNEL_GROUP_PARTLY,
 			   "perf events show no exit status and no OOM scores, arguments only while "
-			   "the process runs, no set-user-ID programs", AS_ROOT);
+			   "the process runs, no set-user-ID programs", "");
 		break;
 	case KERNEL_CALLS:
 		calls_state(out);
@@ -59,18 +57,18 @@ void perf_state(enum kernel_group group, bool failed, struct kernel_group_state 
 	case KERNEL_FAULTS:
 		group_says(out, KERNEL_GROUP_PARTLY,
 			   "perf events do not tell reads from writes, and show no faults of the "
-			   "kernel in system calls", AS_ROOT);
+			   "kernel in system calls", "");
 		break;
 	case KERNEL_MAJOR:
 		group_says(out, KERNEL_GROUP_PARTLY,
-			   "perf events show no faults of the kernel in system calls", AS_ROOT);
+			   "perf events show no faults of the kernel in system calls", "");
 		break;
 	case KERNEL_PMC:
 		pmc_state(failed, out);
 		break;
 	default:
 		group_says(out, KERNEL_GROUP_FAILED,
-			   KERNEL_NEEDS_PROGRAMS, AS_ROOT);
+			   KERNEL_NEEDS_PROGRAMS, "");
 		break;
 	}
 }

@@ -72,6 +72,17 @@ static bool all_failed(const struct kernel_group_state *groups)
 	return true;
 }
 
+/* What would help is what would help to have programs. */
+static void take_groups(struct kernel_group_state *to, const struct kernel_group_state *from,
+			const struct kernel_group_state *why)
+{
+	for (int i = 0; i < KERNEL_NR_GROUPS; i++) {
+		to[i] = from[i];
+		if (from[i].status > KERNEL_GROUP_WORKS && !*from[i].remedy)
+			memcpy(to[i].remedy, why->remedy, sizeof(to[i].remedy));
+	}
+}
+
 void trace_form_try(struct kernel_group_state *groups, struct trace_list_form *form)
 {
 	struct kernel_group_state by_perf[KERNEL_NR_GROUPS];
@@ -86,7 +97,7 @@ void trace_form_try(struct kernel_group_state *groups, struct trace_list_form *f
 	if (all_failed(by_perf))
 		form->no_perf = by_perf[0];
 	else
-		memcpy(groups, by_perf, sizeof(by_perf));
+		take_groups(groups, by_perf, &form->why);
 }
 
 int trace_form_list(const struct session_sink *to)

@@ -3,6 +3,7 @@
 #include "src/session/trace/trace_lacks.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "src/base/str.h"
 #include "src/kernel/event_class.h"
@@ -17,6 +18,16 @@ static void say_source(const struct trace_options *o, const struct session_sink 
 		     *why->hint ? "; " : "", why->hint);
 }
 
+struct kernel_group_state trace_lacks_group(struct kernel_source *source,
+					    const struct trace_options *o, enum kernel_group group)
+{
+	struct kernel_group_state state = kernel_source_group(source, group);
+
+	if (o->why_source && state.status > KERNEL_GROUP_WORKS && !*state.remedy)
+		snprintf(state.remedy, sizeof(state.remedy), "%.150s", o->why_source->hint);
+	return state;
+}
+
 int trace_lacks_warn(struct kernel_source *source, const struct trace_options *o,
 		     const struct session_sink *to, struct err *e)
 {
@@ -26,7 +37,7 @@ int trace_lacks_warn(struct kernel_source *source, const struct trace_options *o
 	unsigned nr;
 
 	for (int i = 0; i < KERNEL_NR_GROUPS; i++)
-		groups[i] = kernel_source_group(source, i);
+		groups[i] = trace_lacks_group(source, o, i);
 	nr = event_classes_lacks(o->classes, groups, lack);
 	for (unsigned i = 0; i < nr; i++)
 		if (lack[i].status == KERNEL_GROUP_FAILED)

@@ -6,6 +6,13 @@
 #include "src/session/trace/trace_session.h"
 
 /*
+ * As kernel_source_group(): where there is no better source, what would help to have one is what
+ * helps.
+ */
+struct kernel_group_state trace_lacks_group(struct kernel_source *source,
+					    const struct trace_options *o, enum kernel_group group);
+
+/*
  * Say where the events come from, if not from the best source, and what was asked for and is not
  * seen at all: the result says it, too, but that may be hours later. 0; -ENODATA with `e`: that is
  * everything.

@@ -174,7 +174,7 @@ static int read_counts(struct trace_session *s, struct trace_counts *counts,
 	for (int i = 0; i < KERNEL_NR_GROUPS; i++) {
 		uint64_t before = s->missed[i];
 
-		groups[i] = kernel_source_group(s->source, i);
+		groups[i] = trace_lacks_group(s->source, &s->o, i);
 		s->missed[i] = groups[i].missed;
 		groups[i].missed -= before;
 	}
@@ -421,6 +421,10 @@ int trace_session_open(struct trace_session **out, const struct trace_options *o
 	if (!s)
 		return err_set(e, -ENOMEM, "out of memory");
 	s->o = *o;
+	if (o->why_source) {
+		s->why_source = *o->why_source;
+		s->o.why_source = &s->why_source;
+	}
 	s->to = to;
 	s->gate = GATE_NONE;
 	s->status = -1;

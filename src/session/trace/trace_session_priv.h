@@ -20,6 +20,7 @@
 
 struct trace_session {
 	struct trace_options o;
+	struct err why_source;		/* what o.why_source points to */
 	const struct session_sink *to;
 	struct kernel_source *source;
 	struct gate gate;
