@@ -106,6 +106,17 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 	[ ! -e "$T/c.pmm" ]
 }
 
+@test "attach --trace: what the detach makes the process do is not its own" {
+	needs_bpf
+	victim wait
+	"$PMM" attach --trace -q -d 300ms -o "$T/c.pmm" "$VICTIM"
+	kill -0 "$VICTIM"
+	report "$T/c.pmm"
+	# it waits all the time: neither the ledger nor the agent is unmapped by it
+	[ "$(jq '.kernel_calls | length' "$T/report.json")" -eq 0 ]
+	[ "$(jq '[.kernel_events[] | select(.event == "munmap") | .count] | add // 0' "$T/report.json")" -eq 0 ]
+}
+
 @test "run --trace: refused before the program runs where nothing can be seen" {
 	[ "$(id -u)" -eq 0 ] || skip "not root"
 	needs_bpf

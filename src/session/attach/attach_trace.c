@@ -67,6 +67,8 @@ void attach_trace_end(struct attach_session *s)
 {
 	if (!s->trace)
 		return;
+	/* what the detach makes the process do is not its own */
+	heap_trace_leave(s->trace, s->o.pid);
 	if (s->trace_timer)
 		step(s);
 	loop_del(s->o.loop, s->trace_timer);

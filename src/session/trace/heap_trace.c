@@ -383,6 +383,11 @@ int heap_trace_target(struct heap_trace *t, pid_t pid, bool waits)
 	return rc;
 }
 
+void heap_trace_leave(struct heap_trace *t, pid_t pid)
+{
+	kernel_source_target(t->source, pid, false);
+}
+
 int heap_trace_hide(struct heap_trace *t, pid_t pid, uint64_t pc)
 {
 	return t->with_stacks ? trace_stacks_hide(&t->stacks, pid, pc) : 0;

@@ -68,6 +68,9 @@ int heap_trace_hide(struct heap_trace *t, pid_t pid, uint64_t pc);
 /* In a process that was forked, and whose parent takes nothing any more: go on. */
 void heap_trace_forked(struct heap_trace *t);
 
+/* A process is not traced any more: what it is made to do from here on is not in its heap. */
+void heap_trace_leave(struct heap_trace *t, pid_t pid);
+
 /* Take what the kernel has recorded. 0, or -errno: nothing more will come. */
 int heap_trace_step(struct heap_trace *t);
 
