@@ -5,7 +5,7 @@
  *
  * Widths are measured over all rows first. A label takes what is left of the line; when label and
  * tail do not fit, the label loses its end, so that the file and line of a long C++ name stay
- * readable.
+ * readable. A module ("[libc.so.6]") says less than the function in it and gives way.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,6 +19,7 @@
 #define GAP 2
 #define INDENT 2
 #define MIN_LABEL 24
+#define MIN_MODULE 8	/* less of a module's name is not worth the room */
 #define MAX_COLUMNS 64
 
 struct printer {
@@ -137,15 +138,29 @@ static void add_aligned(struct str *line, const struct column *col, const char *
 		str_pad(line, ' ', pad);
 }
 
+/* Columns of a tail and the gap before it; 0: it is left out. */
+static unsigned tail_room(const char *label, const char *tail, unsigned room)
+{
+	unsigned wanted = plain_width(tail) + GAP, most = room / 2, label_width;
+
+	if (!*tail)
+		return 0;
+	if (*tail == '[') {
+		label_width = plain_width(label);
+		most = room > label_width ? room - label_width : 0;
+		if (most < wanted && most < MIN_MODULE + GAP)
+			return 0;
+	}
+	return wanted < most ? wanted : most;
+}
+
 /* Label and tail in what is left of the line after `used` columns. */
 static void add_label(struct printer *p, struct str *line, const char *label, const char *tail,
 		      unsigned used)
 {
 	unsigned room = p->style->width > used + MIN_LABEL ? p->style->width - used : MIN_LABEL;
-	unsigned tail_width = *tail ? plain_width(tail) + GAP : 0;
+	unsigned tail_width = tail_room(label, tail, room);
 
-	if (tail_width > room / 2)
-		tail_width = room / 2;
 	plain_cut(line, label, room - tail_width, p->style);
 	if (!tail_width)
 		return;

@@ -92,6 +92,32 @@ static void rows_align_and_keep_the_tail(void **state)
 	       "{\"size_bytes\":2048,\"name\":\"long name\",\"calls\":30,\"secret\":null}]}");
 }
 
+/* A module is cut before the function in it is; left out where next to nothing of it remains. */
+static void modules_give_way(void **state)
+{
+	struct doc d = { .schema = "s/1" };
+	struct table *t = table_new(TABLE_ROWS, "rows", "Rows", columns, NR(columns));
+
+	(void)state;
+	put(t, 0, 5, "a", "short", "[libc.so.6]");
+	put(t, 0, 5, "a", "a_longer_name", "[libc.so.6]");
+	put(t, 0, 5, "a", "a_function_of_thirty_two_letters", "[redis-check-rdb]");
+	put(t, 0, 5, "a", "a_function_with_a_long_name_indeed_that", "[redis-check-rdb]");
+	doc_add(&d, t);
+	expect(&d,
+	       "Rows\n"
+	       "  size  who  where\n"
+	       "   5 B  a    short  [libc.so.6]\n"
+	       "   5 B  a    a_longer_name  [libc.so.6]\n"
+	       "   5 B  a    a_function_of_thirty_two_letters  ~s-check-rdb]\n"
+	       "   5 B  a    a_function_with_a_long_name_indeed_that\n",
+	       "{\"schema\":\"s/1\",\"rows\":["
+	       "{\"size_bytes\":5,\"name\":\"a\",\"calls\":0,\"secret\":null},"
+	       "{\"size_bytes\":5,\"name\":\"a\",\"calls\":0,\"secret\":null},"
+	       "{\"size_bytes\":5,\"name\":\"a\",\"calls\":0,\"secret\":null},"
+	       "{\"size_bytes\":5,\"name\":\"a\",\"calls\":0,\"secret\":null}]}");
+}
+
 static void columns_of_zeros_are_not_shown(void **state)
 {
 	struct doc d = { .schema = "s/1" };
@@ -386,6 +412,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_align_and_keep_the_tail),
+		cmocka_unit_test(modules_give_way),
 		cmocka_unit_test(columns_of_zeros_are_not_shown),
 		cmocka_unit_test(records_are_objects),
 		cmocka_unit_test(call_trees_fold_chains_and_come_flat),
