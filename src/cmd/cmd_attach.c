@@ -68,8 +68,9 @@ static const struct opt attach_opts[] = {
 	  "a fixed size; may be given again",
 	  &alloc },
 	{ "trace", 0, OPT_STRING, "EVENTS",
-	  "also record what the kernel does about its memory: a list of events as 'pmm trace --list' "
-	  "has them (default: page faults, mappings, swap, reclaim, compaction, huge pages, OOM)",
+	  "also record what the kernel does about its memory: in the capture (--output), for 'pmm "
+	  "report', and as sums at the end; EVENTS is a list as 'pmm trace' has it (default: page faults, mappings, swap, reclaim, "
+	  "compaction, huge pages, OOM, stack)",
 	  &trace, .if_omitted = "default" },
 	{ "output", 'o', OPT_FILE, "FILE", "write a capture at the end (%p: pid, %c: command)",
 	  &output },
@@ -259,6 +260,9 @@ static int read_options(struct command *c, const char *operand, struct err *e)
 	c->o.trace = trace ? &bpf_source : NULL;
 	if (!rc && trace)
 		rc = heap_trace_parse(trace, &c->o.trace_classes, e);
+	if (!rc && trace && !output && !quiet)
+		cmd_note("hint: the kernel's events are summed up in a line at the end; give "
+			 "'-o FILE' to see in 'pmm report FILE' whose they are");
 	if (!rc && check && budget)
 		rc = cmd_parse_budget(budget, &a->check.budget_permille, e);
 	return rc ? rc : parse_custom(c->custom, &a->nr_custom, e);
@@ -345,6 +349,8 @@ static const struct cmd_pair attach_examples[] = {
 	  "for ten minutes; report blocks that live for a minute" },
 	{ "pmm attach --sample -d 1h -o now.pmm 4711",
 	  "next to no cost; keep a capture for 'pmm report'" },
+	{ "pmm attach --trace -d 1m -o now.pmm 4711",
+	  "also page faults, mappings, waits for memory: 'pmm report now.pmm' shows whose" },
 	{ "pmm attach --check -d 1h 4711",
 	  "guard a sample of its blocks for an hour: accesses beside and after them" },
 	{ "pmm attach --alloc 'pool_get=malloc(16)' --alloc 'pool_put=free(arg0)' 4711",

@@ -6,9 +6,11 @@
 
 #include "src/cmd/cmd.h"
 #include "src/cmd/emit.h"
+#include "src/cmd/help/meant.h"
 #include "src/cmd/run_end.h"
 #include "src/cmd/run_signals.h"
 #include "src/cmd/terminal.h"
+#include "src/kernel/event_class.h"
 #include "src/ledger/preload.h"
 #include "src/session/leaks/leaks_live.h"
 #include "src/session/run_program.h"
@@ -45,8 +47,9 @@ static const struct opt run_opts[] = {
 	{ "warn-size", 0, OPT_SIZE, "BYTES", "count and report requests of at least BYTES as huge",
 	  &warn_size_bytes, .min = 1 },
 	{ "trace", 0, OPT_STRING, "EVENTS",
-	  "also record what the kernel does about its memory: a list of events as 'pmm trace --list' "
-	  "has them (default: page faults, mappings, swap, reclaim, compaction, huge pages, OOM)",
+	  "also record what the kernel does about its memory, for 'pmm report'; EVENTS is a list as "
+	  "'pmm trace' has it (default: page faults, mappings, swap, reclaim, compaction, huge "
+	  "pages, OOM, stack)",
 	  &trace, .if_omitted = "default" },
 	{ "leaks", 0, OPT_FLAG, NULL,
 	  "search each process for leaks at its end; 'pmm leaks FILE' reports them again", &leaks },
@@ -79,6 +82,19 @@ static int refuse_without_leaks(struct err *e)
 	if (!name)
 		return 0;
 	return cmd_refuse(e, name, "add --leaks, which searches each process at its end");
+}
+
+/* "--trace mmap ./app": the list has been taken for the program. */
+static int refuse_list_apart(const char *program, struct err *e)
+{
+	uint32_t classes;
+
+	if (!trace || event_classes_parse(program, &classes, NULL) || meant_program(program))
+		return 0;
+	err_set(e, -EINVAL, "there is no program '%s'", program);
+	err_hint(e, "events are given with '=': --trace=%s", program);
+	e->exit_code = CMD_USAGE;
+	return -EINVAL;
 }
 
 static int prepare_leaks(struct leaks_job *job, struct err *e)
@@ -134,6 +150,8 @@ static int run_run(int argc, char **argv)
 	(void)argc;
 	terminal_open_std();
 	rc = trace ? heap_trace_parse(trace, &o.trace_classes, &e) : 0;
+	if (!rc)
+		rc = refuse_list_apart(argv[0], &e);
 	o.trace = trace ? &bpf_source : NULL;
 	if (!rc)
 		rc = leaks ? prepare_leaks(&job, &e) : refuse_without_leaks(&e);
@@ -160,6 +178,8 @@ static const struct cmd_pair run_examples[] = {
 	{ "pmm run -o heap.pmm -- ./server --port 80", "name the capture" },
 	{ "pmm run --leaks --error-exitcode 9 ./test",
 	  "search for leaks at the end; exit code 9 when there are some" },
+	{ "pmm run --trace -o heap.pmm -- ./server",
+	  "also page faults, mappings, waits for memory: 'pmm report heap.pmm' shows whose" },
 	{ "pmm run --sample ./server", "record one block per 512 KiB only: next to no cost" },
 	{ 0 }
 };

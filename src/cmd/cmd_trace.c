@@ -81,7 +81,7 @@ static const struct opt trace_opts[] = {
 	  "kernel: follow at most N objects at a time (default 262144, 80 bytes each)",
 	  &objects, .min = 1, .max = 1u << 26 },
 	{ "older", 0, OPT_DURATION, "TIME",
-	  "kernel: also count the objects that have not been freed for longer than TIME",
+	  "kernel, heap: also count the objects that have not been freed for longer than TIME",
 	  &older_ns },
 	{ "counters", 0, OPT_STRING, "LIST",
 	  "counters that pmc samples: cycles, instructions, llc_references, llc_misses, dtlb_misses "
@@ -258,6 +258,8 @@ static const char *say_children(const struct command *c)
 {
 	bool one = c->o.command || c->o.kernel.nr_pids == 1;
 
+	if (c->o.classes == 1u << EVENT_HEAP && !c->o.command)
+		return "";
 	if (no_follow)
 		return tree ? " and the children so far" : " without children";
 	return one ? " and its children" : " and their children";
@@ -315,7 +317,7 @@ static int set_scope(struct command *c, struct err *e)
 				  "'--command', '--cgroup' and '--user' go with each of them");
 	if (!ways && !cgroup && !user && !comm)
 		return cmd_refuse(e, "nothing to trace",
-				  "give '-- COMMAND', '--pid PID', '--all', or '--cgroup PATH'");
+				  "give '--pid PID', '-- COMMAND', or '--all' for all processes");
 	if (tree && !pids.nr)
 		return cmd_refuse(e, "'--tree' is about the children of '--pid PID'",
 				  "the children of a command are traced without it");
@@ -546,6 +548,8 @@ const struct cmd cmd_trace = {
 		  "who on this machine waits for memory, or is killed for want of it" },
 		{ "pmm trace rss,mmap,brk -p 4711 --sort bytes",
 		  "whose code makes a process grow" },
+		{ "pmm trace heap -p 4711 -i 10s -d 1m --older 10s",
+		  "what it allocates and keeps, by stack, how much it grows: by attaching to it" },
 		{ "pmm trace mmap,brk -- python3 -c pass", "each mapping of a command" },
 		{ "pmm trace --list", "which events there are, and which work here" },
 		{ 0 }

@@ -272,6 +272,14 @@ unsigned event_classes_lacks(uint32_t classes, const struct kernel_group_state *
 	return nr;
 }
 
+const char *event_lacks_remedy(const struct event_lack *lacks, unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i++)
+		if (strcmp(lacks[i].state->remedy, lacks[0].state->remedy) != 0)
+			return NULL;
+	return nr > 1 && *lacks[0].state->remedy ? lacks[0].state->remedy : NULL;
+}
+
 void event_classes_names(struct str *s, uint32_t classes)
 {
 	const char *comma = "";

@@ -100,6 +100,9 @@ struct event_lack {
 unsigned event_classes_lacks(uint32_t classes, const struct kernel_group_state *groups,
 			     struct event_lack *lacks);
 
+/* What helps with all of several; NULL: there is no such thing, or only one. */
+const char *event_lacks_remedy(const struct event_lack *lacks, unsigned nr);
+
 /* Their names: "mmap, brk". */
 void event_classes_names(struct str *s, uint32_t classes);
 

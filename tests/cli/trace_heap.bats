@@ -106,6 +106,27 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 	[ ! -e "$T/c.pmm" ]
 }
 
+@test "run --trace LIST: the list is not taken for the program" {
+	run "$PMM" run --trace mmap,brk -- true
+	[ "$status" -eq 2 ]
+	[ "${lines[0]}" = "pmm: there is no program 'mmap,brk'" ]
+	[ "${lines[1]}" = "pmm: hint: events are given with '=': --trace=mmap,brk" ]
+	# what is no list is a program that is missing
+	run "$PMM" run --trace no_such_program
+	[ "$status" -eq 3 ]
+	[[ "${lines[0]}" == *"cannot find the program 'no_such_program'"* ]]
+}
+
+@test "attach --trace: without a capture it says what is missing" {
+	needs_bpf
+	victim wait
+	run --separate-stderr "$PMM" attach --trace -d 100ms "$VICTIM"
+	[ "$status" -eq 0 ]
+	[[ "${stderr_lines[0]}" == "pmm: hint: the kernel's events are summed up in a line at the end; give '-o FILE' "* ]]
+	run --separate-stderr "$PMM" attach --trace -d 100ms -o "$T/c.pmm" "$VICTIM"
+	[[ "$stderr" != *"give '-o FILE'"* ]]
+}
+
 @test "attach --trace: what the detach makes the process do is not its own" {
 	needs_bpf
 	victim wait
@@ -120,10 +141,16 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 @test "run --trace: refused before the program runs where nothing can be seen" {
 	[ "$(id -u)" -eq 0 ] || skip "not root"
 	needs_bpf
-	chmod 755 "$T"
-	run setpriv --reuid=65534 --regid=65534 --clear-groups "$PMM" run --trace=oom -o "$T/c.pmm" -- touch "$T/ran"
+	local dir
+	dir=$(mktemp -d)	# $T is root's alone
+	chmod 777 "$dir"
+	run setpriv --reuid=65534 --regid=65534 --clear-groups "$PMM" run --trace=oom -o "$dir/c.pmm" -- touch "$dir/ran"
+	local left
+	left=$(ls "$dir")
+	rm -rf "$dir"
 	[ "$status" -eq 3 ]
-	[ ! -e "$T/ran" ]
+	[[ "$output" == *"; without '--trace' the heap alone is recorded"* ]]
+	[ -z "$left" ]
 }
 
 @test "attach --trace: faults and mappings of a process that runs already" {
@@ -186,6 +213,10 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 	# shellcheck disable=SC2016
 	run "$PMM" trace heap -- sh -c 'kill -INT $$; sleep 5'
 	[ "$status" -eq 130 ]
+	# no event of the kernel is traced: none is said to be seen or lost
+	run --separate-stderr "$PMM" trace heap -- "$PROG/trace_heap" leak 3 500
+	[[ "$output" == *"Heaps of processes"* ]]
+	[ "$(grep -c -E '^  (seen|lost) ' <<<"$output")" -eq 0 ]
 	run --separate-stderr "$PMM" trace heap -s -- sh -c nice
 	[ "${lines[0]}" -eq "$(nice)" ]
 }

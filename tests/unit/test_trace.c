@@ -631,6 +631,15 @@ static void test_a_group_that_fails(void **state)
 	has(&seen, "  seen in part  oom: half\n  not seen      life: nor\n");
 	free(seen.document);
 
+	/* what helps with all of them is said once */
+	f.groups[KERNEL_OOM] = (struct kernel_group_state){ KERNEL_GROUP_PARTLY, "half", "do", 0 };
+	f.groups[KERNEL_LIFE] = (struct kernel_group_state){ KERNEL_GROUP_FAILED, "nor", "do", 0 };
+	seen = (struct seen){ 0 };
+	assert_int_equal(run(&f, &o, &seen, &e), 0);
+	has(&seen, "  not seen      brk, shm: no\n  seen in part  oom: half\n"
+		   "  not seen      life: nor\n  to see all    do\n");
+	free(seen.document);
+
 	o.classes = 1u << EVENT_BRK | 1u << EVENT_MMAP;
 	f.groups[KERNEL_LIFE].status = KERNEL_GROUP_WORKS;
 	seen = (struct seen){ 0 };

@@ -347,7 +347,7 @@ static void test_section_of_faults(void **state)
 	has(text, "    7     110        100    10      6  first\n");
 	has(text, "      40      40      2  /data (deleted)\n");
 	has(text, "      40      2   0 B  1.00 MiB  /data (deleted)\n");
-	has(text, "  1 more rows (--top=0 shows all)\n");
+	has(text, "  1 more row (--top=0 shows all)\n");
 	assert_null(strstr(text, "libc.so.6"));
 	assert_null(strstr(text, "Major faults by range"));
 	free(text);

@@ -146,7 +146,7 @@ static void test_text(void **state)
 			    "   bytes  objects  grown by  allocated  freed  allocated by\n"
 			    "  1000 B        1  +1000 B           1      0  b  b.c:7\n"
 			    "                                                 main  main.c:7\n"
-			    "  1 more rows (--top=0 shows all)\n");
+			    "  1 more row (--top=0 shows all)\n");
 	free(text);
 	doc_fini(&d);
 	names_fini(&names);

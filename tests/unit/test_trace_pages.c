@@ -139,7 +139,8 @@ static void test_resident_sizes(void **state)
 	(void)state;
 	rows[KERNEL_TABLE_RSS] = rows_of(pids, sizeof(*pids), list, sizeof(*list), 2);
 	text = text_of(trace_section_rss, &t, false);
-	has(text, "one for each 1.00 MiB that a kind of a process has changed by");
+	has(text, "each page counts here; there is an event for each 1.00 MiB by which a kind of a "
+		  "process has changed (--min-size=BYTES)\n");
 	has(text, "    8  4.00 KiB  -1020 KiB   1.00 MiB         -          -  4.00 KiB "
 		  "        -        9  shrinks\n"
 		  "    7  12.0 KiB  +4.00 KiB   16.0 KiB  4.00 KiB   8.00 KiB         -  1.00 MiB        3  small\n");
@@ -147,7 +148,7 @@ static void test_resident_sizes(void **state)
 	t.top = 1;
 	t.min_bytes = 4096;
 	text = text_of(trace_section_rss, &t, false);
-	has(text, "one for each 4.00 KiB that");
+	has(text, "an event for each 4.00 KiB by which");
 	has(text, "  1 more row");
 	free(text);
 	text = text_of(trace_section_rss, &t, true);
@@ -177,7 +178,9 @@ static void test_page_cache(void **state)
 	rows[KERNEL_TABLE_CACHE_FILES] = rows_of(files, sizeof(*files), values, sizeof(*values), 2);
 	rows[KERNEL_TABLE_CACHE_USERS] = rows_of(users, sizeof(*users), by, sizeof(*by), 3);
 	text = text_of(trace_section_cache, &t, false);
-	has(text, "left out      tmpfs and shared memory");
+	has(text, "each page counts here; there is an event for each 1.00 MiB of a file that a "
+		  "process adds (--min-size=BYTES)\n"
+		  "  not seen: tmpfs and shared memory, because the kernel does not say");
 	has(text, "  1.00 MiB  2.00 MiB  -1.00 MiB  (no name: inode 78 of device 8:1)\n"
 		  "  8.00 KiB  4.00 KiB  +4.00 KiB  /etc/passwd\n");
 	has(text, "    7  1.00 MiB  2.00 MiB  -1.00 MiB      2  one\n"
@@ -198,6 +201,25 @@ static void test_page_cache(void **state)
 	kernel_rows_fini(&rows[KERNEL_TABLE_CACHE_USERS]);
 }
 
+/* No table with a heading alone, nor is it said when an event comes. */
+static void test_nothing(void **state)
+{
+	struct kernel_rows rows[KERNEL_NR_TABLES] = { 0 };
+	struct trace_result t = { .rows = rows };
+	char *text;
+
+	(void)state;
+	text = text_of(trace_section_rss, &t, false);
+	assert_string_equal(text, "");
+	free(text);
+	text = text_of(trace_section_cache, &t, false);
+	assert_string_equal(text, "Page cache\n"
+				  "  files     no page was added or removed\n"
+				  "  not seen  tmpfs and shared memory, because the kernel does not say "
+				  "when it adds their pages\n");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +227,7 @@ int main(void)
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_resident_sizes),
 		cmocka_unit_test(test_page_cache),
+		cmocka_unit_test(test_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

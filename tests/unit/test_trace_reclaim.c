@@ -326,9 +326,9 @@ static void test_reclaim(void **state)
 	x.r.min_ns = 1000000;
 	x.r.top = 1;
 	show(&x, 1u << EVENT_RECLAIM);
-	has(&x, "  1 more rows (--top=0 shows all)\n"
+	has(&x, "  1 more row (--top=0 shows all)\n"
 		"  without what took less than 1.00 ms, which is counted only\n");
-	has(&x, "  9.00 us  super_cache_scan\n  1 more rows (--top=0 shows all)\n");
+	has(&x, "  9.00 us  super_cache_scan\n  1 more row (--top=0 shows all)\n");
 	x.r.top = 2;
 	show(&x, 1u << EVENT_RECLAIM);
 	assert_null(strstr(x.text, "super_cache_scan\n  1 more"));

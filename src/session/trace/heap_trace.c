@@ -330,16 +330,25 @@ static int note_lacks(struct heap_trace *t, const struct session_sink *to, struc
 
 static int open_source(struct heap_trace *t, struct err *e)
 {
+	struct err why = { 0 };
 	struct kernel_options k = { .groups = event_classes_groups(t->o.classes),
 				    .by_targets = true,
 				    .follow = t->o.follow,
 				    .no_fault_rows = true,
 				    .stack_bytes = KERNEL_STACK_BYTES };
+	int rc;
 
 	/* programs that begin and end, whether they are asked for or not */
 	event_classes_kinds(t->o.classes | 1u << EVENT_LIFE, k.kinds);
 	k.groups |= 1u << KERNEL_LIFE;
-	return kernel_source_open(t->o.source, &k, &t->source, e);
+	rc = kernel_source_open(t->o.source, &k, &t->source, &why);
+	if (!rc || !e)
+		return rc;
+	*e = why;
+	if (*why.text)
+		err_hint(e, "%s%swithout '--trace' the heap alone is recorded", why.hint,
+			 *why.hint ? "; " : "");
+	return rc;
 }
 
 int heap_trace_open(struct heap_trace **out, const struct heap_trace_options *o,

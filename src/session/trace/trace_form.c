@@ -22,6 +22,8 @@ static void add_cause(struct err *e, const struct err *more)
 {
 	struct err first = *e;
 
+	if (!strcmp(first.text, more->text))
+		return;
 	err_set(e, 0, "%s; %s", first.text, more->text);
 	if (*first.hint || *more->hint)
 		err_hint(e, "%s%s%s", first.hint, *first.hint && *more->hint ? "; or " : "",

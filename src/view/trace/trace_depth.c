@@ -72,7 +72,7 @@ static void set_thread(struct table *t, const struct thread *thread)
 static void add_notes(struct table *t, uint64_t more, uint64_t unknown)
 {
 	if (more)
-		table_note(t, "%s more rows (--top=0 shows all)", fmt_count(more).s);
+		table_note(t, "%s (--top=0 shows all)", fmt_many(more, "more row").s);
 	if (unknown)
 		table_note(t, "%s more %s on a stack that is not known: of its own making, or "
 			      "without a guard", fmt_count(unknown).s,

@@ -185,7 +185,7 @@ static bool more(const struct faults *f, const struct table *t, size_t shown)
 static void note_rest(struct table *t, size_t shown, size_t all)
 {
 	if (t && shown < all)
-		table_note(t, "%s more rows (--top=0 shows all)", fmt_count(all - shown).s);
+		table_note(t, "%s (--top=0 shows all)", fmt_many(all - shown, "more row").s);
 }
 
 static void add_files(struct doc *d, const struct faults *f)

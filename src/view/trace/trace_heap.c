@@ -197,8 +197,8 @@ static void add_stacks(struct doc *d, const struct trace_result *t)
 		add_stack(table, row, t);
 	}
 	if (table && t->top && rows.nr > t->top)
-		table_note(table, "%s more rows (--top=0 shows all)",
-			   fmt_count(rows.nr - t->top).s);
+		table_note(table, "%s (--top=0 shows all)",
+			   fmt_many(rows.nr - t->top, "more row").s);
 	vec_fini(&rows);
 	doc_add(d, table);
 }

@@ -187,7 +187,7 @@ static void set_sum(struct table *t, const struct kmem_sum *s, bool ages)
 static void note_more(struct table *t, size_t rows, uint64_t top)
 {
 	if (t && top && rows > top)
-		table_note(t, "%s more rows (--top=0 shows all)", fmt_count(rows - top).s);
+		table_note(t, "%s (--top=0 shows all)", fmt_many(rows - top, "more row").s);
 }
 
 static const struct column sort_columns[] = { SUM_COLUMNS,

@@ -2,6 +2,8 @@
 /* `pmm trace --list`: the events, and whether they can be seen on this machine. */
 #include "src/view/trace/trace_view.h"
 
+#include <string.h>
+
 #include "src/view/trace/trace_line.h"
 
 static const struct column columns[] = {
@@ -12,8 +14,8 @@ static const struct column columns[] = {
 	JSON_COLUMN("why", UNIT_TEXT),
 	JSON_COLUMN("remedy", UNIT_TEXT),
 	JSON_COLUMN("by", UNIT_TEXT),
-	/* what is cut where room is short comes last */
-	{ NULL, "shows (and stands in for)", UNIT_TEXT, COLUMN_LABEL | COLUMN_TEXT_ONLY },
+	/* what is broken into lines where room is short comes last */
+	TEXT_COLUMN("shows (and stands in for)", UNIT_TEXT),
 };
 
 static const char *const status_words[] = {
@@ -55,8 +57,8 @@ static void add_form(struct table *t, const struct trace_list_form *form)
 	table_note(t, "%s%s%s", why->why, *why->remedy ? "; " : "", why->remedy);
 }
 
-/* One cause stands in the way of many classes: it is said once. */
-static void add_notes(struct table *t, const struct kernel_group_state *groups)
+/* One cause stands in the way of many classes: it is said once; `said`: a remedy that was. */
+static void add_notes(struct table *t, const struct kernel_group_state *groups, const char *said)
 {
 	struct event_lack lacks[EVENT_NR_CLASSES];
 	unsigned nr = event_classes_lacks(UINT32_MAX, groups, lacks);
@@ -66,8 +68,10 @@ static void add_notes(struct table *t, const struct kernel_group_state *groups)
 		struct str names = STR_INIT;
 
 		event_classes_names(&names, lacks[i].classes);
-		table_note(t, "%s: %s%s%s", str_text(&names), s->why, *s->remedy ? "; " : "",
-			   s->remedy);
+		if (*s->remedy && strcmp(s->remedy, said) != 0)
+			table_note(t, "%s: %s; %s", str_text(&names), s->why, s->remedy);
+		else
+			table_note(t, "%s: %s", str_text(&names), s->why);
 		str_fini(&names);
 	}
 }
@@ -104,7 +108,7 @@ struct table *trace_list_table(const struct kernel_group_state *groups,
 	}
 	add_default(t);
 	add_form(t, form);
-	add_notes(t, groups);
+	add_notes(t, groups, form->why.remedy);
 	return t;
 }
 

@@ -20,19 +20,17 @@ static struct fmt signed_bytes(int64_t bytes)
 static void note_more(struct table *t, size_t rows, uint64_t top)
 {
 	if (t && top && rows > top)
-		table_note(t, "%s more rows (--top=0 shows all)", fmt_count(rows - top).s);
+		table_note(t, "%s (--top=0 shows all)", fmt_many(rows - top, "more row").s);
 }
 
-static void say_step(struct doc *d, const struct trace_result *t, const char *title,
-		     uint64_t step_bytes, const char *of, const char *left_out)
+/* Why there are fewer events than what is summed up here. */
+static void note_step(struct table *t, const struct trace_result *r, uint64_t step_bytes,
+		      const char *of)
 {
-	struct table *facts = facts_new(title);
-
-	facts_add(facts, "events above", "one for each %s %s (--min-size=BYTES)",
-		  fmt_bytes(t->min_bytes ? t->min_bytes : step_bytes).s, of);
-	if (left_out)
-		facts_add(facts, "left out", "%s", left_out);
-	doc_add(d, facts);
+	if (t && t->rows.nr)
+		table_note(t, "each page counts here; there is an event for each %s %s "
+			      "(--min-size=BYTES)",
+			   fmt_bytes(r->min_bytes ? r->min_bytes : step_bytes).s, of);
 }
 
 /* ---- rss ---- */
@@ -129,8 +127,6 @@ void trace_section_rss(struct doc *d, const struct trace_result *t)
 	VEC(struct process) v = { 0 };
 	uint64_t shown = 0;
 
-	say_step(d, t, "Resident size", RSS_STEP_BYTES, "that a kind of a process has changed by",
-		 NULL);
 	for (size_t i = 0; i < rows->nr; i++) {
 		const struct rss_process *p = kernel_rows_value(rows, i);
 
@@ -145,6 +141,7 @@ void trace_section_rss(struct doc *d, const struct trace_result *t)
 		set_process(table, p);
 	}
 	note_more(table, v.nr, t->top);
+	note_step(table, t, RSS_STEP_BYTES, "by which a kind of a process has changed");
 	vec_fini(&v);
 	doc_add(d, table);
 }
@@ -245,6 +242,18 @@ static void set_change(struct table *t, unsigned column, uint64_t added, uint64_
 	table_set(t, column + 3, (uint64_t)change);
 }
 
+static const char not_seen[] = "tmpfs and shared memory, because the kernel does not say when it "
+			       "adds their pages";
+
+static void say_nothing(struct doc *d)
+{
+	struct table *facts = facts_new("Page cache");
+
+	facts_add(facts, "files", "no page was added or removed");
+	facts_add(facts, "not seen", "%s", not_seen);
+	doc_add(d, facts);
+}
+
 static void add_files(struct doc *d, const struct trace_result *t)
 {
 	const struct kernel_rows *rows = &t->rows[KERNEL_TABLE_CACHE_FILES];
@@ -272,6 +281,9 @@ static void add_files(struct doc *d, const struct trace_result *t)
 		table_set_text(table, 6, table_text(table, &path));
 	}
 	note_more(table, v.nr, t->top);
+	note_step(table, t, CACHE_STEP_BYTES, "of a file that a process adds");
+	if (table && v.nr)
+		table_note(table, "not seen: %s", not_seen);
 	vec_fini(&v);
 	str_fini(&path);
 	doc_add(d, table);
@@ -360,8 +372,8 @@ static void add_users(struct doc *d, const struct trace_result *t)
 
 void trace_section_cache(struct doc *d, const struct trace_result *t)
 {
-	say_step(d, t, "Page cache", CACHE_STEP_BYTES, "of a file that a process adds",
-		 "tmpfs and shared memory, because the kernel does not say when it adds their pages");
+	if (!t->rows[KERNEL_TABLE_CACHE_FILES].nr)
+		say_nothing(d);
 	add_files(d, t);
 	add_users(d, t);
 }

@@ -133,7 +133,7 @@ void trace_section_pmc(struct doc *d, const struct trace_result *t)
 	for (size_t i = 0; table && i < v.nr && !(t->top && i == t->top); i++)
 		set_process(table, &v.v[i]);
 	if (table && t->top && v.nr > t->top)
-		table_note(table, "%s more rows (--top=0 shows all)", fmt_count(v.nr - t->top).s);
+		table_note(table, "%s (--top=0 shows all)", fmt_many(v.nr - t->top, "more row").s);
 	vec_fini(&v);
 	doc_add(d, table);
 }

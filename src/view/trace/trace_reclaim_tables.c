@@ -153,8 +153,8 @@ static void add_shrinkers(struct doc *d, const struct trace_result *t)
 	for (size_t i = 0; table && i < list.nr && (!t->top || i < t->top); i++)
 		set_shrinker(table, t, &list.v[i]);
 	if (table && t->top && list.nr > t->top)
-		table_note(table, "%s more rows (--top=0 shows all)",
-			   fmt_count(list.nr - t->top).s);
+		table_note(table, "%s (--top=0 shows all)",
+			   fmt_many(list.nr - t->top, "more row").s);
 	doc_add(d, table);
 	trace_histogram(d, "shrinker_latency", "Latency of shrinkers", slots, RECLAIM_SLOTS);
 	vec_fini(&list);

@@ -89,6 +89,7 @@ static void add_lack_facts(struct table *facts, const struct trace_result *t)
 {
 	struct event_lack lack[EVENT_NR_CLASSES];
 	unsigned nr = lacks_of(t, lack);
+	const char *remedy = event_lacks_remedy(lack, nr);
 
 	for (unsigned i = 0; i < nr; i++) {
 		const struct kernel_group_state *s = lack[i].state;
@@ -97,10 +98,12 @@ static void add_lack_facts(struct table *facts, const struct trace_result *t)
 		event_classes_names(&names, lack[i].classes);
 		facts_add(facts,
 			  lack[i].status == KERNEL_GROUP_PARTLY ? "seen in part" : "not seen",
-			  "%s: %s%s%s", str_text(&names), s->why, *s->remedy ? "; " : "",
-			  s->remedy);
+			  "%s: %s%s%s", str_text(&names), s->why,
+			  !remedy && *s->remedy ? "; " : "", remedy ? "" : s->remedy);
 		str_fini(&names);
 	}
+	if (remedy)
+		facts_add(facts, "to see all", "%s", remedy);
 }
 
 static void add_facts(struct doc *d, const struct trace_result *t)
@@ -112,14 +115,15 @@ static void add_facts(struct doc *d, const struct trace_result *t)
 	sum_counts(t, &sum);
 	facts_add(facts, "traced", "%s, for %s from %s", t->scope, fmt_duration(t->duration_ns).s,
 		  fmt_time(t->start_realtime_ns).s);
-	facts_add(facts, "seen", "%s", fmt_many(sum.seen, "event").s);
+	if (t->classes != 1u << EVENT_HEAP)	/* which is no event of the kernel */
+		facts_add(facts, "seen", "%s", fmt_many(sum.seen, "event").s);
 	if (sum.lost || sum.dropped || missed)
 		facts_add(facts, "lost",
 			  "%s for want of room in the ring, %s for want of room in a table, "
 			  "%s in programs interrupted by themselves",
 			  fmt_many(sum.lost, "event").s, fmt_count(sum.dropped).s,
 			  fmt_count(missed).s);
-	else
+	else if (t->classes != 1u << EVENT_HEAP)
 		facts_add(facts, "lost", "nothing");
 	if (t->totals->left_out)
 		facts_add(facts, "left out", "%s of tables by process and by stack, which are full",
@@ -263,7 +267,7 @@ static void add_processes(struct doc *d, const struct trace_result *t)
 		table_setf(table, 7, "%.*s", TRACE_COMM_BYTES, rows[i]->comm);
 	}
 	if (table && t->top && nr > t->top)
-		table_note(table, "%s more rows (--top=0 shows all)", fmt_count(nr - t->top).s);
+		table_note(table, "%s (--top=0 shows all)", fmt_many(nr - t->top, "more row").s);
 	free(rows);
 	doc_add(d, table);
 }

@@ -73,8 +73,8 @@ void trace_waits(struct doc *d, const struct trace_result *t, const char *key, c
 	for (size_t i = 0; table && i < rows.nr && (!t->top || i < t->top); i++)
 		add_row(table, rows.v[i]);
 	if (table && t->top && rows.nr > t->top)
-		table_note(table, "%s more rows (--top=0 shows all)",
-			   fmt_count(rows.nr - t->top).s);
+		table_note(table, "%s (--top=0 shows all)",
+			   fmt_many(rows.nr - t->top, "more row").s);
 	if (table && t->min_ns)
 		table_note(table, "without what took less than %s, which is counted only",
 			   fmt_duration(t->min_ns).s);

@@ -485,7 +485,7 @@ $ pmm help --completion zsh | head -80
   		'--interval=[time between points of the time series (default adaptive; doubled when they get too many)]:SECONDS:' \
   		'--frames=[deepest stack kept (default 128)]:N:' \
   		'--warn-size=[count and report requests of at least BYTES as huge]:BYTES:' \
-  		'--trace=-[also record what the kernel does about its memory\: a list of events as '\''pmm trace --list'\'' has them (default\: page faults, mappings, swap, reclaim, compaction, huge pages, OOM)]::EVENTS:' \
+  		'--trace=-[also record what the kernel does about its memory, for '\''pmm report'\''; EVENTS is a list as '\''pmm trace'\'' has it (default\: page faults, mappings, swap, reclaim, compaction, huge pages, OOM, stack)]::EVENTS:' \
   		'--leaks[search each process for leaks at its end; '\''pmm leaks FILE'\'' reports them again]' \
   		'--error-exitcode=[with --leaks\: exit code when leaks were found that are certain or likely]:N:' \
   		'--suppressions=[with --leaks\: do not report what FILE suppresses (Valgrind'\''s or LeakSanitizer'\''s form; may be given again)]:FILE:' \
@@ -509,7 +509,7 @@ $ pmm help --completion zsh | head -80
   		'--frames=[deepest stack kept (default 128)]:N:' \
   		'--ledger-limit=[memory the ledger may take (default a quarter of RAM, at most 16G)]:BYTES:' \
   		'--alloc=[an allocator of the program'\''s own\: malloc(arg0), calloc(arg0,arg1), realloc(arg0,arg1), free(arg0), or malloc(16) for a fixed size; may be given again]:[MODULE:]NAME=KIND(ARGS):' \
-  		'--trace=-[also record what the kernel does about its memory\: a list of events as '\''pmm trace --list'\'' has them (default\: page faults, mappings, swap, reclaim, compaction, huge pages, OOM)]::EVENTS:' \
+  		'--trace=-[also record what the kernel does about its memory\: in the capture (--output), for '\''pmm report'\'', and as sums at the end; EVENTS is a list as '\''pmm trace'\'' has it (default\: page faults, mappings, swap, reclaim, compaction, huge pages, OOM, stack)]::EVENTS:' \
   		'(-o --output)'{-o+,--output=}'[write a capture at the end (%p\: pid, %c\: command)]:FILE:_files' \
   		'--json[write lines of JSON (schema pmm-attach/1.2)]' \
   		'--top=[sites at the end (default 10, as JSON all; 0 = all)]:N:' \

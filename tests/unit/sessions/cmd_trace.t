@@ -173,7 +173,7 @@ $ pmm trace -p 1 -- true
 [2]
 $ pmm trace mmap
   pmm: nothing to trace
-  pmm: hint: give '-- COMMAND', '--pid PID', '--all', or '--cgroup PATH'
+  pmm: hint: give '--pid PID', '-- COMMAND', or '--all' for all processes
 [2]
 $ pmm trace mmapp --all
   pmm: there is no event 'mmapp'
