@@ -329,6 +329,26 @@ static void those_that_touch_are_cut_after_three(void **state)
 		    "16384, \"major\": 0, \"swap_ins\": 0}, {\"faults\": 3, ");
 }
 
+/* What malloc touches for itself is explained, what is not known to be that is not. */
+static void allocators_own_memory_is_explained(void **state)
+{
+	(void)state;
+	expect("kernel\nevent fault fill area=heap events=3\n", "Page faults by the line that",
+	       "Page faults by the line that allocated the memory\n"
+	       "  faults  share  first   touched  allocated by\n"
+	       "       3   100%      3  12.0 KiB  in no block: heap (brk)\n"
+	       "       3             3  12.0 KiB    touched by fill  fill.c:7\n"
+	       "       3   100%      3  12.0 KiB  total\n"
+	       "  first: there was no page yet, nor one in swap; touched: at least that, a page\n"
+	       "  of 4.00 KiB each\n"
+	       "  heap (brk) in no block: the allocator's own data and free memory, which malloc\n"
+	       "  touches first where the heap grows; 'touched by' says for whom\n");
+	expect_no("kernel\nevent fault fill area=anonymous\n", (struct report_options){ 0 },
+		  "the allocator's own");
+	expect_no("kernel\nevent fault fill of=unknown area=heap\n", (struct report_options){ 0 },
+		  "the allocator's own");
+}
+
 /* With `major` and `swap` alone. */
 static void major_faults_need_no_others(void **state)
 {
@@ -478,6 +498,7 @@ int main(void)
 		cmocka_unit_test(faults_are_lists_for_programs),
 		cmocka_unit_test(faults_have_who_touches),
 		cmocka_unit_test(those_that_touch_are_cut_after_three),
+		cmocka_unit_test(allocators_own_memory_is_explained),
 		cmocka_unit_test(major_faults_need_no_others),
 		cmocka_unit_test(calls_are_listed_by_line),
 		cmocka_unit_test(waits_have_their_share_of_the_run),

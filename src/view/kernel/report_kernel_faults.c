@@ -210,6 +210,24 @@ static void note_estimate(struct table *t, const struct report *r)
 			      "that, a page of %s each", fmt_bytes(PAGE_BYTES).s);
 }
 
+/*
+ * Where a heap grows, malloc writes to a page before the program does: the size of the free memory
+ * above the new block.
+ */
+static void note_allocator(struct table *t, const struct kernel_fault_lines *all)
+{
+	for (size_t i = all->nr_sites; i < all->lines.nr; i++) {
+		const struct kernel_fault_line *l = &all->lines.v[i];
+
+		if (l->of != HEAP_KERNEL_OF_NOTHING || l->area != FAULT_HEAP)
+			continue;
+		table_note(t, "heap (brk) in no block: the allocator's own data and free memory, "
+			      "which malloc touches first where the heap grows; 'touched by' says "
+			      "for whom");
+		return;
+	}
+}
+
 void report_kernel_fault_sites(struct report *r)
 {
 	struct table *t = table_new(TABLE_TREE, "kernel_fault_sites",
@@ -230,6 +248,7 @@ void report_kernel_fault_sites(struct report *r)
 			       !!r->left_out[REPORT_KERNEL_FAULT_SITES] + !!all->lines.nr;
 		if (all->lines.nr)
 			note_estimate(t, r);
+		note_allocator(t, all);
 	}
 	doc_add(&r->doc, t);
 }
