@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 #define KIB	1024
-#define NR	700
+#define NR	180
 
 static void *volatile keep[NR];
 
 static void *second(void *arg)
 {
 	for (int i = 0; i < NR; i++)		/* 70 MiB: more than one heap has */
-		keep[i] = malloc(100 * KIB);
+		keep[i] = malloc(400 * KIB);
 	for (int i = 0; i < NR; i++)
 		free(keep[i]);
 	return arg;

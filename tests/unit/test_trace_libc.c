@@ -66,6 +66,10 @@ static void test_calls(void **state)
 	      "libc_sbrk_less 8000 4096");
 	means(&c, call(TRACE_BRK, 7, A(0x9000, 0x1000, 0x8000, 0x1000, 0, 0x9000)), LIBC_OTHER, "");
 	assert_int_equal(c.others, 1);
+	means(&c, call(TRACE_BRK, 7, A(0x9000, 0x1000, 0x8000, 0x1000, 0, 0x9000)), LIBC_UNKNOWN,
+	      "");
+	assert_int_equal(c.others, 1);
+	assert_int_equal(c.unknown, 1);
 	/* a mapping of its own, a file's, one that failed */
 	means(&c, call(TRACE_MMAP, 7, A(0, MIB, 3, MAP_PRIVATE | MAP_ANONYMOUS, 0, 0x10000)),
 	      LIBC_ALLOCATES, "libc_mmap 10000 1048576");
@@ -265,7 +269,7 @@ static void test_result(void **state)
 	struct kernel_group_state groups[KERNEL_NR_GROUPS] = { 0 };
 	struct libc_files files = { .left_out = 2, .without = 1 };
 	struct trace_result t = { .groups = groups, .libc = &files, .libc_by_calls = true,
-				  .libc_others = 5 };
+				  .libc_others = 5, .libc_unknown = 3 };
 	char *text;
 
 	(void)state;
@@ -276,6 +280,7 @@ static void test_result(void **state)
 	has(text, "left out       2 libraries\n");
 	has(text, "without glibc  1 process (");
 	has(text, "other calls    5 calls of memory not by malloc\n");
+	has(text, "not known      whose 3 calls were: ");
 	free(text);
 	t.libc_by_calls = false;
 	text = text_of(&t);

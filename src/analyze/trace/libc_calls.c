@@ -169,8 +169,9 @@ int libc_calls_take(struct libc_calls *c, const struct trace_record *r, enum lib
 		forget_process(c, r->tgid);
 	if (!libc_calls_wants(r->kind) || (r->kind != TRACE_BRK && trace_failed(r)))
 		return 0;
-	if (caller == LIBC_OTHER) {
-		c->others++;
+	if (caller == LIBC_OTHER || caller == LIBC_UNKNOWN) {
+		c->others += caller == LIBC_OTHER;
+		c->unknown += caller == LIBC_UNKNOWN;
 		return 0;
 	}
 	switch (r->kind) {

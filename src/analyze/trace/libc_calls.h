@@ -20,6 +20,7 @@ enum libc_caller {
 	LIBC_OTHER,			/* none of malloc's */
 	LIBC_ALLOCATES,			/* malloc, calloc, realloc, memalign, ... */
 	LIBC_FREES,			/* free, malloc_trim */
+	LIBC_UNKNOWN,			/* the call's stack was not copied */
 };
 
 struct libc_heap {
@@ -34,6 +35,7 @@ struct libc_calls {
 	VEC(struct libc_heap) heaps;
 	struct hash_map threads;	/* tid -> tgid, that have made an arena */
 	uint64_t others;		/* calls of these kinds that malloc has not made */
+	uint64_t unknown;		/* whose stack was not copied */
 };
 
 /* By the name of a function; LIBC_OTHER: none of malloc's. */

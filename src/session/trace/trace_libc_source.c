@@ -29,7 +29,9 @@ static enum libc_caller caller_of(const struct user_stack *s, struct stack_names
 {
 	struct stack_name name[INLINED_MAX];
 
-	for (unsigned i = 0; s && i < s->nr; i++) {
+	if (!s || s->end == USER_STACK_NO_ROOM)
+		return LIBC_UNKNOWN;
+	for (unsigned i = 0; i < s->nr; i++) {
 		unsigned n = stack_names_find(names, s->frame[i], name, INLINED_MAX);
 
 		for (unsigned k = 0; k < n; k++) {

@@ -233,6 +233,7 @@ static int hand_over(struct trace_session *s)
 		.libc = &s->libc.files,
 		.libc_by_calls = s->libc.by_calls,
 		.libc_others = s->libc.calls.others,
+		.libc_unknown = s->libc.calls.unknown,
 	};
 	struct doc d = { 0 };
 	int rc = 0;

@@ -149,11 +149,17 @@ void trace_section_libc(struct doc *d, const struct trace_result *t)
 	if (t->libc_by_calls)
 		facts_add(facts, "other calls", "%s of memory not by malloc",
 			  fmt_many(t->libc_others, "call").s);
+	if (t->libc_unknown)
+		facts_add(facts, "not known",
+			  "whose %s were: their stacks were not copied, because the ring was "
+			  "filling (--buffer)", fmt_many(t->libc_unknown, "call").s);
 	record_text(r, "by", t->libc_by_calls ? "calls" : "probes");
 	record_count(r, "libraries_with_probes", t->libc ? libc_files_probed(t->libc) : 0);
 	record_count(r, "libraries", t->libc ? t->libc->v.nr : 0);
 	if (t->libc_by_calls)
 		record_count(r, "other_calls", t->libc_others);
+	if (t->libc_by_calls)
+		record_count(r, "unknown_calls", t->libc_unknown);
 	doc_add(d, facts);
 	doc_add(d, r);
 }

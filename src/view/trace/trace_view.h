@@ -66,6 +66,7 @@ struct trace_result {
 	const struct libc_files *libc;			/* NULL: not looked for */
 	bool libc_by_calls;				/* there are no probes to be seen */
 	uint64_t libc_others;				/* calls that malloc has not made */
+	uint64_t libc_unknown;				/* calls without a stack */
 	/* class `kernel` */
 	uint32_t kmem_sample;				/* 1 of so many objects is followed */
 	uint64_t now_ns, older_ns;			/* ages from this on; 0: not asked for */
