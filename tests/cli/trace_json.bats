@@ -125,13 +125,15 @@ print(sum(m[i] for i in range(0, len(m), 4096)))"
 	valid 139 stack -- "$PROG/trace_overflow" main-cyclic
 	valid 139 stack -- "$PROG/trace_overflow" guard
 	valid 139 stack -- "$PROG/trace_overflow" neighbour
+	# shellcheck disable=SC2016 # the shell that is traced expands it
+	valid 0 stack -- sh -c 'ulimit -s unlimited && exec "$0" 1 600' "$PROG/trace_depth"
 	valid 7 stack -- "$PROG/trace_overflow" count
 	met segv stack_growth
 	done_here
 }
 
 @test "what malloc asks of the kernel" {
-	valid 0 libc -- "$PROG/libc_heaps"
+	valid 0 libc --buffer 64M -- "$PROG/libc_heaps"
 	[ "$(jq -s -r '.[-1].libc.by' "$T/lines")" != calls ] ||
 		met libc_sbrk_more libc_heap_new libc_heap_more libc_heap_free libc_arena_new libc_mmap libc_munmap
 	need_root
