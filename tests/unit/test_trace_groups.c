@@ -123,20 +123,25 @@ static void squeeze(char *text)
 	*to = 0;
 }
 
-/* A line of text, a row in JSON, for the classes of which something is missing. */
-static void is_said(const struct seen *seen, uint32_t classes, bool partly)
+/*
+ * A line of text, a row in JSON, for the classes of which something is missing. `once`: what helps
+ * is the same for all of them, and has a line of its own.
+ */
+static void is_said(const struct seen *seen, uint32_t classes, bool partly, bool once)
 {
 	struct str names = STR_INIT, line = STR_INIT, row = STR_INIT;
 
 	if (!classes)
 		return;
 	event_classes_names(&names, classes);
-	str_addf(&line, " %s %s: because; help", partly ? "seen in part" : "not seen",
-		 str_text(&names));
+	str_addf(&line, " %s %s: because%s\n", partly ? "seen in part" : "not seen",
+		 str_text(&names), once ? "" : "; help");
 	str_addf(&row, "{\"events\": \"%s\", \"partly\": %s, \"why\": \"because\", "
 		       "\"remedy\": \"help\"}", str_text(&names), partly ? "true" : "false");
 	squeeze(seen->text);
 	has(seen->text, str_text(&line));
+	if (once)
+		has(seen->text, " to see all help\n");
 	has(seen->json, str_text(&row));
 	str_fini(&names);
 	str_fini(&line);
@@ -201,8 +206,8 @@ static void miss(enum kernel_group group, enum kernel_group_status status)
 	assert_int_equal(run(&f, ALL, &seen, &e), 0);
 	assert_int_equal(seen.documents, 1);
 	assert_int_equal(f.given, nr);
-	is_said(&seen, failed ? whole : 0, false);
-	is_said(&seen, failed ? part : whole | part, true);
+	is_said(&seen, failed ? whole : 0, false, failed && whole && part);
+	is_said(&seen, failed ? part : whole | part, true, failed && whole && part);
 	assert_int_equal(occurs(seen.text, ": because"), failed && whole && part ? 2 : 1);
 	assert_int_equal(occurs(seen.json, "\"because\""), failed && whole && part ? 2 : 1);
 	for (size_t i = 0; i < nr; i++)
@@ -224,7 +229,7 @@ static void miss(enum kernel_group group, enum kernel_group_status status)
 	}
 	if (part || !failed) {
 		assert_int_equal(run(&f, failed ? part : whole | part, &seen, &e), 0);
-		is_said(&seen, failed ? part : whole | part, true);
+		is_said(&seen, failed ? part : whole | part, true, false);
 		forget(&seen);
 	}
 }
