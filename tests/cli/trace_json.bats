@@ -182,7 +182,7 @@ print(sum(m[i] for i in range(0, len(m), 4096)))"
 	need strace
 	local traced pids
 	valid 0 heap,mmap --older 1ms -- "$PROG/trace_heap" leak 5 100
-	valid 0 heap,faults -- "$PROG/trace_heap" touch 5
+	valid 0 heap,faults --sample 1 -- "$PROG/trace_heap" touch 5
 	[ "$(tail -1 "$T/lines" | jq -c '[.fault_sites[] | select(.of == "block" and .function == "make") | .first_touches >= 1]')" = "[true]" ]
 	strace -qq -o "$T/strace" sleep 20 3>&- &
 	STRACE=$!
