@@ -54,6 +54,7 @@ RULES = [
     Rule("redis", ("zrealloc*", "lpInsert"), HELD, HELD, "usable size"),
     Rule("redis", ("zcalloc", "dictExpand"), ("reachable",), ("reachable",), "random"),
     Rule("ruby-whole", ("libruby*",), ("reachable",), ("reachable",), "collector"),
+    Rule("ruby-whole", ("onig_*",), ("reachable",), ("reachable",), "collector"),
     Rule("ruby", ("libruby*",), LOST + HELD, LOST + HELD, "half its pages"),
     Rule("ruby", ("onig_*",), LOST + HELD, LOST + HELD, "half its pages"),
 ]
