@@ -198,7 +198,7 @@ def captures(program, library):
         run(b"leaks", b"--core", name, name)
     if library.endswith(b"found.so") and "evil" not in run(b"report", capture).stdout.decode():
         sys.exit("the function's name is not found")
-    run(b"report", capture, env={b"XDG_CACHE_HOME": b"/nowhere/" + NASTY, b"TERM": NASTY, b"HOME": NASTY})
+    run(b"report", capture, env={b"XDG_CACHE_HOME": DIRECTORY + b"/cache/" + NASTY, b"TERM": NASTY, b"HOME": NASTY})
     recipe = os.path.join(DIRECTORY, b"recipe")
     made = os.path.join(DIRECTORY, b"made.pmm")
     nasty_word = re.sub(rb"\s", b"", NASTY).decode(errors="ignore").encode()	# a capture's strings are UTF-8

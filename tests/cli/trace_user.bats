@@ -268,7 +268,7 @@ adds_up() {
 	by_user 3 life --all
 	by_user 3 life --user root
 	grep -q '^pmm: pmm may not load programs' "$T/err"
-	by_user 127 life -- /nowhere
+	by_user 127 life -- /proc/nowhere
 	by_user 3 life -p 2147483647
 	head -1 "$T/err" | grep -q 'no process 2147483647'
 }
@@ -325,7 +325,7 @@ without() {
 	head -1 "$T/err" | grep -q 'bpf() is refused'
 	without bpf 3 faults --all --user root -d 0.1
 	without bpf 3 faults --all --command x -d 0.1
-	without bpf 127 faults -- /nowhere
+	without bpf 127 faults -- /proc/nowhere
 	user timeout 60 "$PROG/attach_filter" perf "$PMM" trace faults --json -- ls / >"$T/out" 2>"$T/err"
 	grep -q '^pmm: no events can be seen: pmm may not load programs into the kernel' "$T/err"
 	[ "$(result '.schema')" = pmm-trace-figures/1.0 ]
