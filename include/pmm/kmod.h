@@ -37,6 +37,12 @@ enum pmm_kmod_kind {
 };
 
 /*
+ * Flag of a realloc: a PMM_KMOD_FREE of `prev` was logged before the memory was given back, so that
+ * another thread that got it at once is not mistaken; `prev` is only shown.
+ */
+#define PMM_KMOD_PREV_GONE	0x1u
+
+/*
  * One request, as PMM_RECORD_LOG takes it and PMM_READ_LOG gives it. A request without a pointer
  * (it failed) is refused with EINVAL, as is an unknown kind.
  */
@@ -44,7 +50,7 @@ struct pmm_kmod_record {
 	__u32 size;
 	__u32 version;
 	__u16 kind;		/* enum pmm_kmod_kind */
-	__u16 reserved;
+	__u16 flags;
 	__u32 line;		/* 0: not known */
 	__u64 bytes;		/* requested */
 	__u64 pointer;
@@ -52,7 +58,7 @@ struct pmm_kmod_record {
 	__u64 caller;		/* address of the call, 0: not known */
 	__u64 time_ns;		/* 0: now */
 	__u32 tid;		/* filled in by the module */
-	__u32 reserved2;
+	__u32 reserved;
 	char function[PMM_KMOD_FUNCTION_BYTES];
 	char file[PMM_KMOD_FILE_BYTES];
 };
@@ -132,7 +138,8 @@ struct pmm_kmod_process {
 	__u64 number;			/* of the monitoring, from 1; never used again */
 	__u64 since_ns;			/* monitored since */
 	__u64 seen_ns;			/* the last look */
-	__u64 virtual_bytes, resident_bytes, shared_bytes;	/* shared: of files and shmem */
+	/* shared: of files and shmem */
+	__u64 virtual_bytes, resident_bytes, shared_bytes;
 	__u64 code_bytes, data_bytes, stack_bytes;
 	__u64 swap_bytes, page_table_bytes;
 	__u64 minor_faults, major_faults;
@@ -163,7 +170,7 @@ struct pmm_kmod_pids {
 	__u32 version;
 	__u32 capacity;
 	__u32 count;			/* out */
-	__u32 element_bytes;		/* sizeof(struct pmm_kmod_process), or more: the rest is 0 */
+	__u32 element_bytes;		/* of one, as here or more: the rest is 0 */
 	__u32 reserved;
 	__u64 processes;		/* address of the array */
 };
@@ -240,9 +247,8 @@ struct pmm_kmod_slot {
 	__u32 site;			/* of PMM_ADD_SITE, 0: not known */
 	__u64 bytes, pointer, prev, caller, time_ns;
 	__u32 tid;			/* 0: not known */
-	__u16 kind;
-	__u16 reserved;
-	__u64 reserved2;
+	__u16 kind, flags;
+	__u64 reserved;
 };
 
 struct pmm_kmod_ring {

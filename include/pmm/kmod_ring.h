@@ -49,8 +49,8 @@ static inline int pmm_kmod_write(struct pmm_kmod_ring *ring, __u32 slots,
 	slot->time_ns = record->time_ns;
 	slot->tid = record->tid;
 	slot->kind = record->kind;
+	slot->flags = record->flags;
 	slot->reserved = 0;
-	slot->reserved2 = 0;
 	__atomic_store_n(&slot->sequence, position + 1, __ATOMIC_RELEASE);
 	return 1;
 }

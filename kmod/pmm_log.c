@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The log of one process (pmm_log.h). */
+#include "pmm_log.h"
+
+#define FIRST_BITS	6
+#define MAX_BITS	20
+
+void pmm_log_init(struct pmm_log *log, struct pmm_log_limits *limits, u32 seed)
+{
+	memset(log, 0, sizeof(*log));
+	log->limits = limits;
+	log->seed = seed;
+	INIT_LIST_HEAD(&log->items);
+}
+
+/* Fibonacci hashing (Knuth, TAOCP 3, 6.4) of the seeded pointer. */
+static u32 hash_of(const struct pmm_log *log, u64 pointer, u32 bits)
+{
+	u64 mixed = (pointer ^ ((u64)log->seed << 32 | log->seed)) * 0x9e3779b97f4a7c15ull;
+
+	mixed ^= mixed >> 29;
+	return (u32)((mixed * 0xbf58476d1ce4e5b9ull) >> (64 - bits));
+}
+
+static struct hlist_head *bucket_of(struct pmm_log *log, u64 pointer)
+{
+	return &log->buckets[hash_of(log, pointer, log->bits)];
+}
+
+static u64 *freed_of(struct pmm_log *log, u64 pointer)
+{
+	return &log->freed[hash_of(log, pointer, 8)];
+}
+
+static struct pmm_log_entry *find(struct pmm_log *log, u64 pointer)
+{
+	struct pmm_log_entry *entry;
+
+	if (!log->buckets)
+		return NULL;
+	hlist_for_each_entry(entry, bucket_of(log, pointer), node)
+		if (entry->pointer == pointer)
+			return entry;
+	return NULL;
+}
+
+static struct pmm_log_entry *entry_of(struct list_head *list)
+{
+	struct pmm_log_item *item = list_entry(list, struct pmm_log_item, list);
+
+	return item->is_cursor ? NULL : container_of(item, struct pmm_log_entry, item);
+}
+
+/* Without memory the table stays as it is, and its chains grow longer. */
+static void grow(struct pmm_log *log)
+{
+	u32 bits = log->buckets ? log->bits + 1 : FIRST_BITS;
+	struct hlist_head *buckets;
+	struct pmm_log_entry *entry;
+	struct list_head *at;
+
+	if (bits > MAX_BITS || (log->buckets && log->entries < 1ull << log->bits))
+		return;
+	buckets = pmm_os_alloc(sizeof(struct hlist_head) << bits);
+	if (!buckets)
+		return;
+	pmm_os_free(log->buckets);
+	log->buckets = buckets;
+	log->bits = bits;
+	for (at = log->items.next; at != &log->items; at = at->next) {
+		entry = entry_of(at);
+		if (entry)
+			hlist_add_head(&entry->node, bucket_of(log, entry->pointer));
+		pmm_os_relax();
+	}
+}
+
+static void drop(struct pmm_log *log, struct pmm_log_entry *entry)
+{
+	hlist_del(&entry->node);
+	list_del(&entry->item.list);
+	log->entries--;
+	log->bytes -= entry->bytes;
+	atomic_long_dec(&log->limits->entries);
+	pmm_os_entry_free(entry);
+}
+
+void pmm_log_clear(struct pmm_log *log)
+{
+	struct list_head *at, *next;
+	struct pmm_log_entry *entry;
+
+	for (at = log->items.next; at != &log->items; at = next) {
+		next = at->next;
+		entry = entry_of(at);
+		if (entry)
+			drop(log, entry);
+		pmm_os_relax();
+	}
+	pmm_os_free(log->buckets);
+	log->buckets = NULL;
+	log->bits = 0;
+	pmm_sites_clear(&log->sites);
+	memset(&log->counts, 0, sizeof(log->counts));
+	memset(log->freed, 0, sizeof(log->freed));
+	memset(log->wrong, 0, sizeof(log->wrong));
+	log->nr_wrong = 0;
+}
+
+int pmm_log_check(const struct pmm_log_request *r)
+{
+	if (r->kind < PMM_KMOD_MALLOC || r->kind >= PMM_KMOD_NR_KINDS || !r->pointer)
+		return -EINVAL;
+	if (r->prev && r->kind != PMM_KMOD_REALLOC)
+		return -EINVAL;
+	return r->flags & ~(r->kind == PMM_KMOD_REALLOC ? PMM_KMOD_PREV_GONE : 0) ? -EINVAL : 0;
+}
+
+static void fill(struct pmm_log_entry *entry, const struct pmm_log_request *r)
+{
+	entry->site = r->site;
+	entry->pointer = r->pointer;
+	entry->bytes = r->bytes;
+	entry->prev = r->prev;
+	entry->caller = r->caller;
+	entry->time_ns = r->time_ns;
+	entry->tid = r->tid;
+	entry->kind = r->kind;
+}
+
+/* Room among all logs' entries: counted before it is known whether it is too much. */
+static bool admit(struct pmm_log *log)
+{
+	struct pmm_log_limits *limits = log->limits;
+
+	if (log->entries < READ_ONCE(limits->entries_per_process)) {
+		if ((u64)atomic_long_inc_return(&limits->entries) <=
+		    READ_ONCE(limits->entries_in_all))
+			return true;
+		atomic_long_dec(&limits->entries);
+	}
+	log->counts.over_limit++;
+	return false;
+}
+
+static void add(struct pmm_log *log, const struct pmm_log_request *r)
+{
+	struct pmm_log_entry *entry = find(log, r->pointer);
+	u64 *freed = freed_of(log, r->pointer);
+
+	log->counts.allocations++;
+	if (*freed == r->pointer)
+		*freed = 0;
+	if (entry) {
+		log->counts.replaced++;
+		drop(log, entry);
+	}
+	if (!admit(log))
+		return;
+	grow(log);
+	entry = log->buckets ? pmm_os_entry_alloc(sizeof(*entry)) : NULL;
+	if (!entry) {
+		atomic_long_dec(&log->limits->entries);
+		log->counts.no_memory++;
+		return;
+	}
+	fill(entry, r);
+	hlist_add_head(&entry->node, bucket_of(log, r->pointer));
+	list_add_tail(&entry->item.list, &log->items);
+	log->entries++;
+	log->bytes += r->bytes;
+}
+
+static void note_wrong(struct pmm_log *log, const struct pmm_log_request *r, u64 pointer)
+{
+	struct pmm_log_wrong *wrong = &log->wrong[log->nr_wrong++ % LOG_NR_WRONG];
+
+	wrong->site = r->site;
+	wrong->pointer = pointer;
+	wrong->caller = r->caller;
+	wrong->time_ns = r->time_ns;
+	wrong->twice = *freed_of(log, pointer) == pointer;
+	if (wrong->twice)
+		log->counts.double_frees++;
+	else
+		log->counts.foreign_frees++;
+}
+
+static void take(struct pmm_log *log, const struct pmm_log_request *r, u64 pointer)
+{
+	struct pmm_log_entry *entry = find(log, pointer);
+
+	if (!entry) {
+		note_wrong(log, r, pointer);
+		return;
+	}
+	log->counts.frees++;
+	drop(log, entry);
+	*freed_of(log, pointer) = pointer;
+}
+
+/* The first part of a mapping goes: what is left has another address. */
+static void shorten(struct pmm_log *log, struct pmm_log_entry *entry, u64 bytes)
+{
+	hlist_del(&entry->node);
+	entry->pointer += bytes;
+	entry->bytes -= bytes;
+	log->bytes -= bytes;
+	hlist_add_head(&entry->node, bucket_of(log, entry->pointer));
+}
+
+static void unmap(struct pmm_log *log, const struct pmm_log_request *r)
+{
+	struct pmm_log_entry *entry = find(log, r->pointer);
+	struct pmm_log_entry *there;
+
+	if (!entry || entry->kind != PMM_KMOD_MMAP || !r->bytes || r->bytes >= entry->bytes) {
+		take(log, r, r->pointer);
+		return;
+	}
+	there = find(log, r->pointer + r->bytes);
+	if (there) {
+		log->counts.replaced++;
+		drop(log, there);
+	}
+	shorten(log, entry, r->bytes);
+}
+
+void pmm_log_enter(struct pmm_log *log, const struct pmm_log_request *r)
+{
+	switch (r->kind) {
+	case PMM_KMOD_FREE:
+		take(log, r, r->pointer);
+		break;
+	case PMM_KMOD_MUNMAP:
+		unmap(log, r);
+		break;
+	case PMM_KMOD_REALLOC:
+		if (r->prev && !(r->flags & PMM_KMOD_PREV_GONE))
+			take(log, r, r->prev);
+		add(log, r);
+		break;
+	default:
+		add(log, r);
+	}
+}
+
+void pmm_cursor_begin(struct pmm_log_cursor *c, struct pmm_log *log)
+{
+	c->item.is_cursor = true;
+	list_add(&c->item.list, &log->items);
+}
+
+struct pmm_log_entry *pmm_cursor_look(struct pmm_log_cursor *c, struct pmm_log *log)
+{
+	struct list_head *at;
+
+	for (at = c->item.list.next; at != &log->items; at = at->next)
+		if (entry_of(at))
+			return entry_of(at);
+	return NULL;
+}
+
+void pmm_cursor_pass(struct pmm_log_cursor *c, struct pmm_log_entry *entry)
+{
+	list_del(&c->item.list);
+	list_add(&c->item.list, &entry->item.list);
+}
+
+void pmm_cursor_end(struct pmm_log_cursor *c)
+{
+	if (c->item.list.next)
+		list_del_init(&c->item.list);
+	c->item.list.next = NULL;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The log of one process: what it has requested and not freed, oldest first.
+ *
+ * An entry is found by its pointer in a hash table that grows with the log, so that taking one in
+ * and out costs the same in a log of any length. The caller locks; entries of all logs together are
+ * counted atomically.
+ */
+#ifndef KMOD_LOG_H
+#define KMOD_LOG_H
+
+#include "pmm_os.h"
+#include "pmm_sites.h"
+
+#define LOG_NR_FREED	256	/* pointers freed last that are known, at most */
+#define LOG_NR_WRONG	8	/* wrong frees that are shown */
+
+/* Of all logs; changed while they are used. */
+struct pmm_log_limits {
+	u64 entries_per_process, entries_in_all;
+	atomic_long_t entries;		/* there are */
+};
+
+/* On the log's list are entries and cursors. */
+struct pmm_log_item {
+	struct list_head list;
+	bool is_cursor;
+};
+
+struct pmm_log_entry {
+	struct pmm_log_item item;
+	struct hlist_node node;
+	struct pmm_site *site;		/* NULL: not known */
+	u64 pointer, bytes, prev, caller, time_ns;
+	u32 tid;
+	u16 kind;			/* enum pmm_kmod_kind */
+};
+
+/* A request, checked: kind and pointer are valid. */
+struct pmm_log_request {
+	struct pmm_site *site;
+	u64 pointer, bytes, prev, caller, time_ns;
+	u32 tid;
+	u16 kind, flags;
+};
+
+/* A free that matched nothing. */
+struct pmm_log_wrong {
+	struct pmm_site *site;
+	u64 pointer, caller, time_ns;
+	bool twice;			/* what it frees was freed shortly before */
+};
+
+struct pmm_log_counts {
+	u64 allocations, frees;
+	u64 double_frees, foreign_frees, replaced, over_limit, no_memory, bad, sites_lost;
+};
+
+struct pmm_log {
+	struct pmm_log_limits *limits;
+	struct hlist_head *buckets;
+	u32 bits;
+	u32 seed;			/* of the hash: pointers cannot be chosen to collide */
+	u64 entries, bytes;
+	struct list_head items;
+	struct pmm_sites sites;
+	struct pmm_log_counts counts;
+	/* what was freed last, by hash: the pointer, or 0 */
+	u64 freed[LOG_NR_FREED];
+	/* those counted last: [i % LOG_NR_WRONG] */
+	struct pmm_log_wrong wrong[LOG_NR_WRONG];
+	u64 nr_wrong;
+};
+
+/* A place in a log at which reading goes on, whatever comes and goes. */
+struct pmm_log_cursor {
+	struct pmm_log_item item;
+};
+
+void pmm_log_init(struct pmm_log *log, struct pmm_log_limits *limits, u32 seed);
+
+/*
+ * Take all entries, places and figures out. Cursors stay, at the end.
+ */
+void pmm_log_clear(struct pmm_log *log);
+
+/* 0: kind and pointers make sense; -EINVAL */
+int pmm_log_check(const struct pmm_log_request *r);
+
+/*
+ * Enter a request that pmm_log_check() takes. What could not be entered is counted.
+ */
+void pmm_log_enter(struct pmm_log *log, const struct pmm_log_request *r);
+
+/* Put a cursor that is in no log before the first entry. */
+void pmm_cursor_begin(struct pmm_log_cursor *c, struct pmm_log *log);
+/* The entry behind the cursor, NULL: none. */
+struct pmm_log_entry *pmm_cursor_look(struct pmm_log_cursor *c, struct pmm_log *log);
+/* Go past an entry that pmm_cursor_look() gave. */
+void pmm_cursor_pass(struct pmm_log_cursor *c, struct pmm_log_entry *entry);
+/* Take a cursor out; one that was never put in has to be all zeros. */
+void pmm_cursor_end(struct pmm_log_cursor *c);
+
+#endif

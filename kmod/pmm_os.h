@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the parts without kernel interfaces (log, sites, trend, parse, text, ring) need: in the
+ * kernel its own headers, in programs that test them pmm_os_user.h, which has the same names.
+ */
+#ifndef KMOD_OS_H
+#define KMOD_OS_H
+
+#ifdef __KERNEL__
+#include <linux/atomic.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+/* Zeroed memory, accounted to the control group of who asks; NULL. */
+static inline void *pmm_os_alloc(size_t bytes)
+{
+	return kvzalloc(bytes, GFP_KERNEL_ACCOUNT);
+}
+
+static inline void pmm_os_free(void *p)
+{
+	kvfree(p);
+}
+
+/* Entries of logs have a cache of their own; zeroed, accounted, NULL. */
+extern struct kmem_cache *pmm_os_entries;
+
+static inline void *pmm_os_entry_alloc(size_t bytes)
+{
+	return kmem_cache_zalloc(pmm_os_entries, GFP_KERNEL_ACCOUNT);
+}
+
+static inline void pmm_os_entry_free(void *p)
+{
+	kmem_cache_free(pmm_os_entries, p);
+}
+
+/* in long loops */
+static inline void pmm_os_relax(void)
+{
+	cond_resched();
+}
+#else
+#include "pmm_os_user.h"
+#endif
+
+#include <pmm/kmod.h>
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel's names that pmm_os.h promises, for a program: one thread at a time.
+ */
+#ifndef KMOD_OS_USER_H
+#define KMOD_OS_USER_H
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int32_t s32;
+typedef int64_t s64;
+
+/* A test may set how many allocations succeed before each one fails; negative: all succeed. */
+extern long pmm_os_allocs_left;
+
+static inline void *pmm_os_alloc(size_t bytes)
+{
+	if (!pmm_os_allocs_left)
+		return NULL;
+	if (pmm_os_allocs_left > 0)
+		pmm_os_allocs_left--;
+	return calloc(1, bytes);
+}
+
+static inline void pmm_os_free(void *p)
+{
+	free(p);
+}
+
+static inline void *pmm_os_entry_alloc(size_t bytes)
+{
+	return pmm_os_alloc(bytes);
+}
+
+static inline void pmm_os_entry_free(void *p)
+{
+	pmm_os_free(p);
+}
+
+static inline void pmm_os_relax(void)
+{
+}
+
+typedef struct {
+	long value;
+} atomic_long_t;
+
+#define ATOMIC_LONG_INIT(n)	{ n }
+
+static inline long atomic_long_read(const atomic_long_t *a)
+{
+	return a->value;
+}
+
+static inline long atomic_long_inc_return(atomic_long_t *a)
+{
+	return ++a->value;
+}
+
+static inline void atomic_long_dec(atomic_long_t *a)
+{
+	a->value--;
+}
+
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)
+#define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+
+static inline s64 div64_s64(s64 a, s64 b)
+{
+	return a / b;
+}
+
+#define container_of(ptr, type, member)	((type *)((char *)(ptr) - offsetof(type, member)))
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+static inline void INIT_LIST_HEAD(struct list_head *head)
+{
+	head->next = head;
+	head->prev = head;
+}
+
+static inline bool list_empty(const struct list_head *head)
+{
+	return head->next == head;
+}
+
+/* before `at`: with a list's head, at its end */
+static inline void list_add_tail(struct list_head *item, struct list_head *at)
+{
+	item->prev = at->prev;
+	item->next = at;
+	at->prev->next = item;
+	at->prev = item;
+}
+
+static inline void list_add(struct list_head *item, struct list_head *at)
+{
+	list_add_tail(item, at->next);
+}
+
+static inline void list_del_init(struct list_head *item)
+{
+	item->prev->next = item->next;
+	item->next->prev = item->prev;
+	INIT_LIST_HEAD(item);
+}
+
+static inline void list_del(struct list_head *item)
+{
+	list_del_init(item);
+}
+
+#define list_entry(ptr, type, member)		container_of(ptr, type, member)
+#define list_first_entry(head, type, member)	list_entry((head)->next, type, member)
+
+struct hlist_node {
+	struct hlist_node *next, **pprev;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+static inline void hlist_add_head(struct hlist_node *item, struct hlist_head *head)
+{
+	item->next = head->first;
+	if (head->first)
+		head->first->pprev = &item->next;
+	head->first = item;
+	item->pprev = &head->first;
+}
+
+static inline void hlist_del(struct hlist_node *item)
+{
+	*item->pprev = item->next;
+	if (item->next)
+		item->next->pprev = item->pprev;
+}
+
+#define hlist_entry(ptr, type, member)	container_of(ptr, type, member)
+#define hlist_entry_of(node, type, member) ((node) ? hlist_entry(node, type, member) : NULL)
+#define hlist_for_each_entry(pos, head, member)                                                    \
+	for (pos = hlist_entry_of((head)->first, __typeof__(*pos), member); pos;                   \
+	     pos = hlist_entry_of(pos->member.next, __typeof__(*pos), member))
+
+#endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The module's side of a ring (pmm_ring.h). */
+#include "pmm_ring.h"
+
+static struct pmm_kmod_slot *slot_at(const struct pmm_ring *r, u32 position)
+{
+	return (struct pmm_kmod_slot *)((char *)r->shared + PMM_KMOD_HEAD_BYTES) +
+	       (position & (r->slots - 1));
+}
+
+void pmm_ring_init(struct pmm_ring *r, struct pmm_kmod_ring *shared, u32 slots)
+{
+	u32 i;
+
+	memset(r, 0, sizeof(*r));
+	r->shared = shared;
+	r->slots = slots;
+	for (i = 0; i < slots; i++)
+		slot_at(r, i)->sequence = i;
+	shared->version = PMM_KMOD_VERSION;
+	shared->slots = slots;
+}
+
+void pmm_ring_switch(struct pmm_ring *r, bool on)
+{
+	WRITE_ONCE(r->shared->off, on ? 0 : 1);
+}
+
+/* One copy of a record, by words, so that what is checked is what is used. */
+static void copy_slot(const struct pmm_kmod_slot *slot, struct pmm_log_request *to, u32 *site)
+{
+	*site = READ_ONCE(slot->site);
+	to->bytes = READ_ONCE(slot->bytes);
+	to->pointer = READ_ONCE(slot->pointer);
+	to->prev = READ_ONCE(slot->prev);
+	to->caller = READ_ONCE(slot->caller);
+	to->time_ns = READ_ONCE(slot->time_ns);
+	to->tid = READ_ONCE(slot->tid);
+	to->kind = READ_ONCE(slot->kind);
+	to->flags = READ_ONCE(slot->flags);
+}
+
+static void take(struct pmm_ring *r, struct pmm_kmod_slot *slot, struct pmm_log *log, u64 now_ns)
+{
+	struct pmm_log_request request;
+	u32 site;
+
+	copy_slot(slot, &request, &site);
+	r->records++;
+	if (pmm_log_check(&request)) {
+		log->counts.bad++;
+		return;
+	}
+	request.site = pmm_sites_at(&log->sites, site);
+	if (site && !request.site)
+		log->counts.sites_lost++;
+	if (!request.time_ns || request.time_ns > now_ns)
+		request.time_ns = now_ns;
+	pmm_log_enter(log, &request);
+}
+
+/* The slot of the next position is free for the position a whole round later. */
+static void release(struct pmm_ring *r, struct pmm_kmod_slot *slot)
+{
+	smp_store_release(&slot->sequence, r->position + r->slots);
+	r->position++;
+	r->waited = 0;
+}
+
+/* Shall an unfinished slot be given up? Only one that was taken, and that others wait behind. */
+static bool give_up(struct pmm_ring *r, bool last)
+{
+	u32 taken = READ_ONCE(r->shared->head) - r->position;
+
+	if (!taken || taken > r->slots)
+		return false;
+	return last || (taken > 1 && r->waited >= RING_PATIENCE);
+}
+
+static void count_overflows(struct pmm_ring *r)
+{
+	u32 now = READ_ONCE(r->shared->overflows);
+
+	r->overflows += now - r->overflows_seen;
+	r->overflows_seen = now;
+}
+
+u32 pmm_ring_drain(struct pmm_ring *r, struct pmm_log *log, u64 now_ns, bool last)
+{
+	struct pmm_kmod_slot *slot;
+	u32 nr, taken = 0;
+
+	for (nr = 0; nr < r->slots; nr++) {
+		slot = slot_at(r, r->position);
+		if (smp_load_acquire(&slot->sequence) == r->position + 1) {
+			take(r, slot, log, now_ns);
+			taken++;
+		} else if (give_up(r, last)) {
+			r->torn++;
+		} else {
+			break;
+		}
+		release(r, slot);
+		pmm_os_relax();
+	}
+	if (nr < r->slots && READ_ONCE(r->shared->head) != r->position)
+		r->waited++;
+	WRITE_ONCE(r->shared->tail, r->position);
+	count_overflows(r);
+	return taken;
+}
