@@ -292,12 +292,37 @@ void event_classes_names(struct str *s, uint32_t classes)
 	}
 }
 
+bool event_classes_have(uint32_t classes, uint32_t kind)
+{
+	return trace_kinds[kind].name && classes >> trace_kinds[kind].event & 1;
+}
+
 void event_classes_kinds(uint32_t classes, uint64_t kinds[2])
 {
 	kinds[0] = kinds[1] = 0;
-	for (int kind = 0; kind < TRACE_NR_KINDS; kind++)
-		if (trace_kinds[kind].name && classes >> trace_kinds[kind].event & 1)
+	for (uint32_t kind = 0; kind < TRACE_NR_KINDS; kind++)
+		if (event_classes_have(classes, kind))
 			kinds[kind / 64] |= 1ull << kind % 64;
+}
+
+void event_classes_ask(struct kernel_options *k, uint32_t classes)
+{
+	k->groups = event_classes_groups(classes);
+	event_classes_kinds(classes, k->kinds);
+}
+
+void event_classes_ask_life(struct kernel_options *k)
+{
+	static const enum trace_kind life[] = { TRACE_EXEC, TRACE_FORK, TRACE_EXIT };
+
+	k->groups |= 1u << KERNEL_LIFE;
+	for (size_t i = 0; i < sizeof(life) / sizeof(*life); i++)
+		k->kinds[life[i] / 64] |= 1ull << life[i] % 64;
+}
+
+bool trace_is_fault(const struct trace_record *r)
+{
+	return r->kind == TRACE_FAULT || r->kind == TRACE_FAULT_MAJOR || r->kind == TRACE_SWAP_IN;
 }
 
 #define MAX_ERRNO	4095

@@ -106,8 +106,20 @@ const char *event_lacks_remedy(const struct event_lack *lacks, unsigned nr);
 /* Their names: "mmap, brk". */
 void event_classes_names(struct str *s, uint32_t classes);
 
+/* Is a kind of record one of these classes'? */
+bool event_classes_have(uint32_t classes, uint32_t kind);
+
 /* The kinds of records of these classes. */
 void event_classes_kinds(uint32_t classes, uint64_t kinds[2]);
+
+/* Set the groups and kinds of these classes. */
+void event_classes_ask(struct kernel_options *k, uint32_t classes);
+
+/* Add where programs and processes begin and end: whose memory it is that others are about. */
+void event_classes_ask_life(struct kernel_options *k);
+
+/* Is it a page fault? fault_area_of() says in which memory. */
+bool trace_is_fault(const struct trace_record *r);
 
 /* Has it failed, as its record says? */
 bool trace_failed(const struct trace_record *r);

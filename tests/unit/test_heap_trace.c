@@ -2,14 +2,17 @@
 /*
  * src/session/trace/heap_trace.c, with records and ledgers made here: which process and program an
  * event belongs to, what it is about, and what is said when it cannot be known. Also of
- * src/session/trace/trace_images.c.
+ * src/session/trace/trace_about.c and src/session/trace/trace_images.c.
  */
 #include "tests/unit/unit.h"
+
+#include <sys/resource.h>
 
 #include "src/base/nanotime.h"
 #include "src/kernel/fault_area.h"
 #include "src/session/session.h"
 #include "src/session/trace/heap_trace.h"
+#include "src/session/trace/prompt.h"
 #include "src/session/trace/trace_images.h"
 #include "tests/fake/fake_kernel.h"
 
@@ -395,6 +398,31 @@ static void test_losses_and_lacks(void **state)
 	heap_trace_close(t);
 }
 
+/* ---- priority ---- */
+
+/* Raised from the first target on, whose copy of pmm was forked before, and put back at the end. */
+static void test_priority_while_it_traces(void **state)
+{
+	int before = getpriority(PRIO_PROCESS, 0), raised;
+	struct fake_kernel f = { 0 };
+	struct ledgers l = { 0 };
+	struct prompt p = { 0 };
+	struct heap_trace *t;
+
+	(void)state;
+	prompt_begin(&p);
+	raised = getpriority(PRIO_PROCESS, 0);	/* as far as it may be */
+	prompt_end(&p);
+	t = begin(&f, &l, 1u << EVENT_FAULTS);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), before);
+	assert_int_equal(heap_trace_target(t, 7, true), 0);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), raised);
+	assert_int_equal(heap_trace_target(t, 8, true), 0);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), raised);
+	heap_trace_close(t);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), before);
+}
+
 /* ---- images ---- */
 
 static void test_images_are_few(void **state)
@@ -475,6 +503,7 @@ int main(void)
 		cmocka_unit_test(test_ledgers_that_come_late),
 		cmocka_unit_test(test_ledgers_that_never_come),
 		cmocka_unit_test(test_losses_and_lacks),
+		cmocka_unit_test(test_priority_while_it_traces),
 		cmocka_unit_test(test_images_are_few),
 		cmocka_unit_test(test_images_of_ended_processes),
 	};

@@ -6,16 +6,11 @@
 
 #include "src/kernel/fault_area.h"
 
-static bool is_fault(uint32_t kind)
-{
-	return kind == TRACE_FAULT || kind == TRACE_FAULT_MAJOR || kind == TRACE_SWAP_IN;
-}
-
 uint32_t kernel_sums_detail(const struct trace_record *r)
 {
 	uint32_t detail;
 
-	if (is_fault(r->kind)) {
+	if (trace_is_fault(r)) {
 		detail = fault_area_of(r);
 		detail |= r->a[2] & TRACE_FAULT_WRITE ? HEAP_KERNEL_WRITE : 0;
 		return detail | (r->a[2] & TRACE_FAULT_PRESENT ? HEAP_KERNEL_PRESENT : 0);

@@ -9,9 +9,10 @@
 #include "src/analyze/trace/kernel_join.h"
 #include "src/base/nanotime.h"
 #include "src/base/str.h"
-#include "src/kernel/fault_area.h"
 #include "src/session/session.h"
+#include "src/session/trace/prompt.h"
 #include "src/session/trace/trace_images.h"
+#include "src/session/trace/trace_lacks.h"
 #include "src/session/trace/trace_stacks.h"
 
 struct heap_trace {
@@ -22,7 +23,8 @@ struct heap_trace {
 	struct trace_images images;
 	char *unseen;			/* as struct heap_kernel has it */
 	uint32_t unseen_classes;
-	bool with_stacks, failed;
+	bool failed;
+	struct prompt prompt;
 	uint64_t swept_ns;
 };
 
@@ -58,42 +60,7 @@ int heap_trace_parse(const char *list, uint32_t *classes, struct err *e)
 	return rc;
 }
 
-/* ---- what an event is about ---- */
-
-static bool is_fault(uint32_t kind)
-{
-	return kind == TRACE_FAULT || kind == TRACE_FAULT_MAJOR || kind == TRACE_SWAP_IN;
-}
-
-static bool has_blocks(enum fault_area area)
-{
-	return area != FAULT_STACK && area != FAULT_STACK_GROWTH && area != FAULT_SPECIAL &&
-	       area != FAULT_NOWHERE;
-}
-
-/* 0, or -EAGAIN: look again later. */
-static int look_up(const struct heap_trace *t, const struct trace_record *r, uint32_t stack,
-		   struct kernel_about *about)
-{
-	struct ledger_at_block block;
-	int rc;
-
-	*about = (struct kernel_about){ .site = HEAP_NO_SITE };
-	if (trace_stacks_by_agent(&t->stacks, stack))
-		about->of = HEAP_KERNEL_OF_AGENT;
-	if (about->of || !is_fault(r->kind) || !has_blocks(fault_area_of(r)))
-		return 0;
-	rc = t->o.block_at(t->o.arg, (pid_t)r->tgid, r->a[0], &block);
-	if (rc == -ESRCH || rc == -EAGAIN)
-		return -EAGAIN;
-	if (rc > 0) {
-		about->of = block.mapping ? HEAP_KERNEL_OF_MAPPING : HEAP_KERNEL_OF_BLOCK;
-		about->site = block.site;
-	} else if (rc < 0) {
-		about->of = HEAP_KERNEL_OF_UNKNOWN;
-	}
-	return 0;
-}
+/* ---- records ---- */
 
 static uint64_t heap_time(const struct heap_trace *t, uint64_t time_ns)
 {
@@ -106,13 +73,11 @@ static void add(const struct heap_trace *t, struct trace_image *image,
 	kernel_sums_add(&image->sums, r, stack, about, heap_time(t, r->time_ns));
 }
 
-static const struct kernel_about not_known = { HEAP_KERNEL_OF_UNKNOWN, HEAP_NO_SITE };
-
-/* ---- records ---- */
-
-static bool is_asked_for(const struct heap_trace *t, const struct trace_record *r)
+static int look_up(const struct heap_trace *t, const struct trace_record *r, uint32_t stack,
+		   struct kernel_about *about)
 {
-	return trace_kinds[r->kind].name && t->o.classes >> trace_kinds[r->kind].event & 1;
+	return trace_about_find(about, r, trace_stacks_by_agent(&t->stacks, stack), t->o.block_at,
+				t->o.arg);
 }
 
 static int take(void *arg, const struct trace_record *r, const void *tail)
@@ -120,20 +85,17 @@ static int take(void *arg, const struct trace_record *r, const void *tail)
 	struct heap_trace *t = arg;
 	struct kernel_about about;
 	struct trace_image *image;
-	uint32_t stack = 0;
-	int rc = t->with_stacks ? trace_stacks_note(&t->stacks, r) : 0;
+	uint32_t stack;
+	int rc = trace_stacks_note(&t->stacks, r);
 
 	if (!rc)
 		rc = trace_images_note(&t->images, r);
 	image = trace_images_find(&t->images, (pid_t)r->tgid);
-	if (rc || !image || !is_asked_for(t, r))
+	if (rc || !image || !event_classes_have(t->o.classes, r->kind))
 		return rc;
-	if (t->with_stacks)
-		stack = trace_stacks_add(&t->stacks, r, tail);
-	if (!look_up(t, r, stack, &about))
+	stack = trace_stacks_add(&t->stacks, r, tail);
+	if (!look_up(t, r, stack, &about) || trace_image_delay(image, r, stack))
 		add(t, image, r, stack, about);
-	else if (trace_image_delay(image, r, stack))
-		add(t, image, r, stack, not_known);
 	return 0;
 }
 
@@ -177,7 +139,7 @@ int heap_trace_step(struct heap_trace *t)
 	if (t->failed)
 		return -EIO;
 	rc = kernel_source_step(t->source, take, t);
-	if (rc >= 0 && t->with_stacks)
+	if (rc >= 0)
 		rc = trace_stacks_until(&t->stacks, begin_ns);
 	vec_each(&t->images.all, image)
 		if ((*image)->delayed.nr)
@@ -208,7 +170,7 @@ static struct kernel_about look_into(const struct heap *h, const struct trace_re
 	if (m && m->birth_ns <= time_ns)
 		return (struct kernel_about){ HEAP_KERNEL_OF_MAPPING,
 					      h->map_sites[m->site].number };
-	return not_known;
+	return TRACE_ABOUT_UNKNOWN;
 }
 
 static void place_delayed(const struct heap_trace *t, struct trace_image *image,
@@ -232,7 +194,7 @@ static int add_kinds(struct heap_trace *t, struct heap *h)
 	if (!h->kernel_kinds)
 		return -ENOMEM;
 	for (uint32_t kind = 1; kind < TRACE_NR_KINDS; kind++) {
-		if (!trace_kinds[kind].name || !(t->o.classes >> trace_kinds[kind].event & 1))
+		if (!event_classes_have(t->o.classes, kind))
 			continue;
 		h->kernel_kinds[h->nr_kernel_kinds++] =
 			(struct heap_kernel_kind){ .kind = kind,
@@ -250,12 +212,12 @@ static int describe(struct heap_trace *t, struct heap *h)
 		return -ENOMEM;
 	free(h->kernel.unseen);
 	h->kernel = (struct heap_kernel){ .traced = true,
-					  .stacks = t->with_stacks,
+					  .stacks = true,
 					  .classes = t->o.classes,
 					  .unseen_classes = t->unseen_classes,
 					  .bin_ns = KERNEL_BIN_NS,
 					  .unseen = unseen };
-	for (int i = 0; t->with_stacks && i < USER_STACK_NR_ENDS; i++) {
+	for (int i = 0; i < USER_STACK_NR_ENDS; i++) {
 		uint64_t nr = user_stacks_ends(t->stacks.walker)[i];
 
 		h->kernel.all_stacks += nr;
@@ -315,9 +277,7 @@ static int note_lacks(struct heap_trace *t, const struct session_sink *to, struc
 		str_addf(&unseen, "%s%s: %s", i ? "; " : "", str_text(&names), lack[i].state->why);
 		t->unseen_classes |= lack[i].classes;
 		if (lack[i].status == KERNEL_GROUP_FAILED)
-			session_warn(to, "not seen: %s: %s%s%s", str_text(&names),
-				     lack[i].state->why, *lack[i].state->remedy ? "; " : "",
-				     lack[i].state->remedy);
+			trace_lacks_say(&lack[i], *lack[i].state->remedy, to);
 		str_fini(&names);
 	}
 	t->unseen = strdup(str_text(&unseen));
@@ -331,16 +291,14 @@ static int note_lacks(struct heap_trace *t, const struct session_sink *to, struc
 static int open_source(struct heap_trace *t, struct err *e)
 {
 	struct err why = { 0 };
-	struct kernel_options k = { .groups = event_classes_groups(t->o.classes),
-				    .by_targets = true,
+	struct kernel_options k = { .by_targets = true,
 				    .follow = t->o.follow,
 				    .no_fault_rows = true,
 				    .stack_bytes = KERNEL_STACK_BYTES };
 	int rc;
 
-	/* programs that begin and end, whether they are asked for or not */
-	event_classes_kinds(t->o.classes | 1u << EVENT_LIFE, k.kinds);
-	k.groups |= 1u << KERNEL_LIFE;
+	event_classes_ask(&k, t->o.classes);
+	event_classes_ask_life(&k);	/* whether they are asked for or not */
 	rc = kernel_source_open(t->o.source, &k, &t->source, &why);
 	if (!rc || !e)
 		return rc;
@@ -361,7 +319,6 @@ int heap_trace_open(struct heap_trace **out, const struct heap_trace_options *o,
 	if (!t)
 		return err_set(e, -ENOMEM, "out of memory");
 	t->o = *o;
-	t->with_stacks = true;
 	rc = trace_stacks_init(&t->stacks);
 	if (rc)
 		err_set(e, rc, "out of memory");
@@ -387,9 +344,11 @@ int heap_trace_target(struct heap_trace *t, pid_t pid, bool waits)
 
 	if (!rc && !waits)
 		rc = trace_images_begin(&t->images, pid, nanotime());
-	if (!rc && t->with_stacks)
-		trace_stacks_follow(&t->stacks, &pid, 1);
-	return rc;
+	if (rc)
+		return rc;
+	trace_stacks_follow(&t->stacks, &pid, 1);
+	prompt_begin(&t->prompt);
+	return 0;
 }
 
 void heap_trace_leave(struct heap_trace *t, pid_t pid)
@@ -399,12 +358,12 @@ void heap_trace_leave(struct heap_trace *t, pid_t pid)
 
 int heap_trace_hide(struct heap_trace *t, pid_t pid, uint64_t pc)
 {
-	return t->with_stacks ? trace_stacks_hide(&t->stacks, pid, pc) : 0;
+	return trace_stacks_hide(&t->stacks, pid, pc);
 }
 
 void heap_trace_forked(struct heap_trace *t)
 {
-	if (t && t->with_stacks)
+	if (t)
 		(void)trace_stacks_forked(&t->stacks);	/* mappings are read from /proc then */
 }
 
@@ -412,6 +371,7 @@ void heap_trace_close(struct heap_trace *t)
 {
 	if (!t)
 		return;
+	prompt_end(&t->prompt);
 	kernel_source_close(t->source);
 	trace_stacks_fini(&t->stacks);
 	trace_images_fini(&t->images);

@@ -12,6 +12,8 @@
  * later, so that a block which was released meanwhile is not found, and one that has taken its
  * place is taken for it.
  *
+ * From the first target to the close the calling thread has a higher priority (prompt.h).
+ *
  * Threads: one. Prints nothing, touches no signals.
  */
 #ifndef SESSION_TRACE_HEAP_TRACE_H
@@ -19,24 +21,17 @@
 
 #include "src/base/err.h"
 #include "src/kernel/event_class.h"
-#include "src/ledger/ledger_at.h"
 #include "src/model/heap.h"
+#include "src/session/trace/trace_about.h"
 
 struct heap_trace;
 struct session_sink;
-
-/*
- * The block of a process at an address, as ledger_at_find(). -ESRCH, -EAGAIN: its ledger cannot be
- * read (yet).
- */
-typedef int heap_trace_block_at(void *arg, pid_t pid, uint64_t address,
-				struct ledger_at_block *out);
 
 struct heap_trace_options {
 	const struct kernel_source_ops *source;
 	uint32_t classes;		/* of heap_trace_parse() */
 	bool follow;			/* children of targets are traced, too */
-	heap_trace_block_at *block_at;
+	trace_block_at *block_at;
 	void *arg;
 };
 

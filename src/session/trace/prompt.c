@@ -9,6 +9,8 @@
 
 void prompt_begin(struct prompt *p)
 {
+	if (p->on)
+		return;
 	errno = 0;
 	p->nice = getpriority(PRIO_PROCESS, 0);
 	p->on = !errno && p->nice > NICE && !setpriority(PRIO_PROCESS, 0, NICE);

@@ -15,7 +15,7 @@ struct prompt {
 	int nice;			/* as it was */
 };
 
-/* After a program was forked that is to be as we were. */
+/* After a program was forked that is to be as we were. Once more: nothing. */
 void prompt_begin(struct prompt *p);
 void prompt_end(struct prompt *p);
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "src/analyze/trace/kernel_join.h"
-#include "src/kernel/fault_area.h"
 #include "src/ledger/ledger_at.h"
 #include "src/ledger/ledger_heap.h"
 #include "src/names/naming.h"
+#include "src/session/trace/trace_about.h"
 #include "src/view/trace/trace_view.h"
 
 #define TRIES		3u
@@ -78,33 +78,26 @@ static bool is_tracked(struct tracked_process *p, uint64_t now_ns)
 	return p->at;
 }
 
-static bool is_fault(uint32_t kind)
+static int block_at(void *arg, pid_t pid, uint64_t address, struct ledger_at_block *out)
 {
-	return kind == TRACE_FAULT || kind == TRACE_FAULT_MAJOR || kind == TRACE_SWAP_IN;
+	const struct tracked_process *p = arg;
+
+	(void)pid;
+	return ledger_at_find(p->at, address, out);
 }
 
 void trace_blocks_add(struct trace_blocks *b, const struct trace_record *r, uint32_t stack,
 		      bool by_agent)
 {
-	struct kernel_about about = { .site = HEAP_NO_SITE };
+	struct kernel_about about;
 	struct tracked_process *p;
-	struct ledger_at_block block;
-	int rc;
 
-	if (!is_fault(r->kind))
+	if (!trace_is_fault(r))
 		return;
 	p = process_of(b, (pid_t)r->tgid);
 	if (!p || !is_tracked(p, r->time_ns))
 		return;
-	rc = by_agent ? 0 : ledger_at_find(p->at, r->a[0], &block);
-	if (by_agent) {
-		about.of = HEAP_KERNEL_OF_AGENT;
-	} else if (rc > 0) {
-		about.of = block.mapping ? HEAP_KERNEL_OF_MAPPING : HEAP_KERNEL_OF_BLOCK;
-		about.site = block.site;
-	} else if (rc < 0) {
-		about.of = HEAP_KERNEL_OF_UNKNOWN;
-	}
+	(void)trace_about_find(&about, r, by_agent, block_at, p);	/* now or never */
 	kernel_sums_add(&p->sums, r, stack, about, r->time_ns);
 }
 

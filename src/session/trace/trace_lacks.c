@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "src/base/str.h"
-#include "src/kernel/event_class.h"
 
 /* Before anything else: this is less than it could be. */
 static void say_source(const struct trace_options *o, const struct session_sink *to)
@@ -28,6 +27,16 @@ struct kernel_group_state trace_lacks_group(struct kernel_source *source,
 	return state;
 }
 
+void trace_lacks_say(const struct event_lack *lack, bool remedy, const struct session_sink *to)
+{
+	struct str names = STR_INIT;
+
+	event_classes_names(&names, lack->classes);
+	session_warn(to, "not seen: %s: %s%s%s", str_text(&names), lack->state->why,
+		     remedy ? "; " : "", remedy ? lack->state->remedy : "");
+	str_fini(&names);
+}
+
 int trace_lacks_warn(struct kernel_source *source, const struct trace_options *o,
 		     const struct session_sink *to, struct err *e)
 {
@@ -46,7 +55,6 @@ int trace_lacks_warn(struct kernel_source *source, const struct trace_options *o
 		say_source(o, to);
 	for (unsigned i = 0; i < nr; i++) {
 		const struct kernel_group_state *state = lack[i].state;
-		bool say_remedy = *state->remedy && !o->why_source;
 		struct str names = STR_INIT;
 
 		if (lack[i].status != KERNEL_GROUP_FAILED)
@@ -55,8 +63,7 @@ int trace_lacks_warn(struct kernel_source *source, const struct trace_options *o
 		if (!left)
 			err_set(e, -ENODATA, "%s cannot be seen: %s", str_text(&names), state->why);
 		else if (!o->quiet)
-			session_warn(to, "not seen: %s: %s%s%s", str_text(&names), state->why,
-				     say_remedy ? "; " : "", say_remedy ? state->remedy : "");
+			trace_lacks_say(&lack[i], *state->remedy && !o->why_source, to);
 		if (!left && *state->remedy)
 			err_hint(e, "%s", state->remedy);
 		str_fini(&names);

@@ -3,6 +3,7 @@
 #ifndef SESSION_TRACE_TRACE_LACKS_H
 #define SESSION_TRACE_TRACE_LACKS_H
 
+#include "src/kernel/event_class.h"
 #include "src/session/trace/trace_session.h"
 
 /*
@@ -11,6 +12,9 @@
  */
 struct kernel_group_state trace_lacks_group(struct kernel_source *source,
 					    const struct trace_options *o, enum kernel_group group);
+
+/* Warn of what is not seen at all; `remedy`: and say what would help. */
+void trace_lacks_say(const struct event_lack *lack, bool remedy, const struct session_sink *to);
 
 /*
  * Say where the events come from, if not from the best source, and what was asked for and is not

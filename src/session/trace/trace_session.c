@@ -20,11 +20,6 @@
 
 /* ---- records ---- */
 
-static bool is_asked_for(const struct trace_session *s, const struct trace_record *r)
-{
-	return trace_kinds[r->kind].name && s->o.classes >> trace_kinds[r->kind].event & 1;
-}
-
 /* What reclaim works against; the kernel's program cannot read it. 0: not known. */
 static uint64_t free_bytes(void)
 {
@@ -116,7 +111,8 @@ static int take(void *arg, const struct trace_record *r, const void *tail)
 {
 	struct trace_session *s = arg;
 	struct trace_record derived[2];
-	bool asked = is_asked_for(s, r), derives = trace_libc_wants(&s->libc, r);
+	bool asked = event_classes_have(s->o.classes, r->kind);
+	bool derives = trace_libc_wants(&s->libc, r);
 	uint32_t stack;
 	int rc, nr;
 
@@ -355,15 +351,6 @@ static int add_timers(struct trace_session *s)
 
 /* ---- */
 
-/* What is mapped where is known by these, whether they are asked for or not. */
-static void want_life(uint64_t kinds[2])
-{
-	static const enum trace_kind life[] = { TRACE_EXEC, TRACE_FORK, TRACE_EXIT };
-
-	for (size_t i = 0; i < sizeof(life) / sizeof(*life); i++)
-		kinds[life[i] / 64] |= 1ull << life[i] % 64;
-}
-
 static int open_source(struct trace_session *s, struct err *e)
 {
 	struct kernel_options k = s->o.kernel;
@@ -378,13 +365,11 @@ static int open_source(struct trace_session *s, struct err *e)
 		k.pids = s->targets.all.pids.v;
 		k.nr_pids = s->targets.all.pids.nr;
 	}
-	k.groups = event_classes_groups(s->o.classes);
-	event_classes_kinds(s->o.classes, k.kinds);
-	/* it forgets those that end */
-	if (k.nr_pids || k.by_targets || s->with_stacks)
-		k.groups |= 1u << KERNEL_LIFE;
+	event_classes_ask(&k, s->o.classes);
+	if (k.nr_pids || k.by_targets)
+		k.groups |= 1u << KERNEL_LIFE;	/* it forgets those that end */
 	if (s->with_stacks) {
-		want_life(k.kinds);
+		event_classes_ask_life(&k);	/* what is mapped where is known by these */
 		k.mapped = trace_stacks_mapped;
 		k.mapped_arg = &s->stacks;
 	}
