@@ -173,7 +173,7 @@ static void add(struct pmm_log *log, const struct pmm_log_request *r)
 
 static void note_wrong(struct pmm_log *log, const struct pmm_log_request *r, u64 pointer)
 {
-	struct pmm_log_wrong *wrong = &log->wrong[log->nr_wrong++ % LOG_NR_WRONG];
+	struct pmm_log_wrong *wrong = &log->wrong[log->nr_wrong++ % PMM_LOG_NR_WRONG];
 
 	wrong->site = r->site;
 	wrong->pointer = pointer;

@@ -12,8 +12,8 @@
 #include "pmm_os.h"
 #include "pmm_sites.h"
 
-#define LOG_NR_FREED	256	/* pointers freed last that are known, at most */
-#define LOG_NR_WRONG	8	/* wrong frees that are shown */
+#define PMM_LOG_NR_FREED	256	/* pointers freed last that are known, at most */
+#define PMM_LOG_NR_WRONG	8	/* wrong frees that are shown */
 
 /* Of all logs; changed while they are used. */
 struct pmm_log_limits {
@@ -66,9 +66,9 @@ struct pmm_log {
 	struct pmm_sites sites;
 	struct pmm_log_counts counts;
 	/* what was freed last, by hash: the pointer, or 0 */
-	u64 freed[LOG_NR_FREED];
-	/* those counted last: [i % LOG_NR_WRONG] */
-	struct pmm_log_wrong wrong[LOG_NR_WRONG];
+	u64 freed[PMM_LOG_NR_FREED];
+	/* those counted last: [i % PMM_LOG_NR_WRONG] */
+	struct pmm_log_wrong wrong[PMM_LOG_NR_WRONG];
 	u64 nr_wrong;
 };
 

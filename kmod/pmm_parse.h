@@ -5,7 +5,7 @@
 
 #include "pmm_os.h"
 
-#define PARSE_MAX_BYTES	64	/* of a line, without the end of the string */
+#define PMM_PARSE_MAX_BYTES	64	/* of a line, without the end of the string */
 
 /*
  * What is written is one line, with or without a newline at its end:

@@ -74,7 +74,7 @@ static bool give_up(struct pmm_ring *r, bool last)
 
 	if (!taken || taken > r->slots)
 		return false;
-	return last || (taken > 1 && r->waited >= RING_PATIENCE);
+	return last || (taken > 1 && r->waited >= PMM_RING_PATIENCE);
 }
 
 static void count_overflows(struct pmm_ring *r)

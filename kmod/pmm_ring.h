@@ -15,7 +15,7 @@
  * A thread that has taken a slot and does not fill it (it was killed in between, or is stopped)
  * holds up all that follow. After so many drains in which others wait behind it, it is given up.
  */
-#define RING_PATIENCE	8
+#define PMM_RING_PATIENCE	8
 
 struct pmm_ring {
 	struct pmm_kmod_ring *shared;

@@ -84,7 +84,7 @@ struct pmm_site *pmm_sites_add(struct pmm_sites *sites, const char *function, co
 	struct pmm_site *site = find(sites, function, file, line, hash);
 	size_t function_bytes = strlen(function) + 1, file_bytes = strlen(file) + 1;
 
-	if (site || sites->nr == SITES_MAX || !grow(sites))
+	if (site || sites->nr == PMM_SITES_MAX || !grow(sites))
 		return site;
 	site = pmm_os_alloc(sizeof(*site) + function_bytes + file_bytes);
 	if (!site)

@@ -8,7 +8,7 @@
 
 #include "pmm_os.h"
 
-#define SITES_MAX	65535
+#define PMM_SITES_MAX	65535
 
 struct pmm_site {
 	struct hlist_node node;

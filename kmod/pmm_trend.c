@@ -20,7 +20,7 @@ struct line {
 void pmm_trend_init(struct pmm_trend *t, u32 window)
 {
 	memset(t, 0, sizeof(*t));
-	t->window = window < TREND_MIN ? TREND_MIN : window > TREND_MAX ? TREND_MAX : window;
+	t->window = window < PMM_TREND_MIN ? PMM_TREND_MIN : window > PMM_TREND_MAX ? PMM_TREND_MAX : window;
 }
 
 static u32 index_of(const struct pmm_trend *t, u32 i)
@@ -161,7 +161,7 @@ u64 pmm_trend_growth(const struct pmm_trend *t)
 	u32 third = t->nr / 3;
 	s64 gained, middle;
 
-	if (t->nr < TREND_MIN)
+	if (t->nr < PMM_TREND_MIN)
 		return 0;
 	gained = gain(t);
 	middle = mean(t, third, t->nr - third);

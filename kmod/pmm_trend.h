@@ -7,15 +7,15 @@
 
 #include "pmm_os.h"
 
-#define TREND_MAX	64	/* samples */
-#define TREND_MIN	8	/* before there are so many, nothing grows */
+#define PMM_TREND_MAX	64	/* samples */
+#define PMM_TREND_MIN	8	/* before there are so many, nothing grows */
 
 struct pmm_trend {
-	u32 window;		/* samples used, TREND_MIN to TREND_MAX */
+	u32 window;		/* samples used, PMM_TREND_MIN to PMM_TREND_MAX */
 	u32 nr, next;
 	struct {
 		u64 time_ms, bytes;
-	} samples[TREND_MAX];	/* a ring; `next` is the oldest once it is full */
+	} samples[PMM_TREND_MAX];	/* a ring; `next` is the oldest once it is full */
 };
 
 void pmm_trend_init(struct pmm_trend *t, u32 window);
@@ -28,7 +28,7 @@ s64 pmm_trend_bytes_per_s(const struct pmm_trend *t);
 
 /*
  * Bytes gained steadily within the window, 0 if it does not grow: what the line gains from the
- * first to the last sample, if there are TREND_MIN samples and each third of them is higher on
+ * first to the last sample, if there are PMM_TREND_MIN samples and each third of them is higher on
  * average than the one before.
  */
 u64 pmm_trend_growth(const struct pmm_trend *t);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the module's parts with kernel interfaces know of each other.
+ *
+ * A *target* is a monitored process. It is identified by its struct pid, so that a number that is
+ * used again is not mistaken, and lives as long as somebody holds it: the table, an open file, a
+ * ring, a reader.
+ *
+ * Locks, outer ones first:
+ *	mmap_lock (the kernel's; mmap() and the end of a mapping come with it)
+ *	pmm_table_lock		the table of targets, their numbers
+ *	pmm_target.lock		one target: its log, rings and figures
+ *	pmm_events_lock		open files and their events
+ * So user memory is never touched under any of them. All are mutexes; nothing here runs in
+ * interrupts.
+ */
+#ifndef KMOD_PMM_MODULE_H
+#define KMOD_PMM_MODULE_H
+
+#include <linux/fs.h>
+#include <linux/kref.h>
+#include <linux/mm_types.h>
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
+#include <linux/wait.h>
+
+#include "pmm_log.h"
+#include "pmm_ring.h"
+#include "pmm_trend.h"
+
+/* ---- pmm_main.c: parameters and configuration */
+
+/* Of the whole module; words are read without a lock. */
+struct pmm_settings {
+	u32 scan, interval_ms, keep_s, window, processes;
+	u64 growth_bytes, resident_bytes, logged_bytes;
+};
+
+extern struct pmm_settings pmm_settings;
+extern struct pmm_log_limits pmm_limits;
+
+/* All but `set` and the pids. */
+void pmm_config_get(struct pmm_kmod_config *config);
+/*
+ * Do what `set` says; the fields are checked. `may_all`: CAP_SYS_ADMIN of caller and opener. 0 or
+ * -errno with nothing changed.
+ */
+int pmm_config_set(const struct pmm_kmod_config *config, bool may_all);
+
+/* May the caller, and whoever opened this file, monitor others? */
+bool pmm_may_all(struct file *file);
+
+/* ---- pmm_target.c: the table of targets */
+
+struct pmm_figures {
+	u64 virtual_bytes, resident_bytes, shared_bytes, code_bytes, data_bytes, stack_bytes;
+	u64 swap_bytes, page_table_bytes, minor_faults, major_faults;
+	u32 threads;
+};
+
+struct pmm_target {
+	struct kref ref;
+	struct pid *pid;
+	struct mem_cgroup *memcg;	/* pays for what the kernel thread enters; NULL: nobody */
+	/* pmm_table_lock */
+	struct hlist_node node;
+	struct list_head list;		/* by number; empty: not in the table any more */
+	u64 number;
+	/* lock */
+	struct mutex lock;
+	struct pmm_log log;
+	struct list_head rings;		/* struct pmm_map */
+	u32 nr_rings;
+	u64 overflows, torn;		/* of rings that are gone */
+	/*
+	 * Nobody wants it monitored; it stays in the table, unseen, while the process lives, so that
+	 * its own records do not begin anew.
+	 */
+	bool stopped;
+	u64 exec_id;			/* task_struct.self_exec_id of the program it is */
+	struct task_struct *task;	/* its leader at the last look; NULL: not looked at yet */
+	struct pid *parent;
+	char comm[TASK_COMM_LEN];
+	u32 state, status, flags, alerts;
+	u64 since_ns, seen_ns, ended_ns;
+	struct pmm_figures figures;
+	struct pmm_trend trend;
+};
+
+int pmm_table_init(void);
+/* The thread has ended and no file is open: all targets go. */
+void pmm_table_exit(void);
+
+/*
+ * Monitor a process, the caller's own with by_itself. Returns the target, held, or ERR_PTR:
+ * -ESRCH no such process, or stopped by somebody else (by_itself); -EINVAL a kernel thread; -EUSERS
+ * too many.
+ */
+struct pmm_target *pmm_target_start(struct pid *pid, bool by_itself);
+/* Do not monitor it any more: its log is gone. 0 or -ESRCH. */
+int pmm_target_stop(struct pid *pid);
+/* A monitored process, held; NULL. */
+struct pmm_target *pmm_target_find(struct pid *pid);
+/* Forget one that is dead, or was stopped and has ended. */
+void pmm_target_forget(struct pmm_target *t);
+
+static inline struct pmm_target *pmm_target_get(struct pmm_target *t)
+{
+	kref_get(&t->ref);
+	return t;
+}
+
+void pmm_target_put(struct pmm_target *t);
+
+/*
+ * The next target behind t in order of number, the first for NULL; held, NULL at the end; t is put.
+ * Stopped ones are among them.
+ */
+struct pmm_target *pmm_target_next(struct pmm_target *t);
+
+/* Take what is in the target's rings into its log; under its lock. How many records. */
+u32 pmm_target_drain(struct pmm_target *t);
+/* The process has become another program, if exec_id says so; under its lock. */
+void pmm_target_check_exec(struct pmm_target *t, u64 exec_id);
+/* All there is to say about it, as seen from a pid namespace; takes and leaves its lock. */
+void pmm_target_describe(struct pmm_target *t, struct pid_namespace *ns,
+			 struct pmm_kmod_process *out);
+/* The same under its lock, after a drain. */
+void pmm_target_describe_locked(struct pmm_target *t, struct pid_namespace *ns,
+				struct pmm_kmod_process *out);
+
+/* ---- pmm_map.c: rings that are mapped */
+
+struct pmm_map {
+	struct kref ref;		/* of mappings */
+	struct list_head list;		/* of its target's rings; target's lock */
+	struct pmm_target *target;
+	struct pmm_ring ring;
+	struct page **pages;
+	unsigned long nr_pages;
+};
+
+/*
+ * mmap(): make a ring for the target and map it. 0; -EINVAL not of a ring's size, or not shared;
+ * -ENOSPC the process has too many; -ENOMEM.
+ */
+int pmm_map_new(struct pmm_target *t, struct vm_area_struct *vma);
+/* Rings there are now. */
+int pmm_map_count(void);
+
+/* ---- pmm_scan.c: the kernel thread */
+
+int pmm_scan_init(void);
+void pmm_scan_exit(void);
+/* Look at the settings again, and at all targets soon. */
+void pmm_scan_kick(void);
+/* The first look at a target, by whoever starts it. */
+void pmm_scan_look(struct pmm_target *t);
+
+/* ---- pmm_event.c: what open files are told */
+
+#define PMM_EVENTS	256
+
+struct eventfd_ctx;
+
+struct pmm_listener {
+	struct list_head list;
+	struct pid *pid;		/* of the opener's process */
+	struct pid_namespace *ns;	/* and its pid namespace */
+	bool all;			/* the opener may see all processes */
+	wait_queue_head_t wait;
+	struct eventfd_ctx *eventfd;
+	struct pmm_kmod_event *events;	/* PMM_EVENTS, a ring; NULL: not yet needed */
+	u32 first, nr;
+	u64 lost;
+};
+
+void pmm_listener_init(struct pmm_listener *l, bool all);
+void pmm_listener_exit(struct pmm_listener *l);
+bool pmm_listener_has(struct pmm_listener *l);
+/* The first event is copied, and with `take` gone; false: there is none. */
+bool pmm_listener_next(struct pmm_listener *l, struct pmm_kmod_event *out, bool take);
+/* The listener's from now on; NULL: none. */
+void pmm_listener_set_eventfd(struct pmm_listener *l, struct eventfd_ctx *eventfd);
+
+/* Tell all that may know. Target's lock or none. */
+void pmm_event(const struct pmm_target *t, u32 type, u64 value, u64 limit);
+
+/* ---- pmm_dev.c and pmm_proc.c: the interfaces */
+
+int pmm_dev_init(void);
+void pmm_dev_exit(void);
+int pmm_proc_init(void);
+void pmm_proc_exit(void);
+
+#endif

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The table of targets (pmm_module.h): by struct pid in a hash, and in order of number.
+ */
+#include <linux/err.h>
+#include <linux/hash.h>
+#include <linux/memcontrol.h>
+#include <linux/random.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "pmm_module.h"
+
+#define TABLE_BITS	10
+
+static DEFINE_MUTEX(pmm_table_lock);
+static struct hlist_head by_pid[1 << TABLE_BITS];
+static LIST_HEAD(by_number);
+static u64 last_number;
+static u32 nr_targets;
+
+struct kmem_cache *pmm_os_entries;
+
+int pmm_table_init(void)
+{
+	pmm_os_entries = kmem_cache_create("pmm_entry", sizeof(struct pmm_log_entry), 0,
+					   SLAB_ACCOUNT, NULL);
+	return pmm_os_entries ? 0 : -ENOMEM;
+}
+
+static struct hlist_head *bucket_of(struct pid *pid)
+{
+	return &by_pid[hash_ptr(pid, TABLE_BITS)];
+}
+
+static struct pmm_target *find(struct pid *pid)
+{
+	struct pmm_target *t;
+
+	hlist_for_each_entry(t, bucket_of(pid), node)
+		if (t->pid == pid)
+			return t;
+	return NULL;
+}
+
+static void unlink_target(struct pmm_target *t)
+{
+	hlist_del(&t->node);
+	list_del_init(&t->list);
+	nr_targets--;
+}
+
+static void free_target(struct kref *ref)
+{
+	struct pmm_target *t = container_of(ref, struct pmm_target, ref);
+
+	pmm_log_clear(&t->log);
+	if (t->task)
+		put_task_struct(t->task);
+	mem_cgroup_put(t->memcg);
+	put_pid(t->parent);
+	put_pid(t->pid);
+	kfree(t);
+}
+
+void pmm_target_put(struct pmm_target *t)
+{
+	if (t)
+		kref_put(&t->ref, free_target);
+}
+
+void pmm_table_exit(void)
+{
+	struct pmm_target *t, *next;
+
+	list_for_each_entry_safe(t, next, &by_number, list) {
+		unlink_target(t);
+		pmm_target_put(t);
+	}
+	kmem_cache_destroy(pmm_os_entries);
+}
+
+/* A process with memory of its own: its leader, held; or ERR_PTR. */
+static struct task_struct *leader_of(struct pid *pid)
+{
+	struct task_struct *task = get_pid_task(pid, PIDTYPE_TGID);
+
+	if (!task)
+		return ERR_PTR(-ESRCH);
+	if (task->flags & PF_KTHREAD) {
+		put_task_struct(task);
+		return ERR_PTR(-EINVAL);
+	}
+	if (task->exit_state && thread_group_empty(task)) {
+		put_task_struct(task);
+		return ERR_PTR(-ESRCH);
+	}
+	return task;
+}
+
+static struct mem_cgroup *memcg_of(struct task_struct *task)
+{
+	struct mm_struct *mm = get_task_mm(task);
+	struct mem_cgroup *memcg = mm ? get_mem_cgroup_from_mm(mm) : NULL;
+
+	if (mm)
+		mmput_async(mm);
+	return memcg;
+}
+
+/* Begin to monitor: the target is in the table, or about to be. */
+static void begin(struct pmm_target *t, struct task_struct *task, bool by_itself)
+{
+	t->number = ++last_number;
+	t->stopped = false;
+	t->exec_id = READ_ONCE(task->self_exec_id);
+	t->state = PMM_KMOD_RUNNING;
+	t->flags = by_itself ? PMM_KMOD_BY_ITSELF : 0;
+	t->since_ns = ktime_get_real_ns();
+	t->alerts = 0;
+	memset(&t->figures, 0, sizeof(t->figures));
+	pmm_trend_init(&t->trend, pmm_settings.window);
+	get_task_comm(t->comm, task);
+	list_add_tail(&t->list, &by_number);
+}
+
+static struct pmm_target *new_target(struct pid *pid, struct task_struct *task)
+{
+	struct pmm_target *t;
+
+	if (nr_targets >= pmm_settings.processes)
+		return ERR_PTR(-EUSERS);
+	t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
+	if (!t)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&t->ref);
+	mutex_init(&t->lock);
+	INIT_LIST_HEAD(&t->list);
+	INIT_LIST_HEAD(&t->rings);
+	pmm_log_init(&t->log, &pmm_limits, get_random_u32());
+	t->pid = get_pid(pid);
+	t->memcg = memcg_of(task);
+	hlist_add_head(&t->node, bucket_of(pid));
+	nr_targets++;
+	return t;
+}
+
+static void switch_rings(struct pmm_target *t, bool on)
+{
+	struct pmm_map *map;
+
+	list_for_each_entry(map, &t->rings, list)
+		pmm_ring_switch(&map->ring, on);
+}
+
+/* One that somebody has stopped is wanted again. */
+static void revive(struct pmm_target *t, struct task_struct *task, bool by_itself)
+{
+	mutex_lock(&t->lock);
+	list_del_init(&t->list);
+	pmm_target_drain(t);
+	pmm_log_clear(&t->log);
+	begin(t, task, by_itself);
+	switch_rings(t, true);
+	mutex_unlock(&t->lock);
+}
+
+static struct pmm_target *start(struct pid *pid, struct task_struct *task, bool by_itself,
+				bool *begun)
+{
+	struct pmm_target *t = find(pid);
+
+	*begun = !t || (t->stopped && !by_itself);
+	if (t && t->stopped) {
+		if (by_itself)
+			return ERR_PTR(-ESRCH);
+		revive(t, task, false);
+	} else if (!t) {
+		t = new_target(pid, task);
+		if (IS_ERR(t))
+			return t;
+		begin(t, task, by_itself);
+	}
+	return pmm_target_get(t);
+}
+
+struct pmm_target *pmm_target_start(struct pid *pid, bool by_itself)
+{
+	struct task_struct *task = leader_of(pid);
+	struct pmm_target *t;
+	bool begun;
+
+	if (IS_ERR(task))
+		return ERR_CAST(task);
+	mutex_lock(&pmm_table_lock);
+	t = start(pid, task, by_itself, &begun);
+	mutex_unlock(&pmm_table_lock);
+	put_task_struct(task);
+	if (!IS_ERR(t) && begun) {
+		pmm_scan_look(t);
+		pmm_event(t, PMM_KMOD_EVENT_STARTED, 0, 0);
+	}
+	return t;
+}
+
+static void stop(struct pmm_target *t)
+{
+	mutex_lock(&t->lock);
+	switch_rings(t, false);
+	pmm_target_drain(t);
+	t->stopped = true;
+	pmm_event(t, PMM_KMOD_EVENT_STOPPED, t->log.entries, 0);
+	pmm_log_clear(&t->log);
+	t->overflows = 0;
+	t->torn = 0;
+	mutex_unlock(&t->lock);
+}
+
+int pmm_target_stop(struct pid *pid)
+{
+	struct pmm_target *t = pmm_target_find(pid);
+
+	if (!t)
+		return -ESRCH;
+	stop(t);
+	if (t->state == PMM_KMOD_EXITED || t->state == PMM_KMOD_KILLED)
+		pmm_target_forget(t);
+	pmm_target_put(t);
+	return 0;
+}
+
+struct pmm_target *pmm_target_find(struct pid *pid)
+{
+	struct pmm_target *t;
+
+	mutex_lock(&pmm_table_lock);
+	t = find(pid);
+	t = t && !t->stopped ? pmm_target_get(t) : NULL;
+	mutex_unlock(&pmm_table_lock);
+	return t;
+}
+
+void pmm_target_forget(struct pmm_target *t)
+{
+	bool there;
+
+	mutex_lock(&pmm_table_lock);
+	there = !list_empty(&t->list);
+	if (there)
+		unlink_target(t);
+	mutex_unlock(&pmm_table_lock);
+	if (there)
+		pmm_target_put(t);
+}
+
+/* Where t was, if it is not in the table any more: the first one with a greater number. */
+static struct list_head *after(const struct pmm_target *t)
+{
+	struct pmm_target *at;
+
+	if (!t)
+		return by_number.next;
+	if (!list_empty(&t->list))
+		return t->list.next;
+	list_for_each_entry(at, &by_number, list)
+		if (at->number > t->number)
+			break;
+	return &at->list;
+}
+
+struct pmm_target *pmm_target_next(struct pmm_target *t)
+{
+	struct pmm_target *next = NULL;
+	struct list_head *at;
+
+	mutex_lock(&pmm_table_lock);
+	at = after(t);
+	if (at != &by_number)
+		next = pmm_target_get(list_entry(at, struct pmm_target, list));
+	mutex_unlock(&pmm_table_lock);
+	pmm_target_put(t);
+	return next;
+}
+
+u32 pmm_target_drain(struct pmm_target *t)
+{
+	struct mem_cgroup *before;
+	struct pmm_map *map;
+	u32 nr = 0;
+
+	if (list_empty(&t->rings) || t->stopped)
+		return 0;
+	before = set_active_memcg(t->memcg);
+	list_for_each_entry(map, &t->rings, list)
+		nr += pmm_ring_drain(&map->ring, &t->log, ktime_get_real_ns(), false);
+	set_active_memcg(before);
+	return nr;
+}
+
+void pmm_target_check_exec(struct pmm_target *t, u64 exec_id)
+{
+	if (t->exec_id == exec_id)
+		return;
+	t->exec_id = exec_id;
+	pmm_event(t, PMM_KMOD_EVENT_EXEC, t->log.entries, 0);
+	pmm_log_clear(&t->log);
+	pmm_trend_init(&t->trend, pmm_settings.window);
+}
