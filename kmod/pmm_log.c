@@ -3,9 +3,9 @@
 #include "pmm_log.h"
 
 #define FIRST_BITS	6
-#define MAX_BITS	20
+#define MAX_BITS	24
 
-void pmm_log_init(struct pmm_log *log, struct pmm_log_limits *limits, u32 seed)
+void pmm_log_init(struct pmm_log *log, struct pmm_log_limits *limits, u64 seed)
 {
 	memset(log, 0, sizeof(*log));
 	log->limits = limits;
@@ -13,13 +13,9 @@ void pmm_log_init(struct pmm_log *log, struct pmm_log_limits *limits, u32 seed)
 	INIT_LIST_HEAD(&log->items);
 }
 
-/* Fibonacci hashing (Knuth, TAOCP 3, 6.4) of the seeded pointer. */
 static u32 hash_of(const struct pmm_log *log, u64 pointer, u32 bits)
 {
-	u64 mixed = (pointer ^ ((u64)log->seed << 32 | log->seed)) * 0x9e3779b97f4a7c15ull;
-
-	mixed ^= mixed >> 29;
-	return (u32)((mixed * 0xbf58476d1ce4e5b9ull) >> (64 - bits));
+	return pmm_os_hash(pointer, log->seed) >> (32 - bits);
 }
 
 static struct hlist_head *bucket_of(struct pmm_log *log, u64 pointer)
@@ -51,7 +47,10 @@ static struct pmm_log_entry *entry_of(struct list_head *list)
 	return item->is_cursor ? NULL : container_of(item, struct pmm_log_entry, item);
 }
 
-/* Without memory the table stays as it is, and its chains grow longer. */
+/*
+ * Without memory the table stays as it is, and its chains grow longer; it is tried again when there
+ * are an eighth more entries, as to ask for much memory that there is not takes long.
+ */
 static void grow(struct pmm_log *log)
 {
 	u32 bits = log->buckets ? log->bits + 1 : FIRST_BITS;
@@ -59,14 +58,17 @@ static void grow(struct pmm_log *log)
 	struct pmm_log_entry *entry;
 	struct list_head *at;
 
-	if (bits > MAX_BITS || (log->buckets && log->entries < 1ull << log->bits))
+	if (bits > MAX_BITS || log->entries < log->grow_at)
 		return;
 	buckets = pmm_os_alloc(sizeof(struct hlist_head) << bits);
-	if (!buckets)
+	if (!buckets) {
+		log->grow_at = log->entries + (log->entries >> 3);
 		return;
+	}
 	pmm_os_free(log->buckets);
 	log->buckets = buckets;
 	log->bits = bits;
+	log->grow_at = 1ull << bits;
 	for (at = log->items.next; at != &log->items; at = at->next) {
 		entry = entry_of(at);
 		if (entry)
@@ -85,7 +87,7 @@ static void drop(struct pmm_log *log, struct pmm_log_entry *entry)
 	pmm_os_entry_free(entry);
 }
 
-void pmm_log_clear(struct pmm_log *log)
+void pmm_log_empty(struct pmm_log *log)
 {
 	struct list_head *at, *next;
 	struct pmm_log_entry *entry;
@@ -100,11 +102,17 @@ void pmm_log_clear(struct pmm_log *log)
 	pmm_os_free(log->buckets);
 	log->buckets = NULL;
 	log->bits = 0;
-	pmm_sites_clear(&log->sites);
+	log->grow_at = 0;
 	memset(&log->counts, 0, sizeof(log->counts));
 	memset(log->freed, 0, sizeof(log->freed));
 	memset(log->wrong, 0, sizeof(log->wrong));
 	log->nr_wrong = 0;
+}
+
+void pmm_log_clear(struct pmm_log *log)
+{
+	pmm_log_empty(log);
+	pmm_sites_clear(&log->sites);
 }
 
 int pmm_log_check(const struct pmm_log_request *r)
@@ -214,7 +222,11 @@ static void unmap(struct pmm_log *log, const struct pmm_log_request *r)
 	struct pmm_log_entry *entry = find(log, r->pointer);
 	struct pmm_log_entry *there;
 
-	if (!entry || entry->kind != PMM_KMOD_MMAP || !r->bytes || r->bytes >= entry->bytes) {
+	if (entry && entry->kind != PMM_KMOD_MMAP) {
+		note_wrong(log, r, r->pointer);
+		return;
+	}
+	if (!entry || !r->bytes || r->bytes >= entry->bytes || r->bytes >= -r->pointer) {
 		take(log, r, r->pointer);
 		return;
 	}

@@ -51,6 +51,10 @@ struct pmm_log_wrong {
 	bool twice;			/* what it frees was freed shortly before */
 };
 
+/*
+ * At any time allocations = entries of the log + frees + replaced + over_limit + no_memory: each
+ * allocation is outstanding, was freed, made room for another at its pointer, or never had an entry.
+ */
 struct pmm_log_counts {
 	u64 allocations, frees;
 	u64 double_frees, foreign_frees, replaced, over_limit, no_memory, bad, sites_lost;
@@ -60,7 +64,8 @@ struct pmm_log {
 	struct pmm_log_limits *limits;
 	struct hlist_head *buckets;
 	u32 bits;
-	u32 seed;			/* of the hash: pointers cannot be chosen to collide */
+	u64 seed;			/* of the hash: pointers cannot be chosen to collide */
+	u64 grow_at;			/* so many entries need a larger table */
 	u64 entries, bytes;
 	struct list_head items;
 	struct pmm_sites sites;
@@ -77,11 +82,16 @@ struct pmm_log_cursor {
 	struct pmm_log_item item;
 };
 
-void pmm_log_init(struct pmm_log *log, struct pmm_log_limits *limits, u32 seed);
+/* `seed` is random. */
+void pmm_log_init(struct pmm_log *log, struct pmm_log_limits *limits, u64 seed);
 
 /*
- * Take all entries, places and figures out. Cursors stay, at the end.
+ * Take all entries and figures out. Places stay, since the program goes on using their numbers.
+ * Cursors stay as well, before all that comes.
  */
+void pmm_log_empty(struct pmm_log *log);
+
+/* The same with the places, for another program or the end. */
 void pmm_log_clear(struct pmm_log *log);
 
 /* 0: kind and pointers make sense; -EINVAL */

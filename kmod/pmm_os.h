@@ -14,14 +14,18 @@
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
-/* Zeroed memory, accounted to the control group of who asks; NULL. */
+/*
+ * Zeroed memory, accounted to the control group of who asks; NULL. A process can make that fail as
+ * often as it likes, so nothing is written to the kernel's log then.
+ */
 static inline void *pmm_os_alloc(size_t bytes)
 {
-	return kvzalloc(bytes, GFP_KERNEL_ACCOUNT);
+	return kvzalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 }
 
 static inline void pmm_os_free(void *p)
@@ -34,12 +38,20 @@ extern struct kmem_cache *pmm_os_entries;
 
 static inline void *pmm_os_entry_alloc(size_t bytes)
 {
-	return kmem_cache_zalloc(pmm_os_entries, GFP_KERNEL_ACCOUNT);
+	return kmem_cache_zalloc(pmm_os_entries, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 }
 
 static inline void pmm_os_entry_free(void *p)
 {
 	kmem_cache_free(pmm_os_entries, p);
+}
+
+/* Without the key nobody can choose values of the same hash. */
+static inline u32 pmm_os_hash(u64 value, u64 key)
+{
+	hsiphash_key_t both = { { (unsigned long)key, (unsigned long)(key >> 32) } };
+
+	return hsiphash_2u32((u32)value, (u32)(value >> 32), &both);
 }
 
 /* in long loops */

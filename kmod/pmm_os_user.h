@@ -48,6 +48,45 @@ static inline void pmm_os_entry_free(void *p)
 	pmm_os_free(p);
 }
 
+static inline u64 pmm_os_rotate(u64 value, unsigned int by)
+{
+	return value << by | value >> (64 - by);
+}
+
+static inline void pmm_os_sip_round(u64 v[4])
+{
+	v[0] += v[1];
+	v[2] += v[3];
+	v[1] = pmm_os_rotate(v[1], 13) ^ v[0];
+	v[3] = pmm_os_rotate(v[3], 16) ^ v[2];
+	v[0] = pmm_os_rotate(v[0], 32);
+	v[2] += v[1];
+	v[0] += v[3];
+	v[1] = pmm_os_rotate(v[1], 17) ^ v[2];
+	v[3] = pmm_os_rotate(v[3], 21) ^ v[0];
+	v[2] = pmm_os_rotate(v[2], 32);
+}
+
+/* SipHash-1-3 (Aumasson, Bernstein: SipHash, a fast short-input PRF, 2012), as the kernel has it. */
+static inline u32 pmm_os_hash(u64 value, u64 key)
+{
+	const u64 end = 8ull << 56, key_high = key >> 32;
+	u64 v[4] = { key ^ 0x736f6d6570736575ull, key_high ^ 0x646f72616e646f6dull,
+		     key ^ 0x6c7967656e657261ull, key_high ^ 0x7465646279746573ull };
+
+	v[3] ^= value;
+	pmm_os_sip_round(v);
+	v[0] ^= value;
+	v[3] ^= end;
+	pmm_os_sip_round(v);
+	v[0] ^= end;
+	v[2] ^= 0xff;
+	pmm_os_sip_round(v);
+	pmm_os_sip_round(v);
+	pmm_os_sip_round(v);
+	return (u32)(v[0] ^ v[1] ^ v[2] ^ v[3]);
+}
+
 static inline void pmm_os_relax(void)
 {
 }
@@ -72,6 +111,8 @@ static inline void atomic_long_dec(atomic_long_t *a)
 {
 	a->value--;
 }
+
+#define U32_MAX			UINT32_MAX
 
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)

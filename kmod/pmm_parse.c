@@ -7,13 +7,13 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* All of text[0..bytes) is a decimal number that fits an int. */
+/* All of text[0..bytes) is a decimal number that fits an int, without needless zeros. */
 static bool number_of(const char *text, size_t bytes, u32 *out)
 {
 	u64 value = 0;
 	size_t i;
 
-	if (!bytes || bytes > 10)
+	if (!bytes || bytes > 10 || (bytes > 1 && text[0] == '0'))
 		return false;
 	for (i = 0; i < bytes; i++) {
 		if (text[i] < '0' || text[i] > '9')

@@ -68,13 +68,33 @@ static void release(struct pmm_ring *r, struct pmm_kmod_slot *slot)
 }
 
 /* Shall an unfinished slot be given up? Only one that was taken, and that others wait behind. */
-static bool give_up(struct pmm_ring *r, bool last)
+static bool give_up(const struct pmm_ring *r, u64 now_ns, bool last)
 {
 	u32 taken = READ_ONCE(r->shared->head) - r->position;
 
 	if (!taken || taken > r->slots)
 		return false;
-	return last || (taken > 1 && r->waited >= PMM_RING_PATIENCE);
+	return last || (taken > 1 && r->waited >= PMM_RING_PATIENCE &&
+			now_ns >= r->waiting_since_ns &&
+			now_ns - r->waiting_since_ns >= PMM_RING_PATIENCE_NS);
+}
+
+/* A clock that was set back begins anew. */
+static void wait(struct pmm_ring *r, u64 now_ns)
+{
+	if (!r->waited || now_ns < r->waiting_since_ns)
+		r->waiting_since_ns = now_ns;
+	r->waited++;
+}
+
+/*
+ * The slot that is next to be taken says that it is not free: who had been given up has finished it
+ * after all. Nobody can take it, so nobody can be writing `sequence` but another of those.
+ */
+static void repair(struct pmm_ring *r, struct pmm_kmod_slot *slot, u32 sequence)
+{
+	if (sequence != r->position)
+		WRITE_ONCE(slot->sequence, r->position);
 }
 
 static void count_overflows(struct pmm_ring *r)
@@ -88,14 +108,15 @@ static void count_overflows(struct pmm_ring *r)
 u32 pmm_ring_drain(struct pmm_ring *r, struct pmm_log *log, u64 now_ns, bool last)
 {
 	struct pmm_kmod_slot *slot;
-	u32 nr, taken = 0;
+	u32 nr, sequence = 0, taken = 0;
 
 	for (nr = 0; nr < r->slots; nr++) {
 		slot = slot_at(r, r->position);
-		if (smp_load_acquire(&slot->sequence) == r->position + 1) {
+		sequence = smp_load_acquire(&slot->sequence);
+		if (sequence == r->position + 1) {
 			take(r, slot, log, now_ns);
 			taken++;
-		} else if (give_up(r, last)) {
+		} else if (give_up(r, now_ns, last)) {
 			r->torn++;
 		} else {
 			break;
@@ -103,8 +124,12 @@ u32 pmm_ring_drain(struct pmm_ring *r, struct pmm_log *log, u64 now_ns, bool las
 		release(r, slot);
 		pmm_os_relax();
 	}
-	if (nr < r->slots && READ_ONCE(r->shared->head) != r->position)
-		r->waited++;
+	if (nr < r->slots) {
+		if (READ_ONCE(r->shared->head) != r->position)
+			wait(r, now_ns);
+		else
+			repair(r, slot, sequence);
+	}
 	WRITE_ONCE(r->shared->tail, r->position);
 	count_overflows(r);
 	return taken;

@@ -13,15 +13,18 @@
 
 /*
  * A thread that has taken a slot and does not fill it (it was killed in between, or is stopped)
- * holds up all that follow. After so many drains in which others wait behind it, it is given up.
+ * holds up all that follow. It is given up after so many drains and so long a time in which others
+ * wait behind it. Should the thread finish it after all, the slot is repaired when its turn comes.
  */
 #define PMM_RING_PATIENCE	8
+#define PMM_RING_PATIENCE_NS	1000000000u
 
 struct pmm_ring {
 	struct pmm_kmod_ring *shared;
 	u32 slots, position;
 	u32 overflows_seen;		/* the shared counter, the last time */
 	u32 waited;			/* drains that found the same slot unfinished */
+	u64 waiting_since_ns;
 	u64 records, overflows, torn;
 };
 

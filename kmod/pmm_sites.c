@@ -25,13 +25,16 @@ static struct hlist_head *bucket_of(struct hlist_head *buckets, u32 bits, u32 ha
 
 void pmm_sites_clear(struct pmm_sites *sites)
 {
-	u32 i;
+	u32 before = sites->before + sites->nr, i;
 
-	for (i = 0; i < sites->nr; i++)
+	for (i = 0; i < sites->nr; i++) {
 		pmm_os_free(sites->by_id[i]);
+		pmm_os_relax();
+	}
 	pmm_os_free(sites->by_id);
 	pmm_os_free(sites->buckets);
 	memset(sites, 0, sizeof(*sites));
+	sites->before = before > U32_MAX - PMM_SITES_MAX ? 0 : before;
 }
 
 static struct pmm_site *find(struct pmm_sites *sites, const char *function, const char *file, u32 line,
@@ -43,7 +46,8 @@ static struct pmm_site *find(struct pmm_sites *sites, const char *function, cons
 		return NULL;
 	hlist_for_each_entry(site, bucket_of(sites->buckets, sites->bits, hash), node)
 		if (site->hash == hash && site->line == line &&
-		    !strcmp(pmm_site_function(site), function) && !strcmp(pmm_site_file(site), file))
+		    !strcmp(pmm_site_function(site), function) &&
+		    !strcmp(pmm_site_file(site), file))
 			return site;
 	return NULL;
 }
@@ -95,7 +99,7 @@ struct pmm_site *pmm_sites_add(struct pmm_sites *sites, const char *function, co
 	memcpy(site->text, function, function_bytes);
 	memcpy(site->text + function_bytes, file, file_bytes);
 	sites->by_id[sites->nr++] = site;
-	site->id = sites->nr;
+	site->id = sites->before + sites->nr;
 	hlist_add_head(&site->node, bucket_of(sites->buckets, sites->bits, hash));
 	return site;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The places in the source that a process's records name: each once, with a number from 1 on.
- * The caller locks. A place stays until all of them go.
+ * The places in the source that a process's records name: each once, with a number, from 1 on. The
+ * caller locks. A place stays until all of them go; their numbers are not used again, so that a
+ * record of before has no place rather than a wrong one.
  */
 #ifndef KMOD_SITES_H
 #define KMOD_SITES_H
@@ -20,8 +21,9 @@ struct pmm_site {
 struct pmm_sites {
 	struct hlist_head *buckets;	/* NULL: none yet */
 	u32 bits;
-	struct pmm_site **by_id;		/* [id - 1] */
+	struct pmm_site **by_id;	/* [id - before - 1] */
 	u32 nr, room;
+	u32 before;			/* numbers of those that have gone */
 };
 
 /* What all zeros mean: nothing to initialise. */
@@ -36,7 +38,9 @@ struct pmm_site *pmm_sites_add(struct pmm_sites *sites, const char *function, co
 /* NULL: there is none */
 static inline struct pmm_site *pmm_sites_at(const struct pmm_sites *sites, u32 id)
 {
-	return id && id <= sites->nr ? sites->by_id[id - 1] : NULL;
+	return id > sites->before && id - sites->before <= sites->nr ?
+		       sites->by_id[id - sites->before - 1] :
+		       NULL;
 }
 
 static inline const char *pmm_site_function(const struct pmm_site *site)

@@ -7,8 +7,8 @@
 
 /*
  * Writes `text` so that it cannot be taken for anything else: what is not printable ASCII, and a
- * backslash, becomes \xNN; a blank as well if `blanks` is false. Cut to `bytes` with the 0 byte;
- * `4 * strlen(text) + 1` are enough. Returns `to`.
+ * backslash, becomes \xNN; a blank as well if `blanks` is false. Cut to `bytes`, at
+ * least 1, with the 0 byte; `4 * strlen(text) + 1` are enough. Returns `to`.
  */
 char *pmm_text_escape(char *to, size_t bytes, const char *text, bool blanks);
 

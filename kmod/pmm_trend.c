@@ -145,28 +145,47 @@ s64 pmm_trend_bytes_per_s(const struct pmm_trend *t)
 	return bytes < -(1ll << 62) / 1000 ? -(1ll << 62) : bytes * 1000;
 }
 
-/* Of samples [from, to), relative to the oldest. */
-static s64 mean(const struct pmm_trend *t, u32 from, u32 to)
+/* The lowest of samples [from, to). */
+static u64 lowest(const struct pmm_trend *t, u32 from, u32 to)
 {
-	s64 total = 0;
+	u64 least = bytes_at(t, from);
 	u32 i;
 
-	for (i = from; i < to; i++)
-		total += difference(bytes_at(t, i), bytes_at(t, 0)) >> 6;
-	return div64_s64(total, (s64)(to - from));
+	for (i = from + 1; i < to; i++)
+		if (bytes_at(t, i) < least)
+			least = bytes_at(t, i);
+	return least;
+}
+
+/* From a sample to a later one, at most. */
+static u64 greatest_fall(const struct pmm_trend *t)
+{
+	u64 highest = 0, fall = 0, bytes;
+	u32 i;
+
+	for (i = 0; i < t->nr; i++) {
+		bytes = bytes_at(t, i);
+		if (bytes > highest)
+			highest = bytes;
+		else if (highest - bytes > fall)
+			fall = highest - bytes;
+	}
+	return fall;
 }
 
 u64 pmm_trend_growth(const struct pmm_trend *t)
 {
 	u32 third = t->nr / 3;
-	s64 gained, middle;
+	u64 first, middle, last;
+	s64 gained;
 
 	if (t->nr < PMM_TREND_MIN)
 		return 0;
-	gained = gain(t);
-	middle = mean(t, third, t->nr - third);
-	if (gained <= 0 || mean(t, 0, third) >= middle ||
-	    middle >= mean(t, t->nr - third, t->nr))
+	first = lowest(t, 0, third);
+	middle = lowest(t, third, t->nr - third);
+	last = lowest(t, t->nr - third, t->nr);
+	if (first >= middle || middle >= last || last - first < greatest_fall(t))
 		return 0;
-	return (u64)gained;
+	gained = gain(t);
+	return gained > 0 ? (u64)gained : 0;
 }
