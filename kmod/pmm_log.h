@@ -53,7 +53,8 @@ struct pmm_log_wrong {
 
 /*
  * At any time allocations = entries of the log + frees + replaced + over_limit + no_memory: each
- * allocation is outstanding, was freed, made room for another at its pointer, or never had an entry.
+ * allocation is outstanding, was freed, made room for another one at its pointer, or never had an
+ * entry.
  */
 struct pmm_log_counts {
 	u64 allocations, frees;

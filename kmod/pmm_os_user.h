@@ -67,7 +67,7 @@ static inline void pmm_os_sip_round(u64 v[4])
 	v[2] = pmm_os_rotate(v[2], 32);
 }
 
-/* SipHash-1-3 (Aumasson, Bernstein: SipHash, a fast short-input PRF, 2012), as the kernel has it. */
+/* SipHash-1-3 (Aumasson, Bernstein: SipHash, a fast short-input PRF, 2012), like the kernel's. */
 static inline u32 pmm_os_hash(u64 value, u64 key)
 {
 	const u64 end = 8ull << 56, key_high = key >> 32;

@@ -37,8 +37,8 @@ void pmm_sites_clear(struct pmm_sites *sites)
 	sites->before = before > U32_MAX - PMM_SITES_MAX ? 0 : before;
 }
 
-static struct pmm_site *find(struct pmm_sites *sites, const char *function, const char *file, u32 line,
-			 u32 hash)
+static struct pmm_site *find(struct pmm_sites *sites, const char *function, const char *file,
+			     u32 line, u32 hash)
 {
 	struct pmm_site *site;
 
@@ -82,7 +82,8 @@ static bool grow(struct pmm_sites *sites)
 	return true;
 }
 
-struct pmm_site *pmm_sites_add(struct pmm_sites *sites, const char *function, const char *file, u32 line)
+struct pmm_site *pmm_sites_add(struct pmm_sites *sites, const char *function, const char *file,
+			       u32 line)
 {
 	u32 hash = hash_of(function, file, line);
 	struct pmm_site *site = find(sites, function, file, line, hash);

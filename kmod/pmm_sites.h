@@ -33,7 +33,8 @@ void pmm_sites_clear(struct pmm_sites *sites);
  * The place of these strings, which end inside their arrays; a new one if need be. NULL: no memory
  * or too many.
  */
-struct pmm_site *pmm_sites_add(struct pmm_sites *sites, const char *function, const char *file, u32 line);
+struct pmm_site *pmm_sites_add(struct pmm_sites *sites, const char *function, const char *file,
+			       u32 line);
 
 /* NULL: there is none */
 static inline struct pmm_site *pmm_sites_at(const struct pmm_sites *sites, u32 id)

@@ -20,7 +20,9 @@ struct line {
 void pmm_trend_init(struct pmm_trend *t, u32 window)
 {
 	memset(t, 0, sizeof(*t));
-	t->window = window < PMM_TREND_MIN ? PMM_TREND_MIN : window > PMM_TREND_MAX ? PMM_TREND_MAX : window;
+	t->window = window < PMM_TREND_MIN ? PMM_TREND_MIN : window;
+	if (t->window > PMM_TREND_MAX)
+		t->window = PMM_TREND_MAX;
 }
 
 static u32 index_of(const struct pmm_trend *t, u32 i)

@@ -27,10 +27,10 @@ void pmm_trend_add(struct pmm_trend *t, u64 time_ms, u64 bytes);
 s64 pmm_trend_bytes_per_s(const struct pmm_trend *t);
 
 /*
- * Bytes gained steadily within the window, 0 if it does not grow: what the line gains from the first
- * to the last sample, if there are PMM_TREND_MIN samples, the lowest of each third of them is above
+ * Bytes gained steadily within the window, 0 if it does not grow: what the line gains from the
+ * first to the last sample, if there are PMM_TREND_MIN samples, the lowest of each third of them is above
  * that of the third before, and that floor has risen by at least as much as memory ever fell. So
- * neither one step nor the ups and downs of a garbage collector are growth, unless their floor rises.
+ * neither one step nor the ups and downs of a garbage collector are growth.
  */
 u64 pmm_trend_growth(const struct pmm_trend *t);
 
