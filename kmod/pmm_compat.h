@@ -5,6 +5,8 @@
 
 #include <linux/eventfd.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/version.h>
 
 /* the flags of a mapping are behind functions since 6.3 */
@@ -24,6 +26,22 @@ static inline void pmm_eventfd_signal(struct eventfd_ctx *ctx)
 	eventfd_signal(ctx);
 #else
 	eventfd_signal(ctx, 1);
+#endif
+}
+
+/*
+ * Whose memory is paid by what this thread allocates; returns who paid before. set_active_memcg()
+ * is for interrupts as well, by a variable that 5.10 does not export.
+ */
+static inline struct mem_cgroup *pmm_set_payer(struct mem_cgroup *memcg)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0) && defined(CONFIG_MEMCG)
+	struct mem_cgroup *before = current->active_memcg;
+
+	current->active_memcg = memcg;
+	return before;
+#else
+	return set_active_memcg(memcg);
 #endif
 }
 

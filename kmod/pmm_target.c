@@ -11,6 +11,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 
+#include "pmm_compat.h"
 #include "pmm_module.h"
 
 #define TABLE_BITS	10
@@ -292,10 +293,10 @@ u32 pmm_target_drain(struct pmm_target *t)
 
 	if (list_empty(&t->rings) || t->stopped)
 		return 0;
-	before = set_active_memcg(t->memcg);
+	before = pmm_set_payer(t->memcg);
 	list_for_each_entry(map, &t->rings, list)
 		nr += pmm_ring_drain(&map->ring, &t->log, ktime_get_real_ns(), false);
-	set_active_memcg(before);
+	pmm_set_payer(before);
 	return nr;
 }
 
