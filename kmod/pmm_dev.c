@@ -113,6 +113,7 @@ static int enter(struct pmm_target *t, const struct pmm_kmod_record *record,
 		err = -ESRCH;
 	} else {
 		pmm_target_check_exec(t, current->self_exec_id);
+		pmm_target_drain(t);	/* what is older */
 		r->site = site_of(t, record);
 		pmm_log_enter(&t->log, r);
 	}
@@ -414,6 +415,8 @@ static ssize_t pmm_read(struct file *file, char __user *to, size_t bytes, loff_t
 
 	if (bytes < sizeof(struct pmm_kmod_event))
 		return -EINVAL;
+	if (h->listener.all && !capable(CAP_SYS_ADMIN))
+		return -EPERM;
 	do {
 		if (!pmm_listener_has(&h->listener)) {
 			if (file->f_flags & O_NONBLOCK)

@@ -118,7 +118,7 @@ static int clear_log(struct pid *pid)
 		return -ESRCH;
 	mutex_lock(&t->lock);
 	pmm_target_drain(t);
-	pmm_log_clear(&t->log);
+	pmm_log_empty(&t->log);
 	mutex_unlock(&t->lock);
 	pmm_target_put(t);
 	return 0;

@@ -94,14 +94,13 @@ static u32 slots_in(unsigned long bytes)
 
 static int get_pages(struct pmm_map *map)
 {
-	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN;
 	unsigned long i;
 
-	map->pages = kvcalloc(map->nr_pages, sizeof(*map->pages), gfp);
+	map->pages = kvcalloc(map->nr_pages, sizeof(*map->pages), PMM_GFP);
 	if (!map->pages)
 		return -ENOMEM;
 	for (i = 0; i < map->nr_pages; i++) {
-		map->pages[i] = alloc_page(gfp | __GFP_ZERO);
+		map->pages[i] = alloc_page(PMM_GFP | __GFP_ZERO);
 		if (!map->pages[i])
 			return -ENOMEM;
 	}
@@ -131,6 +130,7 @@ static int join(struct pmm_map *map, struct pmm_target *t)
 	bool too_many;
 
 	mutex_lock(&t->lock);
+	pmm_target_check_exec(t, current->self_exec_id);
 	too_many = t->nr_rings == MAX_RINGS;
 	if (!too_many) {
 		t->nr_rings++;

@@ -20,12 +20,16 @@
 #include <linux/types.h>
 
 /*
- * Zeroed memory, accounted to the control group of who asks; NULL. A process can make that fail as
- * often as it likes, so nothing is written to the kernel's log then.
+ * An allocation fails rather than that the OOM killer ends a process because of a log, and as a
+ * process can make it fail as often as it likes, nothing is written to the kernel's log then. What
+ * is allocated is accounted to the control group of who asks.
  */
+#define PMM_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
+
+/* Zeroed memory; NULL. */
 static inline void *pmm_os_alloc(size_t bytes)
 {
-	return kvzalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	return kvzalloc(bytes, PMM_GFP);
 }
 
 static inline void pmm_os_free(void *p)
@@ -38,7 +42,7 @@ extern struct kmem_cache *pmm_os_entries;
 
 static inline void *pmm_os_entry_alloc(size_t bytes)
 {
-	return kmem_cache_zalloc(pmm_os_entries, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	return kmem_cache_zalloc(pmm_os_entries, PMM_GFP);
 }
 
 static inline void pmm_os_entry_free(void *p)

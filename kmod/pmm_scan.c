@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The kernel thread (pmm_module.h): looks at all targets once an interval, and takes what is in
- * their rings more often.
+ * their rings more often. With scanning off it still sees which of them have ended.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -179,7 +179,7 @@ static void hold(struct pmm_target *t, struct task_struct *leader)
 	t->task = leader;
 }
 
-static void look(struct pmm_target *t)
+static void look(struct pmm_target *t, bool measure)
 {
 	struct task_struct *leader = get_pid_task(t->pid, PIDTYPE_TGID);
 
@@ -196,6 +196,8 @@ static void look(struct pmm_target *t)
 		return;
 	}
 	pmm_target_check_exec(t, READ_ONCE(leader->self_exec_id));
+	if (!measure)
+		return;
 	look_alive(t, leader);
 	judge(t);
 }
@@ -203,7 +205,7 @@ static void look(struct pmm_target *t)
 void pmm_scan_look(struct pmm_target *t)
 {
 	mutex_lock(&t->lock);
-	look(t);
+	look(t, true);
 	mutex_unlock(&t->lock);
 }
 
@@ -220,16 +222,17 @@ static bool is_over(struct pmm_target *t)
 	return is_dead(t) && (t->stopped || ktime_get_boottime_ns() - t->ended_ns >= keep_ns);
 }
 
-static void visit(struct pmm_target *t, bool scan)
+/* `due`: the interval is over; else it is only about the rings. */
+static void visit(struct pmm_target *t, bool due)
 {
 	bool over;
 
 	mutex_lock(&t->lock);
-	if (scan && !is_dead(t))
-		look(t);
+	if (due && !is_dead(t))
+		look(t, READ_ONCE(pmm_settings.scan));
 	else
 		pmm_target_drain(t);
-	over = scan && is_over(t);
+	over = due && is_over(t);
 	if (over && !t->stopped)
 		pmm_event(t, PMM_KMOD_EVENT_FORGOTTEN, t->log.entries, 0);
 	mutex_unlock(&t->lock);
@@ -237,13 +240,13 @@ static void visit(struct pmm_target *t, bool scan)
 		pmm_target_forget(t);
 }
 
-static void visit_all(bool scan)
+static void visit_all(bool due)
 {
 	struct pmm_target *t = NULL;
 
 	while ((t = pmm_target_next(t))) {
-		if (scan || READ_ONCE(t->nr_rings))
-			visit(t, scan);
+		if (due || READ_ONCE(t->nr_rings))
+			visit(t, due);
 		cond_resched();
 		if (kthread_should_stop()) {
 			pmm_target_put(t);
@@ -261,21 +264,21 @@ static unsigned int pause_ms(void)
 
 static int run(void *unused)
 {
-	unsigned long due = jiffies;
-	bool scan;
+	unsigned long next = jiffies;
+	bool due;
 
 	while (!kthread_should_stop()) {
-		scan = READ_ONCE(pmm_settings.scan) && time_after_eq(jiffies, due);
-		if (scan)
-			due = jiffies + msecs_to_jiffies(READ_ONCE(pmm_settings.interval_ms));
-		if (scan || pmm_map_count())
-			visit_all(scan);
+		due = time_after_eq(jiffies, next);
+		if (due)
+			next = jiffies + msecs_to_jiffies(READ_ONCE(pmm_settings.interval_ms));
+		if (due || pmm_map_count())
+			visit_all(due);
 		wait_event_interruptible_timeout(wakeup,
 						 READ_ONCE(kicked) || kthread_should_stop(),
 						 msecs_to_jiffies(pause_ms()));
 		if (READ_ONCE(kicked)) {
 			WRITE_ONCE(kicked, false);
-			due = jiffies;
+			next = jiffies;
 		}
 	}
 	return 0;

@@ -133,14 +133,14 @@ static struct pmm_target *new_target(struct pid *pid, struct task_struct *task)
 
 	if (nr_targets >= pmm_settings.processes)
 		return ERR_PTR(-EUSERS);
-	t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
+	t = kzalloc(sizeof(*t), PMM_GFP);
 	if (!t)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&t->ref);
 	mutex_init(&t->lock);
 	INIT_LIST_HEAD(&t->list);
 	INIT_LIST_HEAD(&t->rings);
-	pmm_log_init(&t->log, &pmm_limits, get_random_u32());
+	pmm_log_init(&t->log, &pmm_limits, get_random_u64());
 	t->pid = get_pid(pid);
 	t->memcg = memcg_of(task);
 	hlist_add_head(&t->node, bucket_of(pid));
@@ -161,9 +161,9 @@ static void revive(struct pmm_target *t, struct task_struct *task, bool by_itsel
 {
 	mutex_lock(&t->lock);
 	list_del_init(&t->list);
-	pmm_target_drain(t);
-	pmm_log_clear(&t->log);
 	begin(t, task, by_itself);
+	pmm_target_drain(t);
+	pmm_log_empty(&t->log);
 	switch_rings(t, true);
 	mutex_unlock(&t->lock);
 }
@@ -213,7 +213,7 @@ static void stop(struct pmm_target *t)
 	pmm_target_drain(t);
 	t->stopped = true;
 	pmm_event(t, PMM_KMOD_EVENT_STOPPED, t->log.entries, 0);
-	pmm_log_clear(&t->log);
+	pmm_log_empty(&t->log);
 	t->overflows = 0;
 	t->torn = 0;
 	mutex_unlock(&t->lock);
