@@ -63,10 +63,12 @@ static bool ends(const char *text, size_t bytes)
 /* The caller's own target, made at its first need. ERR_PTR: it is not the opener, or may not. */
 static struct pmm_target *own_target(struct handle *h)
 {
-	struct pmm_target *t = smp_load_acquire(&h->own);
+	struct pmm_target *t;
 
 	if (task_tgid(current) != h->listener.pid)
 		return ERR_PTR(-EPERM);
+	/* what the thread that made it has written; pairs with cmpxchg() below */
+	t = smp_load_acquire(&h->own);
 	if (t)
 		return t;
 	t = pmm_target_start(h->listener.pid, true);

@@ -75,8 +75,8 @@ struct pmm_target {
 	u32 nr_rings;
 	u64 overflows, torn;		/* of rings that are gone */
 	/*
-	 * Nobody wants it monitored; it stays in the table, unseen, while the process lives, so that
-	 * its own records do not begin anew.
+	 * Nobody wants it monitored. It stays in the table, unseen, while the process lives: its
+	 * own records shall not begin anew.
 	 */
 	bool stopped;
 	u64 exec_id;			/* task_struct.self_exec_id of the program it is */

@@ -112,6 +112,7 @@ static inline void atomic_long_dec(atomic_long_t *a)
 	a->value--;
 }
 
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define U32_MAX			UINT32_MAX
 
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)

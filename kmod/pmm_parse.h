@@ -10,8 +10,9 @@
 /*
  * What is written is one line, with or without a newline at its end:
  *	INTERVAL ms | SCAN 0|1 | START_PID n | STOP_PID n
- * one word, one or more blanks or tabs, one decimal number without leading zeros. Fills in `set` and
- * the field. `text` has `bytes` bytes and need not end with 0. 0 or -EINVAL, with nothing changed.
+ * one word, one or more blanks or tabs, one decimal number without leading zeros. Fills in `set`
+ * and the field. `text` has `bytes` bytes and need not end with 0. 0 or -EINVAL, with nothing
+ * changed.
  */
 int pmm_parse_cfg(const char *text, size_t bytes, struct pmm_kmod_config *config);
 

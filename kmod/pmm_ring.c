@@ -62,6 +62,7 @@ static void take(struct pmm_ring *r, struct pmm_kmod_slot *slot, struct pmm_log 
 /* The slot of the next position is free for the position a whole round later. */
 static void release(struct pmm_ring *r, struct pmm_kmod_slot *slot)
 {
+	/* after the copy: the slot is a writer's again; pairs with its load of the sequence */
 	smp_store_release(&slot->sequence, r->position + r->slots);
 	r->position++;
 	r->waited = 0;
@@ -112,6 +113,7 @@ u32 pmm_ring_drain(struct pmm_ring *r, struct pmm_log *log, u64 now_ns, bool las
 
 	for (nr = 0; nr < r->slots; nr++) {
 		slot = slot_at(r, r->position);
+		/* before the copy: pairs with the writer's store when it has filled the slot */
 		sequence = smp_load_acquire(&slot->sequence);
 		if (sequence == r->position + 1) {
 			take(r, slot, log, now_ns);

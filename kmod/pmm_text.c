@@ -72,5 +72,5 @@ const char *pmm_text_state(u32 state)
 		[PMM_KMOD_KILLED] = "killed",
 	};
 
-	return state < sizeof(names) / sizeof(names[0]) && names[state] ? names[state] : "?";
+	return state < ARRAY_SIZE(names) && names[state] ? names[state] : "?";
 }

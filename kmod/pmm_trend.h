@@ -28,9 +28,9 @@ s64 pmm_trend_bytes_per_s(const struct pmm_trend *t);
 
 /*
  * Bytes gained steadily within the window, 0 if it does not grow: what the line gains from the
- * first to the last sample, if there are PMM_TREND_MIN samples, the lowest of each third of them is above
- * that of the third before, and that floor has risen by at least as much as memory ever fell. So
- * neither one step nor the ups and downs of a garbage collector are growth.
+ * first to the last sample, if there are PMM_TREND_MIN samples, the lowest of each third of them
+ * is above that of the third before, and that floor has risen by at least as much as memory ever
+ * fell. So neither one step nor the ups and downs of a garbage collector are growth.
  */
 u64 pmm_trend_growth(const struct pmm_trend *t);
 
