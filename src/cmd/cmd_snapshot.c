@@ -2,16 +2,15 @@
 /* pmm snapshot: the capture of a running, tracked process, which does not notice. */
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 
 #include "src/base/fmt.h"
-#include "src/store/capture.h"
 #include "src/roots/glibc/figures.h"
 #include "src/ledger/ledger_heap.h"
 #include "src/store/output.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/options/pid.h"
+#include "src/cmd/whole.h"
 
 #define VIEW_WAIT_MS 100
 
@@ -106,19 +105,6 @@ static int read_process(pid_t pid, struct heap **h, struct err *e)
 	return rc;
 }
 
-/* A signal in the middle would leave a part under another name. */
-static int write_whole(const struct heap *h, const char *name, struct err *e)
-{
-	sigset_t all, before;
-	int rc;
-
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
-	rc = capture_write(h, name, e);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return rc;
-}
-
 static int snapshot_run(int argc, char **argv)
 {
 	char name[PATH_MAX];
@@ -138,7 +124,7 @@ static int snapshot_run(int argc, char **argv)
 	if (rc == -ENAMETOOLONG)
 		err_set(&e, rc, "the capture's name is too long");
 	if (!rc)
-		rc = write_whole(h, name, &e);
+		rc = whole_write(h, name, &e);
 	if (!rc && !quiet)
 		cmd_note("%s live in %s of process %d, written to '%s'",
 			 fmt_bytes(h->live_bytes).s, fmt_many(h->live_blocks, "block").s,

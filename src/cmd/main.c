@@ -20,6 +20,7 @@ const struct cmd *const cmd_table[] = {
 	&cmd_check,
 	&cmd_snapshot,
 	&cmd_trace,
+	&cmd_kmod,
 	&cmd_doctor,
 	&cmd_help,
 	NULL

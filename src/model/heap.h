@@ -320,6 +320,24 @@ struct heap_check {
 	uint64_t scans, swept_ns;
 };
 
+/*
+ * A heap that is the kernel module's log of a process (struct pmm_kmod_process), and what the log
+ * lacks. The log has what is outstanding: of what was released only the number is known, which is
+ * in site 0 with no bytes.
+ */
+struct heap_kmod {
+	bool logged;			/* else all below is 0 */
+	/* allocations without an entry: too many of them; no memory for it */
+	uint64_t over_limit, no_memory;
+	uint64_t overflows;		/* records that found the ring full */
+	uint64_t torn;			/* records that a thread began and never finished */
+	uint64_t bad;			/* records that made no sense */
+	uint64_t sites_lost;		/* records whose place in the source had no number left */
+	/* entries whose pointer was handed out again without a free */
+	uint64_t replaced;
+	uint64_t foreign_frees, double_frees;
+};
+
 struct heap {
 	/* what ran */
 	uint32_t pid, ppid;
@@ -374,6 +392,7 @@ struct heap {
 	struct heap_check check;
 	struct heap_death death;
 	struct heap_kernel kernel;
+	struct heap_kmod kmod;
 
 	struct heap_module *modules;	/* [0] is a placeholder */
 	struct heap_node *nodes;	/* [0] is the root */

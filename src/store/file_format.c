@@ -237,6 +237,13 @@ static const struct file_column kernel_bin_columns[] = {
 	FIELD(heap_kernel_bin, ns),
 };
 
+static const struct file_column kmod_columns[] = {
+	HEAP(kmod.logged), HEAP(kmod.over_limit), HEAP(kmod.no_memory),
+	HEAP(kmod.overflows), HEAP(kmod.torn), HEAP(kmod.bad),
+	HEAP(kmod.sites_lost), HEAP(kmod.replaced), HEAP(kmod.foreign_frees),
+	HEAP(kmod.double_frees),
+};
+
 _Static_assert(HEAP_NR_DROPS == 6 && HEAP_NR_KINDS == 16 && HEAP_NR_LIFETIMES == 24 &&
 		       HEAP_NR_CLASSES == 7 && HEAP_NR_REGS == 17,
 	       "a new one is a new optional section, see doc/capture-format.md");
@@ -295,6 +302,8 @@ const struct file_table file_tables[FILE_NR_TABLES] = {
 			       ARRAY(kernel_rows), COLUMNS(kernel_row_columns), .optional = true },
 	[FILE_KERNEL_BINS] = { "KBIN", "kernel events over time", HEAP_KERNEL_MAX_BINS,
 			       ARRAY(kernel_bins), COLUMNS(kernel_bin_columns), .optional = true },
+	[FILE_KMOD] = { "KMOD", "the kernel module's log", 1, sizeof(struct heap), 0, 0, 0,
+			COLUMNS(kmod_columns), .optional = true },
 };
 
 /*

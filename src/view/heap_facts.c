@@ -43,7 +43,10 @@ void heap_facts_calls(struct table *t, const struct heap *h, bool brief)
 	double rate = !brief && report_run_ns(h) > h->tick_ns ? report_rate(h) : 0;
 	struct str s = STR_INIT;
 
-	if (h->allocs) {
+	if (h->kmod.logged) {
+		str_addf(&s, "%s, %s", fmt_many(h->allocs, "allocation").s,
+			 fmt_many(h->frees, "free").s);
+	} else if (h->allocs) {
 		str_addf(&s, "%s%s of %s", heap_about(h),
 			 fmt_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s);
 		if (rate > 0)

@@ -15,6 +15,7 @@
 #include "src/document/doc_record.h"
 #include "src/document/facts.h"
 #include "src/view/heap_facts.h"
+#include "src/view/kmod/kmod_lost.h"
 #include "src/view/lost.h"
 #include "src/view/report_priv.h"
 #include "src/view/resident.h"
@@ -81,7 +82,9 @@ static void add_totals(struct report *r)
 	struct peak peak;
 
 	peak_sum(h, &peak);
-	record_text(t, "mode", h->mode == HEAP_SAMPLED ? "sampled" : "exact");
+	record_text(t, "mode", h->kmod.logged		 ? "log"
+			       : h->mode == HEAP_SAMPLED ? "sampled"
+							 : "exact");
 	record_bytes(t, "sample_bytes", h->sample_bytes);
 	record_bytes(t, "min_size_bytes", h->min_size_bytes);
 	record_bytes(t, "warn_size_bytes", h->warn_size_bytes);
@@ -94,8 +97,10 @@ static void add_totals(struct report *r)
 	record_count(t, "peak_accounted_blocks", peak.sites_blocks);
 	record_count(t, "allocs", h->allocs);
 	record_count(t, "frees", h->frees);
-	record_bytes(t, "allocated_bytes", h->bytes_in);
-	record_bytes(t, "freed_bytes", h->bytes_out);
+	if (!h->kmod.logged) {
+		record_bytes(t, "allocated_bytes", h->bytes_in);
+		record_bytes(t, "freed_bytes", h->bytes_out);
+	}
 	record_float(t, "allocs_per_second", UNIT_FLOAT, report_rate(h));
 	record_count(t, "temporary", h->temporary);
 	record_float(t, "temporary_percent", UNIT_PERCENT,
@@ -127,7 +132,10 @@ static void mode_row(struct table *t, const struct heap *h)
 {
 	double error = estimate_live_error(h);
 
-	if (h->mode != HEAP_SAMPLED)
+	if (h->kmod.logged)
+		facts_add(t, "mode", "the kernel module's log: what is outstanding of what the "
+				     "process logged; of what was freed only the number is known");
+	else if (h->mode != HEAP_SAMPLED)
 		facts_add(t, "mode", "%s",
 			  h->min_size_bytes	 ? "exact, of large enough blocks"
 			  : heap_srclocs_only(h) ? "exact: every call through pmm.h, and no others"
@@ -298,6 +306,17 @@ static void warn_kernel(struct table *t, const struct heap *h, enum lost_kernel 
 	str_fini(&text);
 }
 
+static void warn_kmod(struct table *t, const struct heap *h, enum kmod_lost what)
+{
+	uint64_t count = kmod_lost(&h->kmod, what);
+	struct str text = STR_INIT;
+
+	kmod_lost_text(&text, what, count);
+	warn(t, kmod_lost_code(what), count, "%s");
+	table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
+	str_fini(&text);
+}
+
 /* `all`: also of the kernel's events. */
 static void add_warnings(struct doc *d, const struct heap *h, bool all)
 {
@@ -307,6 +326,9 @@ static void add_warnings(struct doc *d, const struct heap *h, bool all)
 		doc_add(d, NULL);
 		return;
 	}
+	for (enum kmod_lost i = 0; i < KMOD_LOST_NR; i++)
+		if (kmod_lost(&h->kmod, i))
+			warn_kmod(t, h, i);
 	if (h->dropped[PMM_DROP_SITE_FULL])
 		warn_stacks(t, h);
 	warn_off(t, h);
@@ -350,7 +372,7 @@ void report_warnings(struct doc *d, const struct heap *h)
 
 void report_head(struct report *r)
 {
-	bool first = lost_any(r->heap);
+	bool first = lost_any(r->heap) || kmod_lost_any(&r->heap->kmod);
 
 	report_process(&r->doc, r->heap);
 	if (first)

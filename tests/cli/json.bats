@@ -77,6 +77,9 @@ recipe() { says 0 report --json "$(made "$@")"; }
 	recipe 'process end=gone status=7 attached' 'drop block-full=1 site-full=2 ctx-full=3 nested=4 module-full=5 address=6' 'watch drift=7'
 	is '["addresses_dropped","blocks_dropped","drift","modules_dropped","nested_dropped","stacks_dropped","threads_dropped"]' \
 		'[.warnings[].code] | sort'
+	recipe 'kmod over-limit=1 no-memory=2 overflows=3 torn=4 bad=5 sites-lost=6 replaced=7 foreign=8 double=9' 'site main allocs=2 size=8'
+	is '["ring_overflows",3]' '[.warnings[0].code, .warnings[0].count]'
+	is '["log",false,false,2]' '.totals | [.mode, has("allocated_bytes", "freed_bytes"), .allocs]'
 	recipe 'process taken=70000s' 'site main frees=1 life=60000s' 'module /lib/x.so load=1s unload=2s'
 	is '[null,2000000000]' '[.lifetimes[-1].to_ns, .modules[-1].unload_ns]'
 	recipe 'process end=running' 'point 5s live=100 blocks=1 allocs=1 rss=4M'
@@ -488,7 +491,19 @@ line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines
 	valid 1 "$T/json"
 }
 
+# No device here: the unit test prints what it compares.
+@test "json: the kernel module's processes and events" {
+	local test=${PMM%/pmm}/tests/unit/test_kmod_view
+	[ -x "$test" ] || skip "the unit tests are not built"
+	"$test" status >"$T/json"
+	valid 1 "$T/json"
+	is '[5,"exited",3,null]' '.processes[1] | [.pid, .state, .exit_status, .resident_bytes]'
+	is '["ring_overflows",3]' '.warnings[0] | [.code, .count]'
+	"$test" watch >"$T/json"
+	valid 10 "$T/json"
+}
+
 @test "json: every key that can be missing was there and was missing in the tests above" {
 	[ "$(sort -u "$BATS_FILE_TMPDIR/begun" | wc -l)" -eq "$BATS_TEST_NUMBER" ] || skip "not all tests of this file were run"
-	schema seen "$SEEN" attach check common doctor holds leaks report
+	schema seen "$SEEN" attach check common doctor holds kmod-status kmod-watch leaks report
 }

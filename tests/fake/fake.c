@@ -153,6 +153,22 @@ static void do_drop(struct fake_heap *f, struct recipe_line *l)
 	h->dropped_bytes = recipe_size(l, "bytes", h->dropped_bytes);
 }
 
+static void do_kmod(struct fake_heap *f, struct recipe_line *l)
+{
+	struct heap_kmod *k = &f->h->kmod;
+
+	k->logged = true;
+	k->over_limit = recipe_count(l, "over-limit", k->over_limit);
+	k->no_memory = recipe_count(l, "no-memory", k->no_memory);
+	k->overflows = recipe_count(l, "overflows", k->overflows);
+	k->torn = recipe_count(l, "torn", k->torn);
+	k->bad = recipe_count(l, "bad", k->bad);
+	k->sites_lost = recipe_count(l, "sites-lost", k->sites_lost);
+	k->replaced = recipe_count(l, "replaced", k->replaced);
+	k->foreign_frees = recipe_count(l, "foreign", k->foreign_frees);
+	k->double_frees = recipe_count(l, "double", k->double_frees);
+}
+
 static void do_module(struct fake_heap *f, struct recipe_line *l)
 {
 	const char *path = recipe_bare(l);
@@ -337,7 +353,7 @@ static const struct verb {
 	{ "site", do_site },	   { "allocator", do_allocator },   { "mapping", do_mapping },
 	{ "point", do_point },	   { "site-point", do_site_point }, { "generate", do_generate },
 	{ "search", fake_search }, { "leak", fake_leak },	    { "check", fake_check },
-	{ "death", fake_death },   { "finding", fake_finding },
+	{ "death", fake_death },   { "finding", fake_finding },	    { "kmod", do_kmod },
 	{ "kernel", fake_kernel_head }, { "kernel-kind", fake_kernel_kind },
 	{ "event", fake_event },   { "kernel-bin", fake_kernel_bin },
 };

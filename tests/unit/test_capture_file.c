@@ -115,6 +115,26 @@ static void resident_memory_reads_back_the_same(void **state)
 	free(m.bytes);
 }
 
+static void the_kernel_modules_log_reads_back_the_same(void **state)
+{
+	struct heap *h = recipe_heap("site main size=10 allocs=2\n"), *back;
+	char what[100];
+	struct image m;
+	struct err e;
+
+	(void)state;
+	h->kmod = (struct heap_kmod){ true, 1, 2, 3, 4, 5, 6, 7, 8, UINT64_MAX };
+	m = write_image(h);
+	assert_int_equal(read_image(m.bytes, m.n, &back, &e), 0);
+	if (!heap_equal(h, back, what, sizeof(what)))
+		fail_msg("%s", what);
+	assert_int_equal(back->kmod.overflows, 3);
+	assert_int_equal(back->kmod.double_frees, UINT64_MAX);
+	heap_free(h);
+	heap_free(back);
+	free(m.bytes);
+}
+
 static void frees_that_nobody_saw_read_back_the_same(void **state)
 {
 	struct heap *h = recipe_heap("site main size=10 allocs=2\n"), *back;
@@ -246,7 +266,7 @@ static void other_files_are_told_apart(void **state)
 		       "the capture 'x' is damaged (header): its checksum does not match");
 	head->crc = file_crc(0, head, offsetof(struct file_header, crc));
 	expect_refusal(m.bytes, m.n, -EPROTO,
-		       "the capture 'x' was made by a newer pmm (format 2.6, this one reads 1)");
+		       "the capture 'x' was made by a newer pmm (format 2.7, this one reads 1)");
 	heap_free(h);
 	free(m.bytes);
 }
@@ -258,6 +278,7 @@ int main(void)
 		cmocka_unit_test(extreme_numbers_read_back_the_same),
 		cmocka_unit_test(texts_are_made_harmless),
 		cmocka_unit_test(lines_of_the_source_read_back_the_same),
+		cmocka_unit_test(the_kernel_modules_log_reads_back_the_same),
 		cmocka_unit_test(frees_that_nobody_saw_read_back_the_same),
 		cmocka_unit_test(resident_memory_reads_back_the_same),
 		cmocka_unit_test(any_changed_byte_is_noticed),

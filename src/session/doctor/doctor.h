@@ -35,7 +35,9 @@ struct doctor {
 void doctor_add(struct doctor *d, const char *check, enum doctor_state state, bool needed,
 		const char *remedy, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
-/* The kernel: memory files, madvise, pidfds, ptrace, map_files, capabilities, BTF. */
+/*
+ * The kernel: memory files, madvise, pidfds, ptrace, map_files, capabilities, BTF, pmm's module.
+ */
 void doctor_kernel(struct doctor *d);
 
 /* The machine around pmm: container, limits of memory, address space and core files. */

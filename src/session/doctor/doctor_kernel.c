@@ -9,7 +9,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "src/base/fmt.h"
 #include "src/kernel/rights.h"
+#include "src/kmod/kmod_device.h"
 #include "src/session/doctor/doctor.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -178,6 +180,32 @@ static void check_capabilities(struct doctor *d, unsigned long long caps)
 		   caps & CAPS_ADMIN ? ", CAP_SYS_ADMIN" : "", caps & CAPS_BPF ? ", CAP_BPF" : "");
 }
 
+static void check_module(struct doctor *d)
+{
+	struct kmod_processes all = { 0 };
+	struct kmod_device module;
+	struct err e = { 0 };
+	int rc = kmod_device_open(&module, KMOD_DEVICE_PATH, &e);
+
+	if (rc == -ENOENT) {
+		doctor_add(d, "kmod", DOCTOR_NOTE, false,
+			   "'pmm kmod load' loads it; only programs that log to it need it "
+			   "(PMM_KMOD, doc/kmod.md)",
+			   "the kernel module is not loaded");
+		return;
+	}
+	if (!rc)
+		rc = kmod_device_processes(&module, &all, &e);
+	if (rc)
+		doctor_add(d, "kmod", DOCTOR_NOTE, false, NULL, "%s", e.text);
+	else
+		doctor_add(d, "kmod", DOCTOR_OK, false, NULL,
+			   "the kernel module is loaded and monitors %s",
+			   fmt_many(all.v.nr, "process").s);
+	kmod_processes_fini(&all);
+	kmod_device_close(&module);
+}
+
 void doctor_kernel(struct doctor *d)
 {
 	unsigned long long caps = effective_capabilities();
@@ -193,4 +221,5 @@ void doctor_kernel(struct doctor *d)
 	check_ptrace(d, caps);
 	check_map_files(d);
 	check_ebpf(d);
+	check_module(d);
 }

@@ -22,6 +22,7 @@ $ PMM_INJECT=/nonexistent pmm doctor --json | jq -c '[.verdict], (.checks[] | se
   [{"run_works":true,"version":"0.1.0"}]
   ["debuginfod","note"]
   ["attach","no"]
+  ["kmod","note"]
   ["core","note"]
 $ pmm doctor x
   pmm: unexpected argument 'x'
@@ -30,11 +31,13 @@ $ pmm doctor x
 $ pmm doctor | sed -E '/^Events of/,$d; s/^  (..).  ( *)([a-z-]+) .*/\1 \3/' | sort | head -40
   
   
+                         'pmm kmod load' loads it; only programs that log to it need it (PMM_KMOD, doc/kmod.md)
      export
      ulimit
     'pmm run' works here
     note   core        crashes leave no core file
     note   debuginfod  no server for missing debug information is set
+    note   kmod        the kernel module is not loaded
     ok     map_files   files that were replaced or deleted can be read through their mappings
     state  check       found
   ok agent

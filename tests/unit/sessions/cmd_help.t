@@ -13,6 +13,7 @@ $ pmm
     check      find heap errors: overruns, uses after free, double and bad frees
     snapshot   write the capture of a running, tracked process
     trace      show what the kernel does about memory, and to whom
+    kmod       load the kernel module, show what it monitors and the logs that it keeps
     doctor     say what works on this machine, and why not
     help       explain pmm or one of its commands
   
@@ -33,6 +34,7 @@ $ pmm help
     check      find heap errors: overruns, uses after free, double and bad frees
     snapshot   write the capture of a running, tracked process
     trace      show what the kernel does about memory, and to whom
+    kmod       load the kernel module, show what it monitors and the logs that it keeps
     doctor     say what works on this machine, and why not
     help       explain pmm or one of its commands
   
@@ -48,6 +50,7 @@ $ pmm help --list
   check
   snapshot
   trace
+  kmod
   doctor
   help
 $ pmm -V
@@ -129,6 +132,7 @@ $ pmm help --man detach
   .BR pmm\-check (1),
   .BR pmm\-snapshot (1),
   .BR pmm\-trace (1),
+  .BR pmm\-kmod (1),
   .BR pmm\-doctor (1),
   .BR pmm\-help (1)
 $ pmm help --man | head -60
@@ -173,6 +177,9 @@ $ pmm help --man | head -60
   .BR pmm\-trace (1)
   show what the kernel does about memory, and to whom
   .TP
+  .BR pmm\-kmod (1)
+  load the kernel module, show what it monitors and the logs that it keeps
+  .TP
   .BR pmm\-doctor (1)
   say what works on this machine, and why not
   .TP
@@ -189,9 +196,6 @@ $ pmm help --man | head -60
   the command line was wrong
   .TP
   .B 3
-  it could not be done; the message says why
-  .SH ENVIRONMENT
-  .TP
 $ pmm help --completion bash
   # bash completion for pmm, made by 'pmm help --completion bash'
   
@@ -416,6 +420,30 @@ $ pmm help --completion bash
   	fi
   }
   
+  _pmm_kmod() {
+  	case $prev in
+  	--duration=|--duration|-d) return ;;
+  	--output=|--output|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
+  	--sort=|--sort) COMPREPLY=($(compgen -W 'live peak allocated calls temporary' -- "$cur")); return ;;
+  	--top=|--top) return ;;
+  	--depth=|--depth) return ;;
+  	--function=|--function) return ;;
+  	--file=|--file) return ;;
+  	--module=|--module) return ;;
+  	--thread=|--thread) return ;;
+  	--size=|--size) return ;;
+  	--age=|--age) return ;;
+  	--skip-fn=|--skip-fn) return ;;
+  	--memory-limit=|--memory-limit) return ;;
+  	--width=|--width) return ;;
+  	esac
+  	if [[ $cur == -* ]]; then
+  		COMPREPLY=($(compgen -W '--help --json --duration --output --sort --top --top-down --bottom-up --depth --function --file --module --thread --size --age --blocks --functions --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
+  	else
+  		_pmm_pids
+  	fi
+  }
+  
   _pmm_doctor() {
   	case $prev in
   	esac
@@ -436,7 +464,7 @@ $ pmm help --completion bash
   }
   
   _pmm() {
-  	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} commands='run attach detach report leaks check snapshot trace doctor help'
+  	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} commands='run attach detach report leaks check snapshot trace kmod doctor help'
   	COMPREPLY=()
   	if [[ $cur == = ]]; then
   		cur='' prev+='='
@@ -465,6 +493,7 @@ $ pmm help --completion zsh | head -80
   		'check:find heap errors\: overruns, uses after free, double and bad frees'
   		'snapshot:write the capture of a running, tracked process'
   		'trace:show what the kernel does about memory, and to whom'
+  		'kmod:load the kernel module, show what it monitors and the logs that it keeps'
   		'doctor:say what works on this machine, and why not'
   		'help:explain pmm or one of its commands'
   	)
@@ -526,11 +555,10 @@ $ pmm help --completion zsh | head -80
   		;;
   	report)
   		_arguments -s -S \
-  		'--json[write JSON (schema pmm-report/1.2)]' \
+  		'--json[write JSON (schema pmm-report/1.3)]' \
   		'--sort=[what makes a site large (default live; peak when little of it is left)]:choice:(live peak allocated calls temporary)' \
   		'--top=[rows shown of each list (default 10, as JSON all; 0 = all)]:N:' \
   		'--top-down[call tree from the outermost function inward, instead of stacks]' \
-  		'--bottom-up[call tree from the allocating function outward, instead of stacks]' \
 $ pmm help --completion fish
   pmm: 'fish' is not a choice of --completion
   pmm: hint: one of: bash, zsh
