@@ -8,7 +8,7 @@ setup() {
 	need python3 busybox dash jq setpriv
 	mkdir -p "$T/build/guest/6.1/lib/modules/6.1.0-test"
 	for f in pmm libpmm.so libpmm_check.so libpmm_inject.so tests; do ln -s "$(dirname "$PMM")/$f" "$T/build/$f"; done
-	(cd "$T/build/guest/6.1"; echo 6.1.0-test >release; echo kernel >vmlinuz; : >lib/modules/6.1.0-test/modules.dep)
+	(cd "$T/build/guest/6.1"; echo 6.1.0-test >release; echo none >make; echo kernel >vmlinuz; : >lib/modules/6.1.0-test/modules.dep)
 	cat >"$T/qemu" <<-'END'
 		#!/bin/bash
 		for word; do case $word in file:*/console) console=${word#file:} ;; file:*/results) results=${word#file:} ;; esac; done
