@@ -24,7 +24,18 @@ test check:
 # What runs in guests with Debian's kernel 6.1 in `make test`, with the oldest and the newest one too.
 trace-matrix:
 	@tools/deps build test guest
-	@GUEST_KERNELS="5.10 6.1 6.12" tools/run-tests guest/
+	@GUEST_KERNELS="5.10 6.1 6.12" GUEST_TESTS="commands trace*" tools/run-tests guest/
+
+# The kernel module: built for and loaded into five kernels, one of them of arm64.
+kmod-matrix:
+	@tools/deps build test guest kmod
+	@GUEST_KERNELS="5.10 6.1 6.12 newest arm64-6.1" GUEST_TESTS="kmod_*" tools/run-tests guest/
+
+# The kernel module in a kernel that looks for what modules do wrong (KASAN, lockdep, kmemleak, ...). That is built first: ten minutes or more.
+kmod-debug: all
+	@tools/deps build test guest kmod
+	tests/guest/build-debug $(BUILD)/guest
+	@GUEST_KERNELS=debug GUEST_TESTS="kmod_*" GUEST_SECONDS=3600 GUEST_THREADS=multi tools/run-tests guest/
 
 # User stacks of pmm trace beside gdb's at 1000 events of five programs; `make test` compares 200.
 trace-gdb:
@@ -60,4 +71,4 @@ uninstall:
 clean:
 	rm -rf build build-asan build-fuzz
 
-.PHONY: all bugs demo test check memcheck servers trace-matrix trace-gdb install uninstall clean
+.PHONY: all bugs demo test check kmod-debug kmod-matrix memcheck servers trace-matrix trace-gdb install uninstall clean

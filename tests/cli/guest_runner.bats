@@ -8,7 +8,7 @@ setup() {
 	need python3 busybox dash jq setpriv
 	mkdir -p "$T/build/guest/6.1/lib/modules/6.1.0-test"
 	for f in pmm libpmm.so libpmm_check.so libpmm_inject.so tests; do ln -s "$(dirname "$PMM")/$f" "$T/build/$f"; done
-	(cd "$T/build/guest/6.1"; echo 6.1.0-test >release; echo none >make; echo kernel >vmlinuz; : >lib/modules/6.1.0-test/modules.dep)
+	(cd "$T/build/guest/6.1"; echo 6.1.0-test >release; echo none=one >make; echo kernel >vmlinuz; : >lib/modules/6.1.0-test/modules.dep)
 	cat >"$T/qemu" <<-'END'
 		#!/bin/bash
 		for word; do case $word in file:*/console) console=${word#file:} ;; file:*/results) results=${word#file:} ;; esac; done
@@ -21,11 +21,11 @@ setup() {
 	export T GUEST_QEMU=$T/qemu
 }
 
-# guest LINE...: what happens in it; its TAP is in $T/tap. Sets STATUS.
+# guest LINE...: what happens in it; its TAP is in $T/tap. Sets STATUS. TESTS: a file of tests and functions of it.
 guest() {
 	printf '%s\n' "$@" >"$T/guest"
 	STATUS=0
-	PMM=$T/build/pmm GUEST_SECONDS=${SECONDS_MOST:-60} within "$ROOT/tests/guest/run-guest" 6.1 commands doctor run >"$T/tap" || STATUS=$?
+	PMM=$T/build/pmm GUEST_SECONDS=${SECONDS_MOST:-60} within "$ROOT/tests/guest/run-guest" 6.1 ${TESTS:-commands doctor run} >"$T/tap" || STATUS=$?
 }
 
 said() { diff "$T/tap" <(printf '%s\n' "$@"); }
@@ -97,4 +97,51 @@ said() { diff "$T/tap" <(printf '%s\n' "$@"); }
 	mkdir "$T/root"
 	(cd "$T/root" && cpio -id --quiet pmm/pmm <"$T/first")
 	cmp "$T/root/pmm/pmm" "$PMM"
+}
+
+# module COMMAND: headers whose makefile builds the module by that.
+module() {
+	mkdir -p "$T/build/guest/6.1/headers"
+	printf 'modules:\n\t%s\n' "$1" >"$T/build/guest/6.1/headers/Makefile"
+}
+
+@test "the kernel module: built once for the kernel of a guest that loads it, and only then" {
+	need gcc make
+	module 'echo these are its bytes >>$(M)/pmm.ko; echo $(W) $(none) >>$(M)/../../built'
+	echo none=some >"$T/build/guest/6.1/make"
+	guest 'cp "${results%/*}/initramfs" "$T/without"'
+	[ ! -e "$T/build/guest/6.1/kmod" ]
+	for _ in 1 2; do
+		TESTS="kmod_load load" guest 'printf "begin\nok load\nok kernel\nend\n"' 'cp "${results%/*}/initramfs" "$T/with"'
+		[ "$STATUS" -eq 0 ]
+		said 1..2 'ok 1 - 6.1 kmod_load: load' 'ok 2 - 6.1 kmod_load: kernel'
+	done
+	[ "$(cat "$T/build/guest/6.1/built")" = "1 some" ]
+	[ "$(grep -ac 'these are its bytes' "$T/with")" -eq 1 ]
+	[ "$(grep -ac 'these are its bytes' "$T/without")" -eq 0 ]
+}
+
+@test "the kernel module: a warning of its build is a failure, and so is no module" {
+	need gcc make
+	module 'echo 1 >$(M)/pmm.ko; echo "x.c:1:2: warning: odd"'
+	TESTS="kmod_load load" guest 'touch "$T/started"'
+	[ "$STATUS" -eq 1 ]
+	[ "$(grep -c '^not ok' "$T/tap")" -eq 2 ]
+	grep -q '^# x.c:1:2: warning: odd$' "$T/tap"
+	module 'echo all is well'
+	TESTS="kmod_load load" guest 'touch "$T/started"'
+	[ "$STATUS" -eq 1 ]
+	[ ! -e "$T/started" ]
+	module 'echo 1 >$(M)/pmm.ko; echo "warning: pahole version differs from the one used to build the kernel"'
+	TESTS="kmod_load load" guest 'printf "begin\nok load\nok kernel\nend\n"'
+	[ "$STATUS" -eq 0 ]
+}
+
+@test "the kernel module: without headers its tests are skipped, and others are not" {
+	TESTS="kmod_load load" guest
+	[ "$STATUS" -eq 0 ]
+	said 1..2 'ok 1 - 6.1 kmod_load: load # skip pmm.ko for the kernel 6.1 cannot be built: no headers' \
+		'ok 2 - 6.1 kmod_load: kernel # skip pmm.ko for the kernel 6.1 cannot be built: no headers'
+	guest 'printf "begin\nok doctor\nok run\nok kernel\nend\n"'
+	[ "$STATUS" -eq 0 ]
 }
