@@ -92,10 +92,10 @@ static void wait(struct pmm_ring *r, u64 now_ns)
  * The slot that is next to be taken says that it is not free: who had been given up has finished it
  * after all. Nobody can take it, so nobody can be writing `sequence` but another of those.
  */
-static void repair(struct pmm_ring *r, struct pmm_kmod_slot *slot, u32 sequence)
+static void repair(const struct pmm_ring *r, u32 sequence)
 {
 	if (sequence != r->position)
-		WRITE_ONCE(slot->sequence, r->position);
+		WRITE_ONCE(slot_at(r, r->position)->sequence, r->position);
 }
 
 static void count_overflows(struct pmm_ring *r)
@@ -130,7 +130,7 @@ u32 pmm_ring_drain(struct pmm_ring *r, struct pmm_log *log, u64 now_ns, bool las
 		if (READ_ONCE(r->shared->head) != r->position)
 			wait(r, now_ns);
 		else
-			repair(r, slot, sequence);
+			repair(r, sequence);
 	}
 	WRITE_ONCE(r->shared->tail, r->position);
 	count_overflows(r);

@@ -134,17 +134,17 @@ static s64 gain(const struct pmm_trend *t)
 
 s64 pmm_trend_bytes_per_s(const struct pmm_trend *t)
 {
-	s64 bytes = gain(t), span_ms;
+	s64 bytes = gain(t), span_ms, whole;
 
 	if (!bytes)
 		return 0;
 	span_ms = (s64)(ms_at(t, t->nr - 1) - ms_at(t, 0));
-	if (bytes < 1ll << 52 && bytes > -(1ll << 52))
-		return div64_s64(bytes * 1000, span_ms);
-	bytes = div64_s64(bytes, span_ms);
-	if (bytes > (1ll << 62) / 1000)
+	whole = div64_s64(bytes, span_ms);
+	if (whole >= (1ll << 62) / 1000)
 		return 1ll << 62;
-	return bytes < -(1ll << 62) / 1000 ? -(1ll << 62) : bytes * 1000;
+	if (whole <= -(1ll << 62) / 1000)
+		return -(1ll << 62);
+	return whole * 1000 + div64_s64((bytes - whole * span_ms) * 1000, span_ms);
 }
 
 /* The lowest of samples [from, to). */
