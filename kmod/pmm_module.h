@@ -94,7 +94,8 @@ int pmm_table_init(void);
 void pmm_table_exit(void);
 
 /*
- * Monitor a process, the caller's own with by_itself. Returns the target, held, or ERR_PTR:
+ * Monitor a process, the caller's own with by_itself. If there is no room, the oldest dead one is
+ * forgotten. Returns the target, held, or ERR_PTR:
  * -ESRCH no such process, or stopped by somebody else (by_itself); -EINVAL a kernel thread; -EUSERS
  * too many.
  */
@@ -113,6 +114,14 @@ static inline struct pmm_target *pmm_target_get(struct pmm_target *t)
 }
 
 void pmm_target_put(struct pmm_target *t);
+
+/* Ended, and waited for; without the lock as of some moment ago. */
+static inline bool pmm_target_is_dead(const struct pmm_target *t)
+{
+	u32 state = READ_ONCE(t->state);
+
+	return state == PMM_KMOD_EXITED || state == PMM_KMOD_KILLED;
+}
 
 /*
  * The next target behind t in order of number, the first for NULL; held, NULL at the end; t is put.

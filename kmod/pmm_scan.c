@@ -209,17 +209,13 @@ void pmm_scan_look(struct pmm_target *t)
 	mutex_unlock(&t->lock);
 }
 
-static bool is_dead(const struct pmm_target *t)
-{
-	return t->state == PMM_KMOD_EXITED || t->state == PMM_KMOD_KILLED;
-}
-
 /* Its log has been readable long enough. */
 static bool is_over(struct pmm_target *t)
 {
 	u64 keep_ns = (u64)READ_ONCE(pmm_settings.keep_s) * NSEC_PER_SEC;
 
-	return is_dead(t) && (t->stopped || ktime_get_boottime_ns() - t->ended_ns >= keep_ns);
+	return pmm_target_is_dead(t) &&
+	       (t->stopped || ktime_get_boottime_ns() - t->ended_ns >= keep_ns);
 }
 
 /* `due`: the interval is over; else it is only about the rings. */
@@ -228,7 +224,7 @@ static void visit(struct pmm_target *t, bool due)
 	bool over;
 
 	mutex_lock(&t->lock);
-	if (due && !is_dead(t))
+	if (due && !pmm_target_is_dead(t))
 		look(t, READ_ONCE(pmm_settings.scan));
 	else
 		pmm_target_drain(t);

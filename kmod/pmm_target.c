@@ -127,11 +127,34 @@ static void begin(struct pmm_target *t, struct task_struct *task, bool by_itself
 	list_add_tail(&t->list, &by_number);
 }
 
-static struct pmm_target *new_target(struct pid *pid, struct task_struct *task)
+/* The oldest of the dead goes before its time. */
+static void forget_one(void)
 {
 	struct pmm_target *t;
 
-	if (nr_targets >= pmm_settings.processes)
+	list_for_each_entry(t, &by_number, list) {
+		if (pmm_target_is_dead(t)) {
+			if (!t->stopped)
+				pmm_event(t, PMM_KMOD_EVENT_FORGOTTEN, READ_ONCE(t->log.entries),
+					  0);
+			unlink_target(t);
+			pmm_target_put(t);
+			return;
+		}
+	}
+}
+
+static struct pmm_target *new_target(struct pid *pid, struct task_struct *task, bool by_itself)
+{
+	struct pmm_target *t;
+	u32 most = pmm_settings.processes;
+
+	/* a quarter is for those whom an administrator wants to see */
+	if (by_itself)
+		most -= most / 4;
+	if (nr_targets >= most)
+		forget_one();
+	if (nr_targets >= most)
 		return ERR_PTR(-EUSERS);
 	t = kzalloc(sizeof(*t), PMM_GFP);
 	if (!t)
@@ -179,7 +202,7 @@ static struct pmm_target *start(struct pid *pid, struct task_struct *task, bool 
 			return ERR_PTR(-ESRCH);
 		revive(t, task, false);
 	} else if (!t) {
-		t = new_target(pid, task);
+		t = new_target(pid, task, by_itself);
 		if (IS_ERR(t))
 			return t;
 		begin(t, task, by_itself);
@@ -226,7 +249,7 @@ int pmm_target_stop(struct pid *pid)
 	if (!t)
 		return -ESRCH;
 	stop(t);
-	if (t->state == PMM_KMOD_EXITED || t->state == PMM_KMOD_KILLED)
+	if (pmm_target_is_dead(t))
 		pmm_target_forget(t);
 	pmm_target_put(t);
 	return 0;

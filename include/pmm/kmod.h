@@ -213,7 +213,8 @@ enum pmm_kmod_event_type {
 	PMM_KMOD_EVENT_STOPPED,
 	PMM_KMOD_EVENT_EXEC,		/* another program: its log begins anew */
 	PMM_KMOD_EVENT_ENDED,		/* value: wait status */
-	PMM_KMOD_EVENT_FORGOTTEN,	/* a dead process's time is up */
+	/* a dead process's time is up, or its place was needed */
+	PMM_KMOD_EVENT_FORGOTTEN,
 	/* alerts, when a limit is passed: value and limit in bytes */
 	PMM_KMOD_EVENT_GROWTH,
 	PMM_KMOD_EVENT_RESIDENT,
