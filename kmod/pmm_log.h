@@ -6,8 +6,8 @@
  * and out costs the same in a log of any length. The caller locks; entries of all logs together are
  * counted atomically.
  */
-#ifndef KMOD_LOG_H
-#define KMOD_LOG_H
+#ifndef KMOD_PMM_LOG_H
+#define KMOD_PMM_LOG_H
 
 #include "pmm_os.h"
 #include "pmm_sites.h"

@@ -3,8 +3,8 @@
  * What the parts without kernel interfaces (log, sites, trend, parse, text, ring) need: in the
  * kernel its own headers, in programs that test them pmm_os_user.h, which has the same names.
  */
-#ifndef KMOD_OS_H
-#define KMOD_OS_H
+#ifndef KMOD_PMM_OS_H
+#define KMOD_PMM_OS_H
 
 #ifdef __KERNEL__
 #include <linux/atomic.h>

@@ -2,8 +2,8 @@
 /*
  * The kernel's names that pmm_os.h promises, for a program: one thread at a time.
  */
-#ifndef KMOD_OS_USER_H
-#define KMOD_OS_USER_H
+#ifndef KMOD_PMM_OS_USER_H
+#define KMOD_PMM_OS_USER_H
 
 #include <errno.h>
 #include <limits.h>

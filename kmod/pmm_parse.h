@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is written to /proc/pmm/cfg. */
-#ifndef KMOD_PARSE_H
-#define KMOD_PARSE_H
+#ifndef KMOD_PMM_PARSE_H
+#define KMOD_PMM_PARSE_H
 
 #include "pmm_os.h"
 

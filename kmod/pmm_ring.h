@@ -5,8 +5,8 @@
  * The program may write anything anywhere in the ring at any time. What the module relies on it
  * keeps for itself: the position, the number of slots. Each record is copied once, then checked.
  */
-#ifndef KMOD_RING_H
-#define KMOD_RING_H
+#ifndef KMOD_PMM_RING_H
+#define KMOD_PMM_RING_H
 
 #include "pmm_os.h"
 #include "pmm_log.h"

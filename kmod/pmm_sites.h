@@ -4,8 +4,8 @@
  * caller locks. A place stays until all of them go; their numbers are not used again, so that a
  * record of before has no place rather than a wrong one.
  */
-#ifndef KMOD_SITES_H
-#define KMOD_SITES_H
+#ifndef KMOD_PMM_SITES_H
+#define KMOD_PMM_SITES_H
 
 #include "pmm_os.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How texts of the outside, times and states are shown. */
-#ifndef KMOD_TEXT_H
-#define KMOD_TEXT_H
+#ifndef KMOD_PMM_TEXT_H
+#define KMOD_PMM_TEXT_H
 
 #include "pmm_os.h"
 

@@ -2,8 +2,8 @@
 /*
  * Does memory grow? A line of least squares through the last samples, in integers.
  */
-#ifndef KMOD_TREND_H
-#define KMOD_TREND_H
+#ifndef KMOD_PMM_TREND_H
+#define KMOD_PMM_TREND_H
 
 #include "pmm_os.h"
 

@@ -331,3 +331,19 @@ finds() {
 	finds 'no statement of a test is true whatever it finds' 'tests/cli/a.bats:3: bash continues when that is false' \
 		'tests/cli/a.bats:4: bash continues when that is false'
 }
+
+@test "the kernel module: headers by their names, messages on one line, no unit test for what only a kernel runs" {
+	mkdir kmod && echo '# SPDX-License-Identifier: GPL-2.0-or-later' >tests/unit/meson.build
+	source tests/unit/test_text.c
+	sed -i '$a | `kmod/` | | the module |' doc/ARCHITECTURE.md
+	header kmod/module.h KMOD_MODULE_H '#include <linux/module.h>' 'struct pid;'
+	header kmod/os.h KMOD_OS_H '#ifdef __KERNEL__' '#include <linux/slab.h>' '#else' '#include <stdlib.h>' '#endif'
+	source kmod/main.c '#include "module.h"' '' 'void f(void)' '{' "	pr_info(s, \"$(printf 'x%.0s' {1..100})\\n\");" '}'
+	source kmod/ring.c '#include "os.h"' 'int ring;'
+	finds "each source has a unit test or says what else tests it" 'kmod/ring.c: no unit test names it: "Also of kmod/ring.c"'
+	source tests/unit/test_ring.c
+	finds -
+	source kmod/log.c '#include "os.h"' '#include "none.h"'
+	source tests/unit/test_log.c
+	finds "each room includes only what it may" 'kmod/log.c: "none.h" is not a path from the root'
+}

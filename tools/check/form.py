@@ -15,6 +15,9 @@ MAX_FOLDER = 25     # .c files
 # what cannot be broken: one literal, and what must be around it
 LITERAL_LINE = re.compile(r'\s*"(?:\\.|[^"\\])*"[\s,;)}\\]*$|\s*\*?\s*(?:https?://\S+)\s*$')
 
+# in kmod/: with the call it belongs to, since the kernel's style keeps a message on one line
+MESSAGE_LINE = re.compile(r'\s*\w+\((?:[\w>-]+, )*"(?:\\.|[^"\\])*"[\s,;)}\\]*$')
+
 
 def columns(line):
     return len(line.expandtabs(8))
@@ -23,7 +26,8 @@ def columns(line):
 def check_columns():
     for path in tree.walk(*tree.BUILT, "examples"):
         for number, line in enumerate(tree.text_of(path).split("\n"), 1):
-            if columns(line) > MAX_COLUMNS and not LITERAL_LINE.match(line):
+            message = path.startswith("kmod/") and MESSAGE_LINE.match(line)
+            if columns(line) > MAX_COLUMNS and not message and not LITERAL_LINE.match(line):
                 yield f"{path}:{number}: {columns(line)} columns, more than {MAX_COLUMNS}"
 
 

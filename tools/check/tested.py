@@ -2,6 +2,7 @@
 """
 Which unit test tests a file: test_NAME.c that of NAME.c; those that its first comment names ("Also of ..."); those that tests/unit/meson.build
 compiles into it. tools/check/untested, a line "PATH TEST..." each, has the files that none does, with the tests of the command line that do.
+What only a kernel runs (tree.needs_kernel()) is tested in guests.
 """
 
 import os
@@ -57,7 +58,9 @@ def check_tested():
     if not os.path.exists(BUILD):
         return
     names, table = tested(), untested()
-    for path in tree.walk("src", "agent", ends=(".c",)):
+    for path in tree.walk("src", "agent", "kmod", ends=(".c",)):
+        if tree.needs_kernel(path):
+            continue
         if os.path.basename(path) in names:
             if path in table:
                 yield f"{UNTESTED}: {path} has a unit test"

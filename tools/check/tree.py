@@ -5,7 +5,7 @@ import fnmatch
 import os
 import re
 
-PRODUCT = ("agent", "arch", "include", "shim", "src")
+PRODUCT = ("agent", "arch", "include", "kmod", "shim", "src")
 # C that is built as one: names are unique in it, and its style is the product's
 BUILT = PRODUCT + ("tests/unit", "tests/fuzz", "tests/tool", "tests/fake", "bench")
 # programs that pmm is tried on, each a main() of its own
@@ -58,7 +58,7 @@ def walk(*tops, ends=(".c", ".h")):
         for folder, folders, names in os.walk(top):
             folders.sort()
             for name in sorted(names):
-                if name.endswith(ends):
+                if name.endswith(ends) and not name.endswith(".mod.c"):  # which the kernel's build makes
                     yield os.path.join(folder, name)
 
 
@@ -72,6 +72,20 @@ def built():
 
 UNLICENSED = re.compile(r"\.git$|LICENSE|LICENSES/|tests/fuzz/corpus/"
                         r"|tests/cli/golden/[^/]*\.(txt|jsonl)$|tests/shim/[^/]*\.(table|full)$")
+
+
+KERNEL_ONLY = re.compile(r"^[ \t]*#[ \t]*ifdef __KERNEL__$.*?^[ \t]*#[ \t]*(?:else|endif)\b", re.M | re.S)
+KERNEL_HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]+<(?:linux|asm|net|crypto|trace|uapi)/", re.M)
+FLAT = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"(\w+\.h)"', re.M)
+
+
+def needs_kernel(path):
+    """Is this a file of kmod/ that only the kernel's build compiles? It includes headers of the kernel, or others of kmod/ that do."""
+    if not path.startswith("kmod/"):
+        return False
+    text = KERNEL_ONLY.sub("", text_of(path))
+    return bool(KERNEL_HEADER.search(text)) or any(
+        needs_kernel(other) for other in ("kmod/" + name for name in FLAT.findall(text)) if other != path and os.path.exists(other))
 
 
 def made():

@@ -22,7 +22,7 @@ def banned():
 
 def prose():
     """(path, line, text) of what people read: literals with a blank in them, the paragraphs of documents."""
-    for path in tree.walk("src", "shim", "include"):
+    for path in tree.walk("src", "kmod", "shim", "include"):
         for line, text in tree.strings_of(path):
             if " " in text:
                 yield path, line, re.sub(r"\\[nt]", " ", text)
