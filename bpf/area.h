@@ -41,6 +41,34 @@ struct area {
 	u32 flags;		/* those of AREA_VM_* that it has */
 };
 
+/* Shared by the groups `faults` and `major`. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct fault_program_key);
+	__type(value, struct fault_program);
+} fault_programs SEC(".maps");
+
+/* The counts of the target's program; NULL: no room, which is counted. */
+static __always_inline struct fault_program *area_program(const struct trace_task *t, u32 kind)
+{
+	struct trace_target *target = bpf_map_lookup_elem(&targets, &t->tgid);
+	struct fault_program_key key = { .tgid = t->tgid };
+	struct fault_program *program, first = { 0 };
+
+	if (!target)
+		return NULL;
+	key.begun_ns = target->begun_ns;
+	program = bpf_map_lookup_elem(&fault_programs, &key);
+	if (program)
+		return program;
+	bpf_map_update_elem(&fault_programs, &key, &first, BPF_NOEXIST);
+	program = bpf_map_lookup_elem(&fault_programs, &key);
+	if (!program)
+		TRACE_COUNT(kind, dropped);
+	return program;
+}
+
 /* ---- what an area is ---- */
 
 /* Ranges of a file: at most AREA_MAX_RANGES, each of 64 KiB at least. */

@@ -196,6 +196,14 @@ static __always_inline void count(const struct fault_key *key, u64 error)
 		__sync_fetch_and_add(&row->by_kernel, 1);
 }
 
+static __always_inline void count_program(const struct trace_task *t)
+{
+	struct fault_program *program = area_program(t, TRACE_FAULT);
+
+	if (program)
+		__sync_fetch_and_add(&program->faults, 1);
+}
+
 /* ---- stacks of some ---- */
 
 /* How many faults the one that is due stands for; 0: none is. */
@@ -287,7 +295,9 @@ static __always_inline int fault(struct task_struct *task, const struct fault *f
 		return 0;
 	trace_seen(TRACE_FAULT);
 	a = area_of(task, mm, &found, f->address);
-	if (!(config.filters & TRACE_NO_FAULT_ROWS)) {
+	if (config.filters & TRACE_FAULTS_BY_PROGRAM) {
+		count_program(&t);
+	} else {
 		area_key(&key, a, t.tgid, f->address);
 		count(&key, f->error);
 	}
@@ -336,8 +346,12 @@ static __always_inline int fault_without_areas(const struct fault *f)
 		return 0;
 	trace_seen(TRACE_FAULT);
 	a.area = area_guess(f->address);
-	area_key(&key, &a, t.tgid, f->address);
-	count(&key, f->error);
+	if (config.filters & TRACE_FAULTS_BY_PROGRAM) {
+		count_program(&t);
+	} else {
+		area_key(&key, &a, t.tgid, f->address);
+		count(&key, f->error);
+	}
 	if (trace_recorded(TRACE_FAULT))
 		sample(&t, f, &a);
 	return 0;

@@ -67,6 +67,18 @@ struct major_row {
 	char comm[TRACE_COMM_BYTES];
 };
 
+/* fault_programs: this -> struct fault_program; with TRACE_FAULTS_BY_PROGRAM alone */
+struct fault_program_key {
+	__u64 begun_ns;			/* struct trace_target */
+	__u32 tgid;
+	__u32 pad;
+};
+
+struct fault_program {
+	__u64 faults;
+	__u64 major;			/* counted apart, at their end */
+};
+
 /* fault_files, major_files: this -> struct fault_file */
 struct fault_file_key {
 	__u64 inode;

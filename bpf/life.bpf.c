@@ -5,7 +5,7 @@
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(life_fork, struct task_struct *parent, struct task_struct *child)
 {
-	struct trace_target value = { 0 };
+	struct trace_target value = { .begun_ns = bpf_ktime_get_ns() };
 	struct trace_record *r;
 	struct trace_task t;
 	u32 tgid, tid;
@@ -25,6 +25,7 @@ int BPF_PROG(life_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	r = trace_begin(&t, TRACE_FORK);
 	if (r) {
+		r->time_ns = value.begun_ns;
 		r->a[0] = tgid;
 		r->a[1] = tid;
 		trace_end(r);
@@ -47,6 +48,7 @@ static __always_inline u64 read_arguments(struct trace_room *room, struct mm_str
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(life_exec, struct task_struct *task, int old_pid, struct linux_binprm *binprm)
 {
+	struct trace_target *target;
 	struct trace_room *room;
 	struct trace_task t;
 
@@ -58,6 +60,9 @@ int BPF_PROG(life_exec, struct task_struct *task, int old_pid, struct linux_binp
 	room = trace_room(&t, TRACE_EXEC);
 	if (!room)
 		return 0;
+	target = bpf_map_lookup_elem(&targets, &t.tgid);
+	if (target)
+		target->begun_ns = room->r.time_ns;
 	room->r.a[0] = trace_number_of(BPF_CORE_READ(task, real_parent, group_leader));
 	bpf_probe_read_kernel_str(room->text, TRACE_TEXT_SECOND,
 				  BPF_CORE_READ(binprm, filename));

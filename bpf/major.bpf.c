@@ -45,13 +45,18 @@ static __always_inline void major(const struct trace_task *t, struct bpf_perf_ev
 	struct pt_regs *regs = BPF_CORE_READ((struct bpf_perf_event_data_kern *)(void *)ctx, regs);
 	bool user = (BPF_CORE_READ(regs, cs) & USER_CODE) == USER_CODE;
 	u32 kind = is_swapped(a->area) ? TRACE_SWAP_IN : TRACE_FAULT_MAJOR;
+	struct fault_program *program;
 	struct trace_room *room;
 	struct fault_key key;
 
 	if (!user)
 		regs = entry;
 	trace_seen(kind);
-	if (!(config.filters & TRACE_NO_FAULT_ROWS)) {
+	if (config.filters & TRACE_FAULTS_BY_PROGRAM) {
+		program = area_program(t, kind);
+		if (program)
+			__sync_fetch_and_add(&program->major, 1);
+	} else {
 		area_key(&key, a, t->tgid, ctx->addr);
 		count(&key, kind);
 	}

@@ -197,7 +197,8 @@ enum trace_filters {
 	TRACE_ONLY_UID = 8,
 	TRACE_ONLY_COMM = 16,
 	TRACE_MEMCG_BELOW = 32,	/* and those of groups below it */
-	TRACE_NO_FAULT_ROWS = 64,	/* not a filter: the tables of page faults stay empty */
+	/* not a filter: page faults are counted by program, and the tables by file stay empty */
+	TRACE_FAULTS_BY_PROGRAM = 64,
 };
 
 struct trace_config {
@@ -217,7 +218,8 @@ struct trace_config {
 
 /* targets: process -> this */
 struct trace_target {
-	__u32 flags;
+	/* when its program began: time of the fork's or exec's record; 0: it was there before */
+	__u64 begun_ns;
 };
 
 #endif

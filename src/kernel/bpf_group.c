@@ -128,6 +128,8 @@ static int share_maps(struct bpf_object *object, const struct bpf_shared *shared
 			rc = bpf_map__reuse_fd(map, shared->targets);
 		else if (!strcmp(name, "counts"))
 			rc = bpf_map__reuse_fd(map, shared->counts);
+		else if (!strcmp(name, "fault_programs"))
+			rc = bpf_map__reuse_fd(map, shared->fault_programs);
 		else if (!strcmp(name, "rooms"))
 			rc = bpf_map__set_max_entries(map, shared->nr_cpus);
 		else if (!strcmp(name, "kmem_objects"))

@@ -21,7 +21,7 @@ struct bpf_shared {
 	 */
 	const char *types;
 	struct trace_config config;
-	int events, targets, counts;	/* maps */
+	int events, targets, counts, fault_programs;	/* maps */
 	int nr_cpus;			/* possible ones */
 	uint32_t kmem_objects;		/* entries of that map */
 	uint32_t counters;		/* bit per kernel_counters[]: these are chosen */

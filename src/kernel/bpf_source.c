@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bpf/faults_abi.h"
 #include "src/kernel/bpf_group.h"
 #include "src/kernel/bpf_table.h"
 #include "src/kernel/event_ring.h"
@@ -17,6 +18,7 @@
 
 #define FIRST_PID_NS	0xEFFFFFFCull	/* PROC_PID_INIT_INO, include/linux/proc_ns.h */
 #define MAX_TARGETS	65536
+#define MAX_PROGRAMS	65536	/* whose page faults are counted and not forgotten yet */
 #define MAX_RECORD                                                                                 \
 	(sizeof(struct trace_record) + sizeof(struct trace_regs) + TRACE_STACK_MAX)
 
@@ -68,8 +70,8 @@ static void config_make(struct trace_config *c, const struct kernel_options *o)
 		c->filters |= TRACE_FOLLOW;
 	if (o->memcg)
 		c->filters |= TRACE_ONLY_MEMCG | (o->memcg_below ? TRACE_MEMCG_BELOW : 0);
-	if (o->no_fault_rows)
-		c->filters |= TRACE_NO_FAULT_ROWS;
+	if (o->faults_by_program)
+		c->filters |= TRACE_FAULTS_BY_PROGRAM;
 	if (o->by_uid)
 		c->filters |= TRACE_ONLY_UID;
 	if (o->comm) {
@@ -110,7 +112,11 @@ static int make_maps(struct bpf_source *s, const struct kernel_options *o)
 				   sizeof(struct trace_counts), TRACE_NR_KINDS, NULL);
 	if (h->counts < 0)
 		return -errno;
-	return 0;
+	h->fault_programs = bpf_map_create(BPF_MAP_TYPE_HASH, "pmm_programs",
+					   sizeof(struct fault_program_key),
+					   sizeof(struct fault_program),
+					   o->faults_by_program ? MAX_PROGRAMS : 1, NULL);
+	return h->fault_programs < 0 ? -errno : 0;
 }
 
 static int bpf_target(void *state, pid_t pid, bool add)
@@ -137,6 +143,8 @@ static void bpf_close(void *state)
 		close(s->shared.targets);
 	if (s->shared.counts >= 0)
 		close(s->shared.counts);
+	if (s->shared.fault_programs >= 0)
+		close(s->shared.fault_programs);
 	btf__free(s->kernel);
 	free(s);
 }
@@ -215,7 +223,7 @@ static int bpf_open(const struct kernel_options *o, void **state, struct err *e)
 
 	if (!s)
 		return err_set(e, -ENOMEM, "out of memory");
-	s->shared.events = s->shared.targets = s->shared.counts = -1;
+	s->shared.events = s->shared.targets = s->shared.counts = s->shared.fault_programs = -1;
 	libbpf_set_print(NULL);
 	rc = fill(s, o, e);
 	if (rc) {
@@ -251,6 +259,14 @@ static int bpf_find(void *state, enum kernel_table table, const void *key, void 
 	int fd = table_map(state, table);
 
 	return fd < 0 || bpf_map_lookup_elem(fd, key, value) ? -ENOENT : 0;
+}
+
+static void bpf_forget(void *state, enum kernel_table table, const void *key)
+{
+	int fd = table_map(state, table);
+
+	if (fd >= 0)
+		bpf_map_delete_elem(fd, key);
 }
 
 static int bpf_table(void *state, enum kernel_table table, kernel_entry *entry, void *arg)
@@ -293,6 +309,7 @@ const struct kernel_source_ops bpf_source = {
 	.step = bpf_step,
 	.table = bpf_table,
 	.find = bpf_find,
+	.forget = bpf_forget,
 	.target = bpf_target,
 	.counts = bpf_counts,
 	.group = bpf_state,

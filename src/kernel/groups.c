@@ -131,6 +131,10 @@ const struct kernel_table_info kernel_tables[KERNEL_NR_TABLES] = {
 	[KERNEL_TABLE_FAULTS] = { KERNEL_FAULTS, "fault_rows", sizeof(struct fault_key),
 				  sizeof(struct fault_row),
 				  .counted_bytes = offsetof(struct fault_row, comm) },
+	/* libbpf calls a shared map as it was created */
+	[KERNEL_TABLE_FAULT_PROGRAMS] = { KERNEL_FAULTS, "pmm_programs",
+					  sizeof(struct fault_program_key),
+					  sizeof(struct fault_program), .large = true },
 	[KERNEL_TABLE_FAULT_FILES] = { KERNEL_FAULTS, "files", sizeof(struct fault_file_key),
 				       sizeof(struct fault_file) },
 	[KERNEL_TABLE_MAJOR] = { KERNEL_MAJOR, "major_rows", sizeof(struct fault_key),

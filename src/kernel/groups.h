@@ -47,6 +47,7 @@ enum kernel_table {
 	KERNEL_TABLE_MAJOR_FILES,
 	KERNEL_TABLE_STACKS,	/* struct stack_key, struct stack_row; bpf/stack_abi.h */
 	KERNEL_TABLE_CALL_FILES,	/* of mmap() */
+	KERNEL_TABLE_FAULT_PROGRAMS, /* struct fault_program_key, struct fault_program */
 	KERNEL_NR_TABLES
 };
 

@@ -58,6 +58,12 @@ int kernel_source_find(struct kernel_source *s, enum kernel_table table, const v
 	return s->ops->find(s->state, table, key, value);
 }
 
+void kernel_source_forget(struct kernel_source *s, enum kernel_table table, const void *key)
+{
+	if (s->ops->forget)
+		s->ops->forget(s->state, table, key);
+}
+
 int kernel_source_target(struct kernel_source *s, pid_t pid, bool add)
 {
 	return s->ops->target(s->state, pid, add);

@@ -49,7 +49,8 @@ struct kernel_options {
 	bool follow;			/* and their children from now on */
 	bool at_exec;			/* they begin to be traced when they execute a program */
 	bool by_targets;		/* only these and what kernel_source_target() adds */
-	bool no_fault_rows;		/* the tables of page faults may be empty */
+	/* page faults are counted by program, of by_targets; the tables by file may be empty */
+	bool faults_by_program;
 	uint64_t memcg;			/* inode of a memory control group's directory; 0: any */
 	bool memcg_below;		/* and groups below it */
 	bool by_uid;
@@ -101,6 +102,8 @@ struct kernel_source_ops {
 	int (*step)(void *state, kernel_take *take, void *arg);
 	int (*table)(void *state, enum kernel_table table, kernel_entry *entry, void *arg);
 	int (*find)(void *state, enum kernel_table table, const void *key, void *value);
+	/* see kernel_source_forget(); may be missing */
+	void (*forget)(void *state, enum kernel_table table, const void *key);
 	int (*target)(void *state, pid_t pid, bool add);
 	int (*counts)(void *state, struct trace_counts counts[TRACE_NR_KINDS]);
 	void (*group)(void *state, enum kernel_group group, struct kernel_group_state *out);
@@ -128,6 +131,9 @@ int kernel_source_table(struct kernel_source *s, enum kernel_table table, kernel
  */
 int kernel_source_find(struct kernel_source *s, enum kernel_table table, const void *key,
 		       void *value);
+
+/* An entry is not needed any more. One that counting goes on in begins anew. */
+void kernel_source_forget(struct kernel_source *s, enum kernel_table table, const void *key);
 
 /* Add or remove a process that is traced (options.by_targets or pids). */
 int kernel_source_target(struct kernel_source *s, pid_t pid, bool add);

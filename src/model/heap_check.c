@@ -266,10 +266,12 @@ static int check_kernel_head(const struct heap *h, const struct complaint *c)
 	if (check_text(k->unseen, "why events were not seen", c))
 		return -EBADMSG;
 	if (!k->traced && (k->stacks || k->sample || k->classes || k->bin_ns || k->all_stacks ||
-			   k->rows_lost || k->bins_lost || k->unseen[0] || h->nr_kernel_kinds ||
+			   k->rows_lost || k->bins_lost || k->unseen[0] || k->faults_counted ||
+			   h->nr_kernel_kinds ||
 			   h->nr_kernel_rows || h->nr_kernel_bins))
 		return violated(c, "events of the kernel that were not looked for");
-	if (k->unseen_classes & ~k->classes || k->complete_stacks > k->all_stacks)
+	if (k->unseen_classes & ~k->classes || k->complete_stacks > k->all_stacks ||
+	    (!k->faults_counted && (k->faults || k->major_faults)))
 		return violated(c, "what was seen of the kernel's events contradicts itself");
 	if (h->nr_kernel_rows > HEAP_KERNEL_MAX_ROWS || h->nr_kernel_bins > HEAP_KERNEL_MAX_BINS)
 		return violated(c, "too many rows of the kernel's events");

@@ -45,6 +45,9 @@ struct heap_kernel {
 	uint64_t complete_stacks, all_stacks;
 	/* events that no row, no bin had room for */
 	uint64_t rows_lost, bins_lost;
+	/* page faults of the process, each counted in the kernel; of them: waited for a device */
+	bool faults_counted;
+	uint64_t faults, major_faults;
 	char *unseen;			/* why, a sentence for each; "" = none. Never NULL */
 };
 
@@ -52,8 +55,8 @@ struct heap_kernel {
 struct heap_kernel_kind {
 	uint32_t kind;
 	/*
-	 * of this process, counted in the kernel; of kinds whose records are only some of the
-	 * events this is more than the rows stand for. Else the sum of the rows
+	 * of this process: counted in the kernel where heap_kernel.faults_counted says so, else
+	 * the sum of the rows
 	 */
 	uint64_t events;
 	/* of all traced processes: the ring was full; a table was full or a program interrupted */

@@ -218,6 +218,12 @@ static const struct file_column kernel_columns[] = {
 	HEAP(kernel.bins_lost),
 };
 
+static const struct file_column kernel_fault_columns[] = {
+	HEAP(kernel.faults_counted),
+	HEAP(kernel.faults),
+	HEAP(kernel.major_faults),
+};
+
 static const struct file_column kernel_kind_columns[] = {
 	FIELD(heap_kernel_kind, kind),
 	FIELD(heap_kernel_kind, events),
@@ -302,6 +308,8 @@ const struct file_table file_tables[FILE_NR_TABLES] = {
 			       ARRAY(kernel_rows), COLUMNS(kernel_row_columns), .optional = true },
 	[FILE_KERNEL_BINS] = { "KBIN", "kernel events over time", HEAP_KERNEL_MAX_BINS,
 			       ARRAY(kernel_bins), COLUMNS(kernel_bin_columns), .optional = true },
+	[FILE_KERNEL_FAULTS] = { "KFLT", "page faults", 1, sizeof(struct heap), 0, 0, 0,
+				 COLUMNS(kernel_fault_columns), .optional = true },
 	[FILE_KMOD] = { "KMOD", "the kernel module's log", 1, sizeof(struct heap), 0, 0, 0,
 			COLUMNS(kmod_columns), .optional = true },
 };

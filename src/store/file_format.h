@@ -106,6 +106,7 @@ enum file_table_number {
 	FILE_KERNEL_KINDS,
 	FILE_KERNEL_ROWS,
 	FILE_KERNEL_BINS, /* all four or none; since 1.6 */
+	FILE_KERNEL_FAULTS, /* since 1.7; only with FILE_KERNEL */
 	FILE_KMOD, /* since 1.7 */
 	FILE_NR_TABLES,
 };

@@ -111,6 +111,8 @@ static void write_kernel(const struct heap *h, struct pack *p)
 	write_table(h, p, FILE_KERNEL_KINDS);
 	write_table(h, p, FILE_KERNEL_ROWS);
 	write_table(h, p, FILE_KERNEL_BINS);
+	if (h->kernel.faults_counted)
+		write_figures(h, p, FILE_KERNEL_FAULTS);
 }
 
 static int by_frame(const void *a, const void *b)

@@ -116,12 +116,12 @@ recipe() { says 0 report --json "$(made "$@")"; }
 	# a frame that has all names, of every list; one without any
 	main=$(nm "$PROG/leaf" | awk '$3 == "main" { print $1 }')
 	real="$PROG/leaf+0x$main"
-	recipe "site $real size=8" 'site - size=8' 'kernel sample=16 no-stacks rows-lost=1 bins-lost=1' \
+	recipe "site $real size=8" 'site - size=8' 'kernel sample=16 no-stacks rows-lost=1 bins-lost=1 faults=9 major=1' \
 		"event fault $real of=block site=$real" 'event fault - of=block site=-' 'event fault - area=stack' \
 		"event mmap $real bytes=4K" 'event mmap -' "event memcg_reclaim $real took=5ms" 'event compaction -'
 	is '["main","main","main","main","main"]' \
 		'[.kernel_fault_sites[0], .kernel_fault_sites[0].touched_by[0], .kernel_fault_stacks[1], .kernel_calls[0], .kernel_waits[0]] | map(.function)'
-	is '[16,false,false]' '.kernel | [.fault_sample, has("stacks", "why_not_seen")]'
+	is '[16,9,1,false,false]' '.kernel | [.fault_sample, .page_faults, .major_faults, has("stacks", "why_not_seen")]'
 }
 
 @test "json: what is known of the allocator" {

@@ -54,6 +54,35 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 	[ "$(jq -c '[.kernel_calls[] | select(.function == "make" and .event == "brk") | .count] | add' "$T/report.json")" -eq 2 ]
 }
 
+@test "run --trace: page faults are counted to the one, whatever has a record" {
+	needs_bpf
+	local pages
+	for pages in 1000 41000; do
+		bare "$PMM" run --trace -q -o "$T/c$pages.pmm" -- "$PROG/trace_faults" anonymous "$pages" 2>"$T/said"
+		[ "$(cut -d' ' -f4- "$T/said")" = "$pages 0" ]
+		report "$T/c$pages.pmm"
+		jq -c '.kernel.page_faults' "$T/report.json" >"$T/faults$pages"
+		jq -e '.kernel.page_faults == (.kernel_events[] | select(.event == "fault").count)' "$T/report.json"
+	done
+	# what the program does besides is the same
+	[ $(($(<"$T/faults41000") - $(<"$T/faults1000"))) -eq 40000 ]
+	jq -e '(.kernel_events[] | select(.event == "fault").records) < .kernel.page_faults' "$T/report.json"
+	run "$PMM" report "$T/c41000.pmm"
+	grep -qE '^  page faults  +41,[0-9]+ \(exact\), 41,[0-9]+ minor, [0-9]+ major; by line and stack estimated from [0-9,]+$' <<<"$output"
+}
+
+@test "run --trace: of two programs in one process, and of a child, each has its own page faults" {
+	needs_bpf
+	# the shell executes the second one in place of itself: its own page faults are in no capture
+	bare "$PMM" run --trace=faults -q -o "$T/%p.pmm" -- /bin/sh -c "$PROG/trace_faults anonymous 3000; exec $PROG/trace_faults anonymous 9000"
+	local capture faults=()
+	for capture in "$T"/*.pmm; do
+		report "$capture"
+		faults+=("$(jq -r '"\(.process.comm):\(.kernel.page_faults / 1000 | floor)"' "$T/report.json")")
+	done
+	[ "$(printf '%s\n' "${faults[@]}" | sort | tr '\n' ' ')" = "trace_faults:3 trace_faults:9 " ]
+}
+
 @test "run --trace: the report says what was traced, and a child's events are the child's" {
 	needs_bpf
 	bare "$PMM" run --trace=mmap -q -o "$T/%p.pmm" -- /bin/sh -c "$PROG/trace_heap touch 2; :"

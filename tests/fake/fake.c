@@ -58,7 +58,8 @@
  *		delete delete[] delete-sized delete[]-sized delete-aligned delete[]-aligned
  *		delete-sized-aligned delete[]-sized-aligned
  *	kernel	classes=LIST unseen=LIST [all, none] why=TEXT [""] no-stacks sample=N [0] bin=TIME
- *		[100ms] complete=N stacks=N [complete] rows-lost=N bins-lost=N [0]
+ *		[100ms] complete=N stacks=N [complete] rows-lost=N bins-lost=N [0] faults=N [not
+ *		counted] major=N [0]
  *	kernel-kind KIND events=N [those of its `event` lines] lost=N dropped=N [0]
  *	event	KIND STACK of=nothing|block|mapping|agent|unknown [nothing] site=STACK [none]
  *		detail=N area=AREA write present events=N [1] records=N [events] failed=N bytes=SIZE

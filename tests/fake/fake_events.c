@@ -38,6 +38,10 @@ void fake_kernel_head(struct fake_heap *f, struct recipe_line *l)
 	k->all_stacks = recipe_count(l, "stacks", k->complete_stacks);
 	k->rows_lost = recipe_count(l, "rows-lost", 0);
 	k->bins_lost = recipe_count(l, "bins-lost", 0);
+	k->faults = recipe_count(l, "faults", UINT64_MAX);
+	k->faults_counted = k->faults != UINT64_MAX;
+	k->faults = k->faults_counted ? k->faults : 0;
+	k->major_faults = recipe_count(l, "major", 0);
 	recipe_replace(l, "why", &k->unseen);
 }
 

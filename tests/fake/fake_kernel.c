@@ -65,6 +65,12 @@ static int fake_find(void *state, enum kernel_table table, const void *key, void
 	return -ENOENT;
 }
 
+static void fake_forget(void *state, enum kernel_table table, const void *key)
+{
+	(void)key;
+	((struct fake_kernel *)state)->forgotten[table]++;
+}
+
 static int fake_target(void *state, pid_t pid, bool add)
 {
 	(void)state;
@@ -95,6 +101,7 @@ const struct kernel_source_ops fake_source = {
 	.step = fake_step,
 	.table = fake_table,
 	.find = fake_find,
+	.forget = fake_forget,
 	.target = fake_target,
 	.counts = fake_counts,
 	.group = fake_group,

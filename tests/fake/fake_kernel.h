@@ -23,6 +23,7 @@ struct fake_kernel {
 	struct kernel_options asked;
 	size_t given;
 	unsigned opened, closed;
+	unsigned forgotten[KERNEL_NR_TABLES];
 };
 
 /* What fake_source is; set before it is opened. */

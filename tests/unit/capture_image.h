@@ -57,7 +57,7 @@ static const char rich_recipe[] =
 	"death signal=6 fault=7 code=2 sender=3 status=4 finding=2 map-access=11 map-start=0x4000 "
 	"map-end=0x6000\n"
 	"kernel classes=faults,swap,reclaim unseen=swap why=\"swap is off\" sample=2 bin=50ms complete=3 "
-	"stacks=4 rows-lost=5 bins-lost=6\n"
+	"stacks=4 rows-lost=5 bins-lost=6 faults=77 major=7\n"
 	"kernel-kind fault events=7 lost=8 dropped=9\n"
 	"event fault main@/lib/a.so>other area=heap write of=block site=main@/lib/a.so>other events=10 "
 	"records=2 failed=1 bytes=11 took=12ms longest=5ms first=13s last=14s\n"

@@ -601,6 +601,12 @@ static void forge_kernel_not_traced(struct pack *p)
 	}
 }
 
+/* Counted page faults of what was not traced. */
+static void forge_kernel_faults_alone(struct pack *p)
+{
+	pack_kernel(p, FILE_KERNEL_FAULTS, offsetof(struct heap, kernel.faults_counted), 1);
+}
+
 static void forge_kernel_bool(struct pack *p)
 {
 	pack_kernel(p, FILE_KERNEL, offsetof(struct heap, kernel.stacks), 2);
@@ -651,6 +657,8 @@ static void forged_kernel_events_are_refused(void **state)
 		{ forge_kernel_site, "(contents): kernel event 0 names site 4294967295" },
 		{ forge_kernel_alone, "(kernel events): it is missing" },
 		{ forge_kernel_not_traced,
+		  "(contents): events of the kernel that were not looked for" },
+		{ forge_kernel_faults_alone,
 		  "(contents): events of the kernel that were not looked for" },
 		{ forge_kernel_bool, "(kernel events): a number is out of range" },
 		{ forge_kernel_kinds, "(kinds of kernel events): it cannot have 129 rows" },

@@ -322,7 +322,8 @@ static void kernel_events_are_rows_and_kinds(void **state)
 {
 	struct heap *h = make("site main>a size=40 allocs=5\nsite m kind=mmap size=8K\n"
 			      "kernel classes=faults,mmap unseen=mmap why=\"no rights\" sample=2 "
-			      "bin=1s complete=3 stacks=4 rows-lost=5 bins-lost=6 no-stacks\n"
+			      "bin=1s complete=3 stacks=4 rows-lost=5 bins-lost=6 no-stacks "
+			      "faults=20 major=2\n"
 			      "event mmap m of=agent bytes=8K took=3ms longest=1ms\n"
 			      "event fault main>a>memset of=block site=main>a area=heap write "
 			      "present events=9 records=3\n"
@@ -335,6 +336,9 @@ static void kernel_events_are_rows_and_kinds(void **state)
 	assert_int_equal(h->kernel.unseen_classes, 1);
 	assert_false(h->kernel.stacks);
 	assert_string_equal(h->kernel.unseen, "no rights");
+	assert_true(h->kernel.faults_counted);
+	assert_int_equal(h->kernel.faults, 20);
+	assert_int_equal(h->kernel.major_faults, 2);
 	assert_int_equal(h->nr_kernel_kinds, 2);
 	assert_int_equal(h->kernel_kinds[0].events, 1);
 	assert_int_equal(h->kernel_kinds[1].events, 17);

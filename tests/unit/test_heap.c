@@ -277,11 +277,14 @@ static void kernel_events_have_their_rules(void **state)
 	EXPECT_WHY(h->kernel.sample = 1, not_traced);
 	EXPECT_WHY(h->kernel.classes = 1, not_traced);
 	EXPECT_WHY(h->kernel.bin_ns = 1, not_traced);
+	EXPECT_WHY(h->kernel.faults_counted = true, not_traced);
 	EXPECT_TRACED_WHY(h->kernel.traced = false, not_traced);
 	EXPECT_TRACED_WHY((free(h->kernel.unseen), h->kernel.unseen = NULL),
 			  "why events were not seen is missing");
 	EXPECT_TRACED_WHY(h->kernel.unseen_classes = 3, contradiction);
 	EXPECT_TRACED_WHY(h->kernel.complete_stacks = 5, contradiction);
+	EXPECT_TRACED_WHY(h->kernel.faults = 1, contradiction);
+	EXPECT_TRACED_WHY(h->kernel.major_faults = 1, contradiction);
 	EXPECT_TRACED_WHY(h->nr_kernel_rows = HEAP_KERNEL_MAX_ROWS + 1,
 			  "too many rows of the kernel's events");
 	EXPECT_TRACED_WHY(h->nr_kernel_bins = HEAP_KERNEL_MAX_BINS + 1,

@@ -170,7 +170,7 @@ static void test_the_program_begins_with_its_exec(void **state)
 	assert_int_equal(heap_trace_target(t, 7, true), 0);
 	assert_true(f.asked.by_targets);
 	assert_true(f.asked.follow);
-	assert_true(f.asked.no_fault_rows);
+	assert_true(f.asked.faults_by_program);
 	assert_true(f.asked.groups >> KERNEL_LIFE & 1);
 	assert_true(f.asked.groups >> KERNEL_FAULTS & 1);
 	assert_true(f.asked.kinds[TRACE_EXEC / 64] >> TRACE_EXEC % 64 & 1);
@@ -398,6 +398,91 @@ static void test_losses_and_lacks(void **state)
 	heap_trace_close(t);
 }
 
+/* ---- how many page faults there were ---- */
+
+/* As the kernel counts them for each program in a process, not as records stand for them. */
+static void test_faults_are_counted(void **state)
+{
+	const struct fake_record r[] = {
+		{ record(TRACE_EXEC, 7, 2, 0) },
+		{ fault(7, 3, 0x1000, FAULT_HEAP) },
+		{ record(TRACE_FORK, 7, 4, 9) },
+		{ record(TRACE_EXEC, 7, 5, 0) },
+	};
+	static const struct fault_program_key keys[] = {
+		{ ZERO + 5, 7, 0 }, { ZERO + 2, 7, 0 }, { ZERO + 4, 9, 0 }, { 0, 8, 0 },
+	};
+	static const struct fault_program values[] = { { 50, 5 }, { 20, 2 }, { 40, 4 }, { 80, 8 } };
+	static const struct { pid_t pid; uint64_t replaced_ns, faults, major; } expected[] = {
+		{ 7, ZERO + 3, 20, 2 }, { 9, 0, 40, 4 }, { 8, 0, 80, 8 }, { 7, 0, 50, 5 },
+	};
+	struct fake_kernel f = { .records = r, .nr_records = NR(r) };
+	struct ledgers l = { 0 };
+	struct heap_trace *t;
+	struct heap *h;
+
+	(void)state;
+	f.keys[KERNEL_TABLE_FAULT_PROGRAMS] = keys;
+	f.values[KERNEL_TABLE_FAULT_PROGRAMS] = values;
+	f.nr_rows[KERNEL_TABLE_FAULT_PROGRAMS] = NR(keys);
+	for (size_t i = 0; i < NR(expected); i++) {
+		t = begin(&f, &l, 1u << EVENT_FAULTS);
+		assert_int_equal(heap_trace_target(t, 7, true), 0);
+		assert_int_equal(heap_trace_target(t, 8, false), 0);
+		h = give(t, (uint32_t)expected[i].pid, expected[i].replaced_ns);
+		assert_true(h->kernel.faults_counted);
+		assert_int_equal(h->kernel.faults, expected[i].faults);
+		assert_int_equal(h->kernel.major_faults, expected[i].major);
+		assert_int_equal(events(h, TRACE_FAULT), expected[i].faults);
+		heap_free(h);
+		heap_trace_close(t);
+	}
+	/* of 7 the last two are forgotten, in the first round the one before alone */
+	assert_int_equal(f.forgotten[KERNEL_TABLE_FAULT_PROGRAMS], 1 + 1 + 1 + 2);
+}
+
+/* A count that may be of another program, or of a part, is none. */
+static void test_faults_that_are_not_counted(void **state)
+{
+	struct fake_kernel f = { 0 };
+	struct ledgers l = { 0 };
+	struct heap_trace *t = begin(&f, &l, 1u << EVENT_FAULTS);
+	struct trace_counts *const lost[] = { &f.counts[TRACE_EXEC], &f.counts[TRACE_FORK] };
+	struct heap *h;
+
+	(void)state;
+	assert_int_equal(heap_trace_target(t, 7, false), 0);
+	for (size_t i = 0; i < 2 * NR(lost); i++) {
+		*(i & 1 ? &lost[i / 2]->lost : &lost[i / 2]->dropped) = 1;
+		h = give(t, 8, 0);	/* 8 is not traced at all */
+		assert_false(h->kernel.faults_counted);
+		heap_free(h);
+		assert_int_equal(heap_trace_target(t, 7, false), 0);
+		h = give(t, 7, 0);
+		assert_false(h->kernel.faults_counted);
+		heap_free(h);
+		*lost[i / 2] = (struct trace_counts){ 0 };
+	}
+	f.counts[TRACE_FAULT].dropped = 1;
+	assert_int_equal(heap_trace_target(t, 7, false), 0);
+	h = give(t, 7, 0);
+	assert_false(h->kernel.faults_counted);
+	heap_free(h);
+	/* of records, after they were counted */
+	f.counts[TRACE_FAULT] = (struct trace_counts){ .lost = 9 };
+	assert_int_equal(heap_trace_target(t, 7, false), 0);
+	h = give(t, 7, 0);
+	assert_true(h->kernel.faults_counted);
+	assert_int_equal(h->kernel.faults, 0);
+	heap_free(h);
+	f.groups[KERNEL_FAULTS].status = KERNEL_GROUP_FAILED;
+	assert_int_equal(heap_trace_target(t, 7, false), 0);
+	h = give(t, 7, 0);
+	assert_false(h->kernel.faults_counted);
+	heap_free(h);
+	heap_trace_close(t);
+}
+
 /* ---- priority ---- */
 
 /* Raised from the first target on, whose copy of pmm was forked before, and put back at the end. */
@@ -503,6 +588,8 @@ int main(void)
 		cmocka_unit_test(test_ledgers_that_come_late),
 		cmocka_unit_test(test_ledgers_that_never_come),
 		cmocka_unit_test(test_losses_and_lacks),
+		cmocka_unit_test(test_faults_are_counted),
+		cmocka_unit_test(test_faults_that_are_not_counted),
 		cmocka_unit_test(test_priority_while_it_traces),
 		cmocka_unit_test(test_images_are_few),
 		cmocka_unit_test(test_images_of_ended_processes),

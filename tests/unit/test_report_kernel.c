@@ -163,6 +163,38 @@ static void what_is_missing_is_a_warning(void **state)
 		    "100000000 }");
 }
 
+/* The kernel's count is the sum, whether what is estimated from records is more or less. */
+static void page_faults_are_counted_or_estimated(void **state)
+{
+	static const struct report_options wide = { .top = 10 };
+
+	(void)state;
+	expect_wide("kernel classes=faults faults=1200 major=34\n"
+		    "event fault main events=1300 records=100\n", wide, 200, "What the kernel",
+		    "What the kernel did about its memory\n"
+		    "  events       faults\n"
+		    "  seen         1,200 events\n"
+		    "  page faults  1,200 (exact), 1,166 minor, 34 major; by line and stack "
+		    "estimated from 100\n"
+		    "  lost         nothing\n  stacks       none\n");
+	expect_wide("kernel classes=faults faults=5\nevent fault main events=5\n", wide, 200,
+		    "  page faults", "  page faults  5 (exact), 5 minor, 0 major\n"
+		    "  lost         nothing\n  stacks       none\n");
+	expect_wide("kernel classes=faults faults=6\nevent fault main events=5\n", wide, 200,
+		    "  page faults", "  page faults  6 (exact), 6 minor, 0 major; by line and "
+		    "stack estimated from 5\n"
+		    "  lost         nothing\n  stacks       none\n");
+	expect_wide("kernel classes=faults\nevent fault main events=1300 records=100\n", wide, 150,
+		    "  page faults", "  page faults  about 1,300; by line and stack estimated from "
+		    "100\n"
+		    "  lost         nothing\n  stacks       none\n");
+	expect_no("kernel classes=faults\nevent fault main events=5\n", wide, "  page faults");
+	expect_json("kernel classes=faults faults=1200 major=34\n"
+		    "event fault main events=1300 records=100\n", (struct report_options){ 0 },
+		    "\"seen\": 1200, \"by_agent\": 0, \"page_faults\": 1200, "
+		    "\"major_faults\": 34, \"lost_in_ring\": 0,");
+}
+
 static void all_kinds_are_listed(void **state)
 {
 	static const char recipe[] =
@@ -493,6 +525,7 @@ int main(void)
 		cmocka_unit_test(a_heap_that_was_not_traced_has_none_of_it),
 		cmocka_unit_test(what_was_covered_comes_first),
 		cmocka_unit_test(what_is_missing_is_a_warning),
+		cmocka_unit_test(page_faults_are_counted_or_estimated),
 		cmocka_unit_test(all_kinds_are_listed),
 		cmocka_unit_test(faults_have_whose_memory_it_is),
 		cmocka_unit_test(faults_are_lists_for_programs),

@@ -241,6 +241,9 @@ static void count_kinds(struct heap *h)
 		for (uint32_t k = 0; k < h->nr_kernel_kinds; k++)
 			if (h->kernel_kinds[k].kind == h->kernel_rows[i].kind)
 				h->kernel_kinds[k].events += h->kernel_rows[i].events;
+	for (uint32_t k = 0; h->kernel.faults_counted && k < h->nr_kernel_kinds; k++)
+		if (h->kernel_kinds[k].kind == TRACE_FAULT)
+			h->kernel_kinds[k].events = h->kernel.faults;
 }
 
 /* The heap's arrays are in vectors while they grow, which may have moved them. */

@@ -12,8 +12,9 @@
 
 /*
  * Move the sums into h->kernel_rows, h->kernel_bins and, as far as they can be summed up, events of
- * h->kernel_kinds, which has the kinds that were asked for. The sums are empty then. h->kernel has
- * all but what is counted here. 0 or -ENOMEM, and the heap has no rows.
+ * h->kernel_kinds, which has the kinds that were asked for; page faults are as the kernel counted
+ * them, if it has. The sums are empty then. h->kernel has all but what is counted here. 0 or
+ * -ENOMEM, and the heap has no rows.
  */
 int kernel_join(struct heap *h, struct kernel_sums *s, const struct stack_table *stacks,
 		const struct modules *modules);

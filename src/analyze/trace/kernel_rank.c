@@ -85,7 +85,9 @@ int kernel_kinds_sum(const struct heap *h, struct kernel_kind_sum **out, size_t 
 		struct kernel_kind_sum *k = &all[kind];
 
 		k->kind = kind;
-		if (k->events < k->rows.events)
+		if (kind == TRACE_FAULT && h->kernel.faults_counted)
+			k->events = h->kernel.faults;
+		else if (k->events < k->rows.events)
 			k->events = k->rows.events;
 		/* kept where it is, or further to the front */
 		if (k->events || k->lost || k->dropped)

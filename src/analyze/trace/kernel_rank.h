@@ -26,7 +26,7 @@ struct kernel_sum {
 /* One kind's events of the process. */
 struct kernel_kind_sum {
 	uint32_t kind;
-	/* as the kernel counted them, at least what the rows stand for */
+	/* page faults as the kernel counted them, if it has; else what the rows stand for */
 	uint64_t events;
 	struct kernel_sum rows;		/* failures, bytes and time without the agent's */
 	uint64_t by_agent;		/* of the rows' events */

@@ -9,6 +9,7 @@
 #include "src/analyze/trace/kernel_join.h"
 #include "src/base/nanotime.h"
 #include "src/base/str.h"
+#include "src/kernel/fault_area.h"
 #include "src/session/session.h"
 #include "src/session/trace/prompt.h"
 #include "src/session/trace/trace_images.h"
@@ -204,6 +205,48 @@ static int add_kinds(struct heap_trace *t, struct heap *h)
 	return 0;
 }
 
+static struct fault_program_key key_of(const struct trace_image *image)
+{
+	return (struct fault_program_key){ .begun_ns = image->from_ns,
+					   .tgid = (uint32_t)image->pid };
+}
+
+/*
+ * The kernel's own count, where there is one: not where it may be of another program (a record of a
+ * begin was lost) or is not complete.
+ */
+static int count_faults(struct heap_trace *t, struct heap *h, const struct trace_image *image)
+{
+	enum kernel_group_status status = kernel_source_group(t->source, KERNEL_FAULTS).status;
+	struct trace_counts counts[TRACE_NR_KINDS];
+	struct fault_program program = { 0 };
+	struct fault_program_key key;
+	bool found;
+	int rc = kernel_source_counts(t->source, counts);
+
+	if (rc || !image || !event_classes_have(t->o.classes, TRACE_FAULT) ||
+	    (status != KERNEL_GROUP_WORKS && status != KERNEL_GROUP_PARTLY) ||
+	    counts[TRACE_FAULT].dropped || counts[TRACE_EXEC].lost || counts[TRACE_EXEC].dropped ||
+	    counts[TRACE_FORK].lost || counts[TRACE_FORK].dropped)
+		return rc;
+	key = key_of(image);
+	found = !kernel_source_find(t->source, KERNEL_TABLE_FAULT_PROGRAMS, &key, &program);
+	/* what is not in the table has not happened, if no record says that it has */
+	h->kernel.faults_counted = found || !image->sums.rows.nr;
+	h->kernel.faults = program.faults;
+	h->kernel.major_faults = program.major;
+	return 0;
+}
+
+static void forget_count(void *arg, const struct trace_image *image)
+{
+	const struct heap_trace *t = arg;
+	struct fault_program_key key = key_of(image);
+
+	if (t->source)
+		kernel_source_forget(t->source, KERNEL_TABLE_FAULT_PROGRAMS, &key);
+}
+
 static int describe(struct heap_trace *t, struct heap *h)
 {
 	char *unseen = strdup(t->unseen);
@@ -232,6 +275,7 @@ static void forget(struct heap *h)
 	h->kernel_kinds = NULL;
 	h->nr_kernel_kinds = 0;
 	h->kernel.traced = false;
+	h->kernel.faults_counted = false;
 }
 
 int heap_trace_give(struct heap_trace *t, struct heap *h, uint64_t replaced_ns)
@@ -245,6 +289,8 @@ int heap_trace_give(struct heap_trace *t, struct heap *h, uint64_t replaced_ns)
 	rc = describe(t, h);
 	if (!rc)
 		rc = add_kinds(t, h);
+	if (!rc)
+		rc = count_faults(t, h, image);
 	if (!rc && image)
 		place_delayed(t, image, h);
 	if (!rc)
@@ -293,7 +339,7 @@ static int open_source(struct heap_trace *t, struct err *e)
 	struct err why = { 0 };
 	struct kernel_options k = { .by_targets = true,
 				    .follow = t->o.follow,
-				    .no_fault_rows = true,
+				    .faults_by_program = true,
 				    .stack_bytes = KERNEL_STACK_BYTES };
 	int rc;
 
@@ -319,6 +365,8 @@ int heap_trace_open(struct heap_trace **out, const struct heap_trace_options *o,
 	if (!t)
 		return err_set(e, -ENOMEM, "out of memory");
 	t->o = *o;
+	t->images.gone = forget_count;
+	t->images.arg = t;
 	rc = trace_stacks_init(&t->stacks);
 	if (rc)
 		err_set(e, rc, "out of memory");
@@ -343,7 +391,7 @@ int heap_trace_target(struct heap_trace *t, pid_t pid, bool waits)
 	int rc = kernel_source_target(t->source, pid, true);
 
 	if (!rc && !waits)
-		rc = trace_images_begin(&t->images, pid, nanotime());
+		rc = trace_images_begin(&t->images, pid, 0);
 	if (rc)
 		return rc;
 	trace_stacks_follow(&t->stacks, &pid, 1);
@@ -373,6 +421,7 @@ void heap_trace_close(struct heap_trace *t)
 		return;
 	prompt_end(&t->prompt);
 	kernel_source_close(t->source);
+	t->source = NULL;
 	trace_stacks_fini(&t->stacks);
 	trace_images_fini(&t->images);
 	free(t->unseen);

@@ -8,11 +8,13 @@
 
 #include "src/base/nanotime.h"
 
-static void image_free(struct trace_image *image)
+static void image_free(const struct trace_images *im, struct trace_image *image)
 {
 	while (image) {
 		struct trace_image *older = image->older;
 
+		if (im->gone)
+			im->gone(im->arg, image);
 		kernel_sums_fini(&image->sums);
 		vec_fini(&image->delayed);
 		free(image);
@@ -21,14 +23,14 @@ static void image_free(struct trace_image *image)
 }
 
 /* Of one process only the newest are kept. */
-static void cut(struct trace_image *newest)
+static void cut(const struct trace_images *im, struct trace_image *newest)
 {
 	struct trace_image *image = newest;
 
 	for (unsigned i = 1; image && i < TRACE_IMAGES_EACH; i++)
 		image = image->older;
 	if (image) {
-		image_free(image->older);
+		image_free(im, image->older);
 		image->older = NULL;
 	}
 }
@@ -55,7 +57,7 @@ int trace_images_begin(struct trace_images *im, pid_t pid, uint64_t time_ns)
 	if (at) {
 		image->older = im->all.v[*at - 1];
 		im->all.v[*at - 1] = image;
-		cut(image);
+		cut(im, image);
 		return 0;
 	}
 	if (vec_push(&im->all, image) || hash_put(&im->at, (uint64_t)pid, im->all.nr)) {
@@ -128,7 +130,7 @@ void trace_images_drop(struct trace_images *im, struct trace_image *image)
 			newest = newest->older;
 		newest->older = NULL;
 	}
-	image_free(image);
+	image_free(im, image);
 }
 
 void trace_images_sweep(struct trace_images *im, uint64_t until_ns,
@@ -163,7 +165,7 @@ void trace_image_drop_delayed(struct trace_image *image, size_t nr)
 void trace_images_fini(struct trace_images *im)
 {
 	vec_each(&im->all, image)
-		image_free(*image);
+		image_free(im, *image);
 	vec_fini(&im->all);
 	hash_fini(&im->at);
 }

@@ -24,7 +24,7 @@ struct trace_delayed {
 
 struct trace_image {
 	pid_t pid;
-	uint64_t from_ns;		/* CLOCK_MONOTONIC */
+	uint64_t from_ns;		/* time of its record; 0: it was there before the trace */
 	uint64_t ended_ns;		/* when we read that the process has ended; 0: it has not */
 	struct trace_image *older;	/* of the same process */
 	struct kernel_sums sums;
@@ -33,6 +33,9 @@ struct trace_image {
 
 /* All zero is empty. */
 struct trace_images {
+	/* called with each that is dropped; NULL: nobody asks */
+	void (*gone)(void *arg, const struct trace_image *image);
+	void *arg;
 	VEC(struct trace_image *) all;	/* the newest of each process */
 	struct hash_map at;		/* pid -> index in `all`, plus 1; 0: gone */
 };

@@ -18,6 +18,7 @@
 struct coverage {
 	const struct heap_kernel *k;
 	uint64_t seen, by_agent, lost, dropped;
+	struct kernel_sum faults;	/* what the rows of page faults have */
 };
 
 static void sum_kinds(struct coverage *c, const struct kernel_kind_sum *kinds, size_t nr)
@@ -27,6 +28,8 @@ static void sum_kinds(struct coverage *c, const struct kernel_kind_sum *kinds, s
 		c->by_agent += kinds[i].by_agent;
 		c->lost += kinds[i].lost;
 		c->dropped += kinds[i].dropped;
+		if (kinds[i].kind == TRACE_FAULT)
+			c->faults = kinds[i].rows;
 	}
 }
 
@@ -54,6 +57,26 @@ static void add_lost_facts(struct table *t, const struct coverage *c)
 		facts_add(t, "left out",
 			  "%s of the tables below, %s of the time line: they are full",
 			  fmt_many(c->k->rows_lost, "event").s, fmt_count(c->k->bins_lost).s);
+}
+
+/* How many there were, and what the tables by line and stack know of them. */
+static void add_fault_fact(struct table *t, const struct coverage *c)
+{
+	const struct heap_kernel *k = c->k;
+	uint64_t minor = k->faults > k->major_faults ? k->faults - k->major_faults : 0;
+	struct str s = STR_INIT;
+
+	if (k->faults_counted)
+		str_addf(&s, "%s (exact), %s minor, %s major", fmt_count(k->faults).s,
+			 fmt_count(minor).s, fmt_count(k->major_faults).s);
+	else if (c->faults.records < c->faults.events)
+		str_addf(&s, "about %s", fmt_count(c->faults.events).s);
+	if (s.len && (c->faults.records < c->faults.events || c->faults.records < k->faults))
+		str_addf(&s, "; by line and stack estimated from %s",
+			 fmt_count(c->faults.records).s);
+	if (s.len)
+		facts_text(t, "page faults", &s);
+	str_fini(&s);
 }
 
 static void add_stack_fact(struct table *t, const struct heap_kernel *k)
@@ -90,6 +113,7 @@ static void add_facts(struct doc *d, const struct coverage *c)
 				  fmt_count(c->by_agent).s);
 		else
 			facts_add(t, "seen", "%s", fmt_many(c->seen, "event").s);
+		add_fault_fact(t, c);
 		add_lost_facts(t, c);
 		add_stack_fact(t, k);
 	}
@@ -110,6 +134,10 @@ static void add_record(struct doc *d, const struct coverage *c)
 	}
 	record_count(t, "seen", c->seen);
 	record_count(t, "by_agent", c->by_agent);
+	if (k->faults_counted) {
+		record_count(t, "page_faults", k->faults);
+		record_count(t, "major_faults", k->major_faults);
+	}
 	record_count(t, "lost_in_ring", c->lost);
 	record_count(t, "lost_in_tables", c->dropped);
 	record_count(t, "left_out_of_tables", k->rows_lost);
