@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kmod_hold N [ring]: adds N entries of 1, 2, ... bytes to its log, says "ready" and waits to be
+ * killed. By calls, or by a ring that the kernel thread reads.
+ */
+#include "kmod_test.h"
+
+#include <pmm/kmod_ring.h>
+
+static void by_ring(int fd, int nr)
+{
+	struct pmm_kmod_ring *ring = mmap(NULL, PMM_KMOD_RING_BYTES(1024), PROT_READ | PROT_WRITE,
+					  MAP_SHARED, fd, 0);
+	struct pmm_kmod_slot s = { .kind = PMM_KMOD_MALLOC };
+
+	if (ring == MAP_FAILED)
+		die("ring");
+	for (int i = 1; i <= nr; i++) {
+		s.pointer = 0x10000u + 16 * (unsigned int)i;
+		s.bytes = (uint64_t)i;
+		AWAIT(pmm_kmod_pending(ring) < ring->slots);
+		IS(pmm_kmod_write(ring, ring->slots, &s), 1);
+	}
+	AWAIT(!pmm_kmod_pending(ring));
+}
+
+int main(int argc, char **argv)
+{
+	int nr = argc > 1 ? atoi(argv[1]) : 0, fd = device(0);
+
+	if (argc > 2)
+		by_ring(fd, nr);
+	else
+		for (int i = 1; i <= nr; i++)
+			IS(add(fd, 0x10000u + 16 * (unsigned int)i, (uint64_t)i), 0);
+	printf("ready\n");
+	fflush(stdout);
+	if (failures)
+		return 1;
+	for (;;)
+		pause();
+}
