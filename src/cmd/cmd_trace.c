@@ -327,6 +327,9 @@ static int set_scope(struct command *c, struct err *e)
 	if (ring_bytes & (ring_bytes - 1))
 		return cmd_refuse(e, "the size of '--buffer' must be a power of two",
 				  "such as 4M, 64M or 256M");
+	if (older_ns && !(c->o.classes & (1u << EVENT_KERNEL | 1u << EVENT_HEAP)))
+		return cmd_refuse(e, "'--older' is about the events 'kernel' and 'heap'",
+				  "name one of them: 'pmm trace kernel --older TIME'");
 	if (comm && (!*comm || strlen(comm) >= TRACE_COMM_BYTES))
 		return cmd_refuse(e, "command names have 1 to 15 characters",
 				  "the kernel cuts longer ones: 'ps -o comm= -p PID' shows the name");

@@ -190,3 +190,9 @@ alone() { children=false seen "$@"; }
 	[ "$(count exec ".pid == $pid")" -eq 3 ]
 	run seen "$pid"; echo "$output"; [ "$output" = "[12,12,4,4,160,4,4,160,9] []" ]
 }
+
+@test "an option of events that are not traced" {
+	run "$PMM" trace mmap --older 5s -- true
+	[ "$status" -eq 2 ]
+	[ "${lines[0]}" = "pmm: '--older' is about the events 'kernel' and 'heap'" ]
+}
