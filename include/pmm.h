@@ -294,6 +294,14 @@ void pmm_report_to(pmm_output *output, void *ctx, unsigned tables) PMM_NOEXCEPT;
  */
 int pmm_report_on(int signal, unsigned tables) PMM_NOEXCEPT;
 
+#ifdef PMM_KMOD
+/*
+ * Of a static form that is compiled with PMM_KMOD: 1: requests are logged to the kernel module; 0:
+ * there was none yet; -errno: why they are not.
+ */
+int pmm_kmod_status(void) PMM_NOEXCEPT;
+#endif
+
 /*
  * Check the canaries of all blocks and all retained blocks, or those of one block. Damage is
  * reported once; returns how many blocks are damaged.
@@ -516,6 +524,9 @@ static inline char *pmm_strdup(PMM_AT, const char *text)
 #define pmm_report_fd(fd, tables) ((void)PMM_NO_INT(fd, tables))
 #define pmm_report_to(output, ctx, tables) ((void)PMM_NO_INT(output, ctx, tables))
 #define pmm_report_on(signal, tables) PMM_NO_INT(signal, tables)
+#ifdef PMM_KMOD
+#define pmm_kmod_status() PMM_NO_INT(0)
+#endif
 #define pmm_check() PMM_NO_SIZE(0)
 #define pmm_check_block(p) PMM_NO_SIZE(p)
 #define pmm_mark(p) PMM_SAME(p)

@@ -16,6 +16,7 @@
  *                        signal but what the following add
  *     PMM_TIME()         seconds since 1970
  *     PMM_YIELD()        called while another thread is in here
+ *     PMM_KMOD           requests are logged to the kernel module as well (doc/kmod.md); Linux
  *     PMM_ALIGNED_ALLOC(align, size)
  *                        where the C library has no aligned_alloc(); NULL if it has nothing of the
  *                        kind
@@ -31,6 +32,9 @@
 static struct monitor monitor;
 #include "lock.c"
 #include "text.c"
+#ifdef PMM_KMOD
+#include "kmod.c"
+#endif
 #include "shim_canary.c"
 #include "admit.c"
 #include "static_table.c"

@@ -54,6 +54,9 @@ struct at {
 	const char *file;
 	const char *func;
 	uint32_t line;
+#ifdef PMM_KMOD
+	const char *caller;	/* inside the call */
+#endif
 };
 
 /*
@@ -79,7 +82,12 @@ struct at {
 #endif
 
 /* in the interface's functions */
-#define AT_OF_CALL const struct at at = { file, func, (uint32_t)line }
+#ifdef PMM_KMOD
+#define CALLER		, (const char *)__builtin_return_address(0) - 1
+#else
+#define CALLER
+#endif
+#define AT_OF_CALL	const struct at at = { file, func, (uint32_t)line CALLER }
 
 /* A block, as the tables have it. In the full form it is put together when it is asked for. */
 struct slot {
@@ -161,6 +169,9 @@ static unsigned tables_at_exit(void);
 static void put_blocks(void);				/* tables as text */
 static void put_sites(void);
 static void put_classes(void);
+#ifndef PMM_KMOD
+#define put_kmod()	((void)0)
+#endif
 static void put_in_use(const struct pmm_stats *all);	/* of its table of blocks */
 
 #endif

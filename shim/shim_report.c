@@ -18,6 +18,7 @@ static void put_totals(void)
 	put_in_use(&all);
 	put_text("%s, %zu of %zu call sites\n  errors: %zu\n", all.table_full ? " (was full)" : "",
 		 all.sites_used, all.sites, all.nr_errors);
+	put_kmod();
 }
 
 #if defined(__GLIBC__) && defined(__GLIBC_PREREQ) && !defined(PMM_BARE)

@@ -138,6 +138,14 @@ static void release_retained(struct slot *slot);
  */
 static void *judge_stranger(const struct at *at, void *p);
 
+/* ---- kmod.c, not under the lock; nothing without PMM_KMOD */
+#ifndef PMM_KMOD
+#define kmod_new(at, entry, p, size)	(p)
+#define kmod_free(at, p)		((void)0)
+#define kmod_moving(at, p)		0
+#define kmod_moved(at, p, old_size, fresh, size, out)	(void)(out)
+#endif
+
 /* ---- static_heap.c */
 static void *get_block(const struct at *at, char entry, size_t align, size_t size, int zero);
 

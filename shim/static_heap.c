@@ -164,13 +164,13 @@ static void *get_block(const struct at *at, char entry, size_t align, size_t siz
 	char *p;
 
 	if (SMALL || !monitor.plain)
-		return get_with_care(at, entry, align, size, zero);
+		return kmod_new(at, entry, get_with_care(at, entry, align, size, zero), size);
 	p = real_block(0, align, size, CANARY_BYTES, zero);
 	if (!p)
 		return fail(size);
 	paint_block(p, size, 0, 1);
 	if (!enter_fast())
-		return pass_block(p);
+		return kmod_new(at, entry, pass_block(p), size);
 	if (!size)
 		note_zero(at);
 	slot = slot_of_new(p);
@@ -182,7 +182,7 @@ static void *get_block(const struct at *at, char entry, size_t align, size_t siz
 		monitor.stats.nr_passed++;
 	}
 	leave_fast();
-	return p;
+	return kmod_new(at, entry, p, size);
 }
 
 /*
@@ -230,6 +230,7 @@ static void put_block(const struct at *at, void *p, unsigned calls)
 {
 	struct slot *slot;
 
+	kmod_free(at, p);
 	if (!enter_fast()) {
 		defer_free(p);
 		return;

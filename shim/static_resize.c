@@ -25,6 +25,7 @@ static void *resize_stranger(const struct at *at, void *p, size_t size)
 	struct slot *slot;
 	char *fresh;
 	size_t extra = 0;
+	int out;
 
 	p = judge_stranger(at, p);
 	slot = p ? slot_for(size, 0) : NULL;
@@ -35,7 +36,9 @@ static void *resize_stranger(const struct at *at, void *p, size_t size)
 	leave();
 	if (!p)
 		return fail(size);
+	out = kmod_moving(at, p);
 	fresh = size > PTRDIFF_MAX - extra ? NULL : (char *)realloc(p, size + extra);
+	kmod_moved(at, p, 0, fresh, size, out);
 	return settle_slot(slot, at, 'r', fresh, size);
 }
 
@@ -58,6 +61,7 @@ static void *resize_block(const struct at *at, void *p, size_t size)
 	struct slot *slot;
 	size_t front, extra, old_size;
 	char *fresh;
+	int out;
 
 	if (!enter())
 		return fail(size); /* below a signal handler: whether and how the block is tracked
@@ -79,6 +83,7 @@ static void *resize_block(const struct at *at, void *p, size_t size)
 	extra = front + (slot->behind ? CANARY_BYTES : 0);
 	slot->state = MOVING;
 	leave();
+	out = kmod_moving(at, p);
 	fresh = size > PTRDIFF_MAX - extra ? NULL
 					   : (char *)realloc((char *)p - front, size + extra);
 	enter();
@@ -86,6 +91,7 @@ static void *resize_block(const struct at *at, void *p, size_t size)
 		end_move(slot, at, fresh + front, size);
 	slot->state = LIVE;
 	leave();
+	kmod_moved(at, p, old_size, fresh ? fresh + front : NULL, size, out);
 	return fresh ? fresh + front : fail(size);
 }
 

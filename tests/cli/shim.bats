@@ -60,6 +60,26 @@ with_and_without() {
 	matrix clang
 }
 
+# Without a device nothing but its line is different.
+@test "with the kernel module's ring, and no module: the same figures, and a line that says so" {
+	local cc threads
+	[ ! -e /dev/pmm ] || skip "the kernel module is loaded"
+	for cc in gcc clang; do
+		command -v "$cc" >/dev/null || continue
+		for threads in -pthread -DPMM_NO_THREADS; do
+			compiled "$cc" gnu11 $threads -DPMM_KMOD
+			linked "$cc" calls -DPMM -DPMM_KMOD -std=gnu11
+			[ "$("$T/calls" 2>&1 | grep -c '^  kernel module: logs nothing, it is not loaded (error 2)$')" -eq 2 ]
+			printf '#!/bin/sh\n"%s" 2>&1 | sed "/^  kernel module/d"\n' "$T/calls" >"$T/others"
+			chmod +x "$T/others"
+			same calls "$T/others"
+		done
+		compiled "$cc" gnu11 -pthread -DPMM_KMOD
+		linked "$cc" threads -DPMM -DPMM_KMOD -std=gnu11 -pthread
+		said "106668 new, 0 live, 0 errors, 0 passed, 0 foreign" "$T/threads"
+	done
+}
+
 cxx() {	# CC CXX
 	local std order source link
 	need "$2"
