@@ -196,6 +196,18 @@ static void test_floor_and_fall(void **state)
 	(void)state;
 }
 
+/* The lowest of a third is found wherever it is. */
+static void test_floor_of_a_third(void **state)
+{
+	(void)state;
+	for (u32 low = 3; low < 6; low++) {
+		pmm_trend_init(&t, 9);
+		for (u32 i = 0; i < 9; i++)
+			pmm_trend_add(&t, 1000 * i, i == low ? 100 : 100 + i + (i > 5 ? 20 : 0));
+		assert_int_equal(pmm_trend_growth(&t), 0);
+	}
+}
+
 static void test_huge_values(void **state)
 {
 	(void)state;
@@ -207,6 +219,10 @@ static void test_huge_values(void **state)
 	assert_true(pmm_trend_bytes_per_s(&t) > 1ll << 56);
 	samples(64, 64, end_to_end_down);
 	assert_true(pmm_trend_bytes_per_s(&t) < -(1ll << 56));
+	pmm_trend_init(&t, 8);
+	pmm_trend_add(&t, 0, 3ull << 60);
+	pmm_trend_add(&t, 1000000, 0);
+	assert_true(pmm_trend_bytes_per_s(&t) == -(3ll << 60) / 1000);
 	pmm_trend_init(&t, 8);
 	pmm_trend_add(&t, 0, 0);
 	pmm_trend_add(&t, 1, ~0ull);		/* in a millisecond */
@@ -226,6 +242,10 @@ static void test_long_times(void **state)
 		pmm_trend_add(&t, 1 + i * 4096 * 1000, i * 4096 * 250);
 	assert_int_equal(pmm_trend_bytes_per_s(&t), 250);
 	pmm_trend_init(&t, 64);
+	for (u64 i = 0; i < 64; i++)	/* the slope of i * i is 63 */
+		pmm_trend_add(&t, i * 16384, i * i * 1000);
+	assert_int_equal(pmm_trend_growth(&t), 63 * 63 * 1000);
+	pmm_trend_init(&t, 64);
 	for (u64 i = 0; i < 64; i++)
 		pmm_trend_add(&t, 7 + (i << 50), i << 30);
 	assert_int_equal(pmm_trend_bytes_per_s(&t), 0);
@@ -240,6 +260,7 @@ int main(void)
 		cmocka_unit_test(test_scattered),	  cmocka_unit_test(test_no_growth),
 		cmocka_unit_test(test_growth),		  cmocka_unit_test(test_floor_and_fall),
 		cmocka_unit_test(test_huge_values),	  cmocka_unit_test(test_long_times),
+		cmocka_unit_test(test_floor_of_a_third),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
