@@ -124,6 +124,7 @@ static void test_a_record(void **state)
 	assert_int_equal(entry->kind, PMM_KMOD_REALLOC);
 	assert_int_equal(the_log.nr_wrong, 0);
 	assert_int_equal(ring.records, 1);
+	assert_int_equal(the_log.counts.sites_lost, 0);
 }
 
 static u64 time_of(u64 time_ns)
