@@ -366,9 +366,9 @@ static int read_log(struct file *file, unsigned int cmd, void __user *arg)
 		return err;
 	if (log.flags & ~PMM_KMOD_RESTART || log.count)
 		return -EINVAL;
-	pid = find_get_pid(log.pid);
+	pid = pmm_target_pid(log.pid);
 	if (!pid)
-		return -ESRCH;
+		return pmm_may_all(file) ? -ESRCH : -EPERM;
 	if (pid != task_tgid(current) && !pmm_may_all(file)) {
 		put_pid(pid);
 		return -EPERM;

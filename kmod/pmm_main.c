@@ -143,7 +143,8 @@ struct action {
 
 static int act(const struct action *a, bool may_all)
 {
-	struct pid *pid = find_get_pid(a->pid);
+	bool begins = a->set == PMM_KMOD_SET_START;
+	struct pid *pid = begins ? find_get_pid(a->pid) : pmm_target_pid(a->pid);
 	int err;
 
 	if (!pid)

@@ -102,6 +102,11 @@ void pmm_table_exit(void);
 struct pmm_target *pmm_target_start(struct pid *pid, bool by_itself);
 /* Do not monitor it any more: its log is gone. 0 or -ESRCH. */
 int pmm_target_stop(struct pid *pid);
+/*
+ * Whom a number of the caller's pid namespace names, held: the process that has it; if that is not
+ * monitored, the last one that had it, has ended and is. NULL: there is neither.
+ */
+struct pid *pmm_target_pid(int number);
 /* A monitored process, held; NULL. */
 struct pmm_target *pmm_target_find(struct pid *pid);
 /* Forget one that is dead, or was stopped and has ended. */

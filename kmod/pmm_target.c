@@ -266,6 +266,38 @@ struct pmm_target *pmm_target_find(struct pid *pid)
 	return t;
 }
 
+static struct pid *dead_of(int number, struct pid_namespace *ns)
+{
+	struct pmm_target *t;
+	struct pid *pid = NULL;
+
+	mutex_lock(&pmm_table_lock);
+	list_for_each_entry_reverse(t, &by_number, list) {
+		if (!t->stopped && pid_nr_ns(t->pid, ns) == number) {
+			pid = get_pid(t->pid);
+			break;
+		}
+	}
+	mutex_unlock(&pmm_table_lock);
+	return pid;
+}
+
+struct pid *pmm_target_pid(int number)
+{
+	struct pid *pid = find_get_pid(number), *dead;
+	struct pmm_target *t = pid ? pmm_target_find(pid) : NULL;
+
+	if (t) {
+		pmm_target_put(t);
+		return pid;
+	}
+	dead = number > 0 ? dead_of(number, task_active_pid_ns(current)) : NULL;
+	if (!dead)
+		return pid;
+	put_pid(pid);
+	return dead;
+}
+
 void pmm_target_forget(struct pmm_target *t)
 {
 	bool there;

@@ -9,7 +9,8 @@
  * shorter one than here is refused (EINVAL), another version as well (EPROTONOSUPPORT). Reserved
  * fields are 0.
  * Times are nanoseconds since 1970, UTC (CLOCK_REALTIME). Process IDs are those of the caller's pid
- * namespace. Strings end with a 0 byte inside their field.
+ * namespace; one of which the process is not monitored means the last one that had it and whose log
+ * is still there. Strings end with a 0 byte inside their field.
  */
 #ifndef PMM_KMOD_H
 #define PMM_KMOD_H
