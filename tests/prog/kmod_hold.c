@@ -27,7 +27,11 @@ static void by_ring(int fd, int nr)
 int main(int argc, char **argv)
 {
 	int nr = argc > 1 ? atoi(argv[1]) : 0, fd = device(0);
+	static char buffer[4096];
 
+	/* Where there is no memory left for the log, there is none to say so either. */
+	memset(buffer, 1, sizeof(buffer));
+	setvbuf(stdout, buffer, _IOLBF, sizeof(buffer));
 	if (argc > 2)
 		by_ring(fd, nr);
 	else
