@@ -154,6 +154,7 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 	[[ "${stderr_lines[0]}" == "pmm: hint: the kernel's events are summed up in a line at the end; give '-o FILE' "* ]]
 	run --separate-stderr "$PMM" attach --trace -d 100ms -o "$T/c.pmm" "$VICTIM"
 	[[ "$stderr" != *"give '-o FILE'"* ]]
+	[ "${stderr_lines[-1]}" = "pmm: hint: pmm report $T/c.pmm" ]
 }
 
 @test "attach --trace: what the detach makes the process do is not its own" {

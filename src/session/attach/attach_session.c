@@ -333,6 +333,8 @@ static int keep(struct attach_session *s, struct err *e)
 		session_error(s->to, e);
 	if (!s->o.quiet || moved)
 		session_note(s->to, "capture      %s", name);
+	if (!s->o.quiet && s->o.trace)
+		session_hint(s->to, "pmm report %s", name);
 	return 0;
 }
 
