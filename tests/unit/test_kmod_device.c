@@ -126,7 +126,7 @@ static void a_list_that_grows_for_ever_is_given_up(void **state)
 
 static void the_newest_of_a_number_is_meant(void **state)
 {
-	struct pmm_kmod_process v[] = { { .pid = 5, .number = 2 }, { .pid = 5, .number = 9 },
+	struct pmm_kmod_process v[] = { { .pid = 5, .number = 9 }, { .pid = 5, .number = 2 },
 					{ .pid = 6, .number = 11 } }, got;
 
 	(void)state;
