@@ -41,6 +41,12 @@ test_eventfd()
 	/prog/kmod_events eventfds
 }
 
+test_others_processes()
+{
+	insmod /kmod/pmm.ko scan=0
+	/prog/kmod_events own
+}
+
 test_alert_and_again()
 {
 	insmod /kmod/pmm.ko

@@ -33,3 +33,29 @@ test_log_of_the_dead()
 	loaded
 	/prog/kmod_life forgotten
 }
+
+test_number_used_again()
+{
+	loaded
+	/prog/kmod_life reused
+}
+
+test_stop_and_start()
+{
+	loaded
+	/prog/kmod_life stopped
+}
+
+test_too_many()
+{
+	loaded processes=3
+	for n in 1 2 3; do
+		sleep 1000 &
+		echo "START_PID $!" >/proc/pmm/cfg
+	done
+	sleep 1000 &
+	! echo "START_PID $!" >/proc/pmm/cfg || fail "a fourth one"
+	! /prog/kmod_hold 1 >out || fail "a fourth one by itself"
+	has out 'is -87, must be 0'
+	is "processes" "$(wc -l </proc/pmm/summary)" 3
+}

@@ -227,7 +227,8 @@ static void leader(void)
 		add(fd, 16, 4);
 		if (pthread_create(&thread, NULL, outlive, &fd))
 			die("thread");
-		pthread_exit(NULL);
+		/* pthread_exit() needs a library that it loads then */
+		syscall(SYS_exit, 0);
 	}
 	event_of(pid, PMM_KMOD_EVENT_STARTED);
 	hear(to_parent[0]);
