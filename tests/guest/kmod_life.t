@@ -28,10 +28,33 @@ test_ends_without_scanning()
 	/prog/kmod_life ended
 }
 
+# The shell waits for each of them while it waits for grep.
+test_text_of_ends()
+{
+	loaded
+	for status in 0 3; do
+		sh -c "until [ -e go.$status ]; do sleep 0.1; done; exit $status" &
+		echo "START_PID $!" >/proc/pmm/cfg
+		touch go.$status
+		await grep -q "^\[.*\] PID: $!, .* State: exited (status $status), Log count: 0, 0 bytes\$" /proc/pmm/pid
+	done
+	sleep 1000 &
+	echo "START_PID $!" >/proc/pmm/cfg
+	kill -15 $!
+	await grep -q "^\[3\] PID: $!, .* State: killed (signal 15), Log count: 0, 0 bytes\$" /proc/pmm/pid
+	await grep -q "^pid=$! .* state=killed status=15 number=3 " /proc/pmm/summary
+}
+
 test_log_of_the_dead()
 {
 	loaded
 	/prog/kmod_life forgotten
+}
+
+test_first_thread_ends()
+{
+	loaded
+	/prog/kmod_life leader
 }
 
 test_number_used_again()

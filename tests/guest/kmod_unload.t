@@ -53,6 +53,38 @@ test_half_read_text()
 	is "text" "$(cat /proc/pmm/pid)" ""
 }
 
+# While it is loaded with work it stays; when that has ended it goes at once.
+test_under_load()
+{
+	for how in ioctl ring; do
+		insmod /kmod/pmm.ko interval_ms=10
+		/prog/kmod_storm $how 8 100000000 >out 2>&1 &
+		await sh -c '[ "$(grep -c " allocations=[1-9]" /proc/pmm/summary)" = 8 ]'
+		for n in 1 2 3 4 5 6 7 8 9 10; do refused; done
+		kill -9 $(pidof kmod_storm)
+		wait
+		await rmmod pmm
+		[ ! -e /proc/pmm ] || fail "/proc/pmm is left"
+	done
+}
+
+# Readers of its files do not keep it, and do not break.
+test_while_it_is_read()
+{
+	for n in 1 2 3 4 5; do
+		insmod /kmod/pmm.ko interval_ms=10
+		/prog/kmod_hold 500 >out &
+		await grep -q entries=500 /proc/pmm/summary
+		for file in pid summary cfg; do
+			while cat /proc/pmm/$file; do :; done >/dev/null 2>&1 &
+		done
+		sleep 0.3
+		kill -9 $(pidof kmod_hold)
+		await rmmod pmm
+		wait
+	done
+}
+
 available() { awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo; }
 
 # areas: of the kernel's virtual memory, those of code that is not there any more or of the module.
