@@ -135,7 +135,7 @@ static int record_log(struct handle *h, unsigned int cmd, void __user *arg)
 	if (record.reserved || !ends(record.function, sizeof(record.function)) ||
 	    !ends(record.file, sizeof(record.file)))
 		return -EINVAL;
-	fill(&r, &record, ktime_get_real_ns());
+	fill(&r, &record, ktime_get_coarse_real_ns());
 	err = pmm_log_check(&r);
 	if (err)
 		return err;

@@ -13,9 +13,14 @@ void pmm_log_init(struct pmm_log *log, struct pmm_log_limits *limits, u64 seed)
 	INIT_LIST_HEAD(&log->items);
 }
 
-static u32 hash_of(const struct pmm_log *log, u64 pointer, u32 bits)
+/* One request asks for the hash of its pointer several times. */
+static u32 hash_of(struct pmm_log *log, u64 pointer, u32 bits)
 {
-	return pmm_os_hash(pointer, log->seed) >> (32 - bits);
+	if (log->hashed != pointer) {
+		log->hashed = pointer;
+		log->hash = pmm_os_hash(pointer, log->seed);
+	}
+	return log->hash >> (32 - bits);
 }
 
 static struct hlist_head *bucket_of(struct pmm_log *log, u64 pointer)
@@ -77,6 +82,22 @@ static void grow(struct pmm_log *log)
 	}
 }
 
+/* Programs free what they have just had: most entries are one that has just gone. */
+static struct pmm_log_entry *new_entry(struct pmm_log *log)
+{
+	if (log->nr_spares)
+		return log->spares[--log->nr_spares];
+	return pmm_os_entry_alloc(sizeof(struct pmm_log_entry));
+}
+
+static void free_entry(struct pmm_log *log, struct pmm_log_entry *entry)
+{
+	if (log->nr_spares < PMM_LOG_NR_SPARES)
+		log->spares[log->nr_spares++] = entry;
+	else
+		pmm_os_entry_free(entry);
+}
+
 static void drop(struct pmm_log *log, struct pmm_log_entry *entry)
 {
 	hlist_del(&entry->node);
@@ -84,7 +105,7 @@ static void drop(struct pmm_log *log, struct pmm_log_entry *entry)
 	log->entries--;
 	log->bytes -= entry->bytes;
 	atomic_long_dec(&log->limits->entries);
-	pmm_os_entry_free(entry);
+	free_entry(log, entry);
 }
 
 void pmm_log_empty(struct pmm_log *log)
@@ -99,6 +120,8 @@ void pmm_log_empty(struct pmm_log *log)
 			drop(log, entry);
 		pmm_os_relax();
 	}
+	while (log->nr_spares)
+		pmm_os_entry_free(new_entry(log));
 	pmm_os_free(log->buckets);
 	log->buckets = NULL;
 	log->bits = 0;
@@ -166,7 +189,7 @@ static void add(struct pmm_log *log, const struct pmm_log_request *r)
 	if (!admit(log))
 		return;
 	grow(log);
-	entry = log->buckets ? pmm_os_entry_alloc(sizeof(*entry)) : NULL;
+	entry = log->buckets ? new_entry(log) : NULL;
 	if (!entry) {
 		atomic_long_dec(&log->limits->entries);
 		log->counts.no_memory++;

@@ -13,6 +13,7 @@
 #include "pmm_sites.h"
 
 #define PMM_LOG_NR_FREED	256	/* pointers freed last that are known, at most */
+#define PMM_LOG_NR_SPARES	16	/* entries kept for the next ones, at most */
 #define PMM_LOG_NR_WRONG	8	/* wrong frees that are shown */
 
 /* Of all logs; changed while they are used. */
@@ -66,9 +67,13 @@ struct pmm_log {
 	struct hlist_head *buckets;
 	u32 bits;
 	u64 seed;			/* of the hash: pointers cannot be chosen to collide */
+	u64 hashed;			/* the pointer hashed last; 0, no pointer: none yet */
+	u32 hash;			/* of it */
 	u64 grow_at;			/* so many entries need a larger table */
 	u64 entries, bytes;
 	struct list_head items;
+	struct pmm_log_entry *spares[PMM_LOG_NR_SPARES];
+	u32 nr_spares;
 	struct pmm_sites sites;
 	struct pmm_log_counts counts;
 	/* what was freed last, by hash: the pointer, or 0 */

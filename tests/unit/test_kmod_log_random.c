@@ -22,6 +22,7 @@ static struct model_entry model[NR_POINTERS + 8];	/* [pointer / PAGE] */
 static u64 model_freed[256];
 static struct pmm_log_counts model_counts;
 static u64 model_entries, model_bytes, numbers;
+static u32 model_spares;
 static struct pmm_log_limits limits;
 static struct pmm_log the_log;
 
@@ -46,6 +47,8 @@ static u64 *freed_of(u64 pointer)
 
 static void model_drop(u64 at)
 {
+	if (model_spares < PMM_LOG_NR_SPARES)
+		model_spares++;
 	model_entries--;
 	model_bytes -= model[at].bytes;
 	model[at] = (struct model_entry){ 0 };
@@ -82,9 +85,10 @@ static void model_add(u64 at, u64 bytes, unsigned kind, u64 number)
 	if (model_entries >= limits.entries_per_process ||
 	    model_entries >= limits.entries_in_all) {
 		model_counts.over_limit++;
-	} else if (!pmm_os_allocs_left) {
+	} else if (!pmm_os_allocs_left && !model_spares) {
 		model_counts.no_memory++;
 	} else {
+		model_spares -= !!model_spares;
 		model[at] = (struct model_entry){ number, bytes, kind };
 		model_entries++;
 		model_bytes += bytes;
@@ -194,6 +198,7 @@ static void empty(void)
 	memset(model_freed, 0, sizeof(model_freed));
 	memset(&model_counts, 0, sizeof(model_counts));
 	model_entries = model_bytes = 0;
+	model_spares = 0;
 	pmm_log_empty(&the_log);
 }
 
