@@ -249,7 +249,8 @@ k 0 of two.c(30)
 }
 
 @test "the library shows nothing but pmm.h's functions" {
-	sed -n '/^.. ---- monitored/,/^.. ---- not monitored/p' "$TOP/include/pmm.h" | grep PMM_NOEXCEPT.*\; |
+	# what PMM_KMOD declares is the static form's
+	sed -n '/^.. ---- monitored/,/^.. ---- not monitored/p' "$TOP/include/pmm.h" | sed '/^#ifdef PMM_KMOD/,/^#endif/d' | grep PMM_NOEXCEPT.*\; |
 		grep -oE '\bpmm_[a-z_]+[(](PMM_AT|void|enum|struct|pmm_|int|size_t|const|unsigned)' | sed 's/(.*/ T/' | sort >"$T/declared"
 	[ -s "$T/declared" ]
 	nm -g --defined-only "$FULL" | awk 'NF == 3 { print $3, $2 }' | sort | diff "$T/declared" -
