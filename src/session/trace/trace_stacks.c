@@ -45,7 +45,8 @@ static void read_given(struct trace_stacks *s, const pid_t *pids, size_t nr)
 
 void trace_stacks_follow(struct trace_stacks *s, const pid_t *pids, size_t nr)
 {
-	s->images.told = !map_events_open(&s->events, &s->no_events);
+	if (!s->events)		/* they are of all processes: once is enough */
+		s->images.told = !map_events_open(&s->events, &s->no_events);
 	s->expected_only = nr;
 	read_given(s, pids, nr);
 	if (!nr)
