@@ -45,6 +45,13 @@ static inline struct mem_cgroup *pmm_set_payer(struct mem_cgroup *memcg)
 #endif
 }
 
+/* Before 5.11 a page cannot be both accounted and mapped: rings are limited in all alone. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 11, 0)
+#define PMM_GFP_MAPPED PMM_GFP
+#else
+#define PMM_GFP_MAPPED (PMM_GFP & ~__GFP_ACCOUNT)
+#endif
+
 /* vm_operations_struct.split got another name in 5.11 */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 11, 0)
 #define PMM_MAY_SPLIT may_split

@@ -88,7 +88,7 @@ static void fill(struct pmm_log_request *r, const struct pmm_kmod_record *record
 	r->prev = record->prev;
 	r->caller = record->caller;
 	r->time_ns = record->time_ns && record->time_ns < now_ns ? record->time_ns : now_ns;
-	r->tid = pid_nr(task_pid(current));
+	r->tid = task_pid_vnr(current);
 	r->kind = record->kind;
 	r->flags = record->flags;
 }
@@ -114,8 +114,8 @@ static int enter(struct pmm_target *t, const struct pmm_kmod_record *record,
 	if (t->stopped) {
 		err = -ESRCH;
 	} else {
-		pmm_target_check_exec(t, current->self_exec_id);
 		pmm_target_drain(t);	/* what is older */
+		pmm_target_check_exec(t, current->self_exec_id);
 		r->site = site_of(t, record);
 		pmm_log_enter(&t->log, r);
 	}
@@ -159,6 +159,7 @@ static int add_site(struct handle *h, unsigned int cmd, void __user *arg)
 	if (IS_ERR(t))
 		return PTR_ERR(t);
 	mutex_lock(&t->lock);
+	pmm_target_drain(t);
 	pmm_target_check_exec(t, current->self_exec_id);
 	site = t->stopped ? NULL : pmm_sites_add(&t->log.sites, made.function, made.file,
 						 made.line);
@@ -373,9 +374,11 @@ static int read_log(struct file *file, unsigned int cmd, void __user *arg)
 		put_pid(pid);
 		return -EPERM;
 	}
-	mutex_lock(&h->lock);
-	err = read_from(h, pid, &log);
-	mutex_unlock(&h->lock);
+	err = mutex_lock_interruptible(&h->lock);
+	if (!err) {
+		err = read_from(h, pid, &log);
+		mutex_unlock(&h->lock);
+	}
 	put_pid(pid);
 	return err ? err : give(arg, &log, sizeof(log));
 }
@@ -386,6 +389,8 @@ static int set_eventfd(struct handle *h, int fd)
 {
 	struct eventfd_ctx *ctx = NULL;
 
+	if (h->listener.all && !capable(CAP_SYS_ADMIN))
+		return -EPERM;
 	if (fd >= 0)
 		ctx = eventfd_ctx_fdget(fd);
 	else if (fd != -1)
@@ -427,7 +432,8 @@ static ssize_t pmm_read(struct file *file, char __user *to, size_t bytes, loff_t
 						     pmm_listener_has(&h->listener)))
 				return -ERESTARTSYS;
 		}
-		mutex_lock(&h->lock);
+		if (mutex_lock_interruptible(&h->lock))
+			return -ERESTARTSYS;
 		done = read_events(h, to, bytes);
 		mutex_unlock(&h->lock);
 	} while (!done);
@@ -446,12 +452,15 @@ static __poll_t pmm_poll(struct file *file, struct poll_table_struct *table)
 
 static int pmm_open(struct inode *inode, struct file *file)
 {
-	struct handle *h = kzalloc(sizeof(*h), GFP_KERNEL_ACCOUNT);
+	struct handle *h = kzalloc(sizeof(*h), PMM_GFP);
 
 	if (!h)
 		return -ENOMEM;
 	mutex_init(&h->lock);
-	pmm_listener_init(&h->listener, capable(CAP_SYS_ADMIN));
+	if (pmm_listener_init(&h->listener, capable(CAP_SYS_ADMIN))) {
+		kfree(h);
+		return -ENOMEM;
+	}
 	file->private_data = h;
 	return nonseekable_open(inode, file);
 }

@@ -10,9 +10,12 @@
 static DEFINE_MUTEX(pmm_events_lock);
 static LIST_HEAD(listeners);
 
-void pmm_listener_init(struct pmm_listener *l, bool all)
+int pmm_listener_init(struct pmm_listener *l, bool all)
 {
 	memset(l, 0, sizeof(*l));
+	l->events = kvcalloc(PMM_EVENTS, sizeof(*l->events), PMM_GFP);
+	if (!l->events)
+		return -ENOMEM;
 	l->pid = get_pid(task_tgid(current));
 	l->ns = get_pid_ns(task_active_pid_ns(current));
 	l->all = all;
@@ -20,6 +23,7 @@ void pmm_listener_init(struct pmm_listener *l, bool all)
 	mutex_lock(&pmm_events_lock);
 	list_add_tail(&l->list, &listeners);
 	mutex_unlock(&pmm_events_lock);
+	return 0;
 }
 
 void pmm_listener_exit(struct pmm_listener *l)
@@ -29,7 +33,7 @@ void pmm_listener_exit(struct pmm_listener *l)
 	mutex_unlock(&pmm_events_lock);
 	if (l->eventfd)
 		eventfd_ctx_put(l->eventfd);
-	kfree(l->events);
+	kvfree(l->events);
 	put_pid_ns(l->ns);
 	put_pid(l->pid);
 }
@@ -73,20 +77,12 @@ static bool may_know(const struct pmm_listener *l, const struct pmm_target *t)
 	return (l->all || l->pid == t->pid) && pid_nr_ns(t->pid, l->ns);
 }
 
-/* Room for the first event: most files are opened to log, and never read. */
-static bool has_room(struct pmm_listener *l)
-{
-	if (!l->events)
-		l->events = kcalloc(PMM_EVENTS, sizeof(*l->events), GFP_KERNEL | __GFP_NOWARN);
-	return l->events && l->nr < PMM_EVENTS;
-}
-
 static void tell(struct pmm_listener *l, const struct pmm_target *t,
 		 const struct pmm_kmod_event *event)
 {
 	struct pmm_kmod_event *to;
 
-	if (has_room(l)) {
+	if (l->nr < PMM_EVENTS) {
 		to = &l->events[(l->first + l->nr) % PMM_EVENTS];
 		*to = *event;
 		to->pid = pid_nr_ns(t->pid, l->ns);

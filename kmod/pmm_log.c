@@ -65,7 +65,7 @@ static void grow(struct pmm_log *log)
 
 	if (bits > MAX_BITS || log->entries < log->grow_at)
 		return;
-	buckets = pmm_os_alloc(sizeof(struct hlist_head) << bits);
+	buckets = pmm_os_alloc(sizeof(struct hlist_head) << bits, !log->nowait);
 	if (!buckets) {
 		log->grow_at = log->entries + (log->entries >> 3);
 		return;
@@ -87,7 +87,7 @@ static struct pmm_log_entry *new_entry(struct pmm_log *log)
 {
 	if (log->nr_spares)
 		return log->spares[--log->nr_spares];
-	return pmm_os_entry_alloc(sizeof(struct pmm_log_entry));
+	return pmm_os_entry_alloc(sizeof(struct pmm_log_entry), !log->nowait);
 }
 
 static void free_entry(struct pmm_log *log, struct pmm_log_entry *entry)
@@ -290,9 +290,11 @@ struct pmm_log_entry *pmm_cursor_look(struct pmm_log_cursor *c, struct pmm_log *
 {
 	struct list_head *at;
 
-	for (at = c->item.list.next; at != &log->items; at = at->next)
+	for (at = c->item.list.next; at != &log->items; at = at->next) {
 		if (entry_of(at))
 			return entry_of(at);
+		pmm_os_relax();
+	}
 	return NULL;
 }
 

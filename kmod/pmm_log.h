@@ -71,6 +71,7 @@ struct pmm_log {
 	u32 hash;			/* of it */
 	u64 grow_at;			/* so many entries need a larger table */
 	u64 entries, bytes;
+	bool nowait;			/* memory that takes waiting for is none; its user's */
 	struct list_head items;
 	struct pmm_log_entry *spares[PMM_LOG_NR_SPARES];
 	u32 nr_spares;

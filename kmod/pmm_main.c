@@ -110,7 +110,7 @@ bool pmm_may_all(struct file *file)
 	return capable(CAP_SYS_ADMIN) && file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
 }
 
-static int clear_log(struct pid *pid)
+static int clear_log(struct pid *pid, bool may_all)
 {
 	struct pmm_target *t = pmm_target_find(pid);
 
@@ -118,15 +118,21 @@ static int clear_log(struct pid *pid)
 		return -ESRCH;
 	mutex_lock(&t->lock);
 	pmm_target_drain(t);
-	pmm_log_empty(&t->log);
+	pmm_target_empty(t);
 	mutex_unlock(&t->lock);
 	pmm_target_put(t);
 	return 0;
 }
 
-static int start_pid(struct pid *pid)
+static int stop_pid(struct pid *pid, bool may_all)
 {
-	struct pmm_target *t = pmm_target_start(pid, false);
+	return pmm_target_stop(pid);
+}
+
+/* A process begins as it would by logging: one that was stopped stays so. */
+static int start_pid(struct pid *pid, bool may_all)
+{
+	struct pmm_target *t = pmm_target_start(pid, !may_all);
 
 	if (IS_ERR(t))
 		return PTR_ERR(t);
@@ -137,7 +143,7 @@ static int start_pid(struct pid *pid)
 struct action {
 	u32 set;
 	s32 pid;
-	int (*act)(struct pid *pid);
+	int (*act)(struct pid *pid, bool may_all);
 	bool own_too;		/* a process may do it to itself */
 };
 
@@ -150,7 +156,7 @@ static int act(const struct action *a, bool may_all)
 	if (!pid)
 		return may_all ? -ESRCH : -EPERM;
 	if (may_all || (a->own_too && pid == task_tgid(current)))
-		err = a->act(pid);
+		err = a->act(pid, may_all);
 	else
 		err = -EPERM;
 	put_pid(pid);
@@ -162,7 +168,7 @@ int pmm_config_set(const struct pmm_kmod_config *config, bool may_all)
 	const u32 pids = PMM_KMOD_SET_START | PMM_KMOD_SET_STOP | PMM_KMOD_SET_CLEAR;
 	const struct action actions[] = {
 		{ PMM_KMOD_SET_START, config->start_pid, start_pid, true },
-		{ PMM_KMOD_SET_STOP, config->stop_pid, pmm_target_stop, false },
+		{ PMM_KMOD_SET_STOP, config->stop_pid, stop_pid, false },
 		{ PMM_KMOD_SET_CLEAR, config->clear_pid, clear_log, true },
 	};
 	u32 set = config->set & pids;

@@ -15,6 +15,7 @@
 #define MAX_RINGS	16	/* of one process */
 
 static atomic_t nr_maps = ATOMIC_INIT(0);
+static atomic_long_t nr_pages = ATOMIC_LONG_INIT(0);
 
 int pmm_map_count(void)
 {
@@ -25,6 +26,7 @@ static void free_pages_of(struct pmm_map *map)
 {
 	unsigned long i;
 
+	atomic_long_sub(map->nr_pages, &nr_pages);
 	if (map->ring.shared)
 		vunmap(map->ring.shared);
 	for (i = 0; map->pages && i < map->nr_pages && map->pages[i]; i++)
@@ -41,8 +43,7 @@ static void release_map(struct kref *ref)
 
 	mutex_lock(&t->lock);
 	pmm_target_drain(t);
-	if (!t->stopped)
-		pmm_ring_drain(&map->ring, &t->log, ktime_get_real_ns(), true);
+	pmm_target_drain_one(t, &map->ring, map->exec_id, true);
 	list_del(&map->list);
 	t->nr_rings--;
 	t->overflows += map->ring.overflows;
@@ -92,30 +93,34 @@ static u32 slots_in(unsigned long bytes)
 	return slots;
 }
 
+/* All rings together take a sixteenth of the machine's memory at most. */
 static int get_pages(struct pmm_map *map)
 {
 	unsigned long i;
 
+	if (atomic_long_read(&nr_pages) > totalram_pages() / 16)
+		return -ENOMEM;
 	map->pages = kvcalloc(map->nr_pages, sizeof(*map->pages), PMM_GFP);
 	if (!map->pages)
 		return -ENOMEM;
 	for (i = 0; i < map->nr_pages; i++) {
-		map->pages[i] = alloc_page(PMM_GFP | __GFP_ZERO);
+		map->pages[i] = alloc_page(PMM_GFP_MAPPED | __GFP_ZERO);
 		if (!map->pages[i])
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static struct pmm_map *make(u32 slots, unsigned long nr_pages)
+static struct pmm_map *make(u32 slots, unsigned long pages)
 {
 	struct pmm_map *map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
 	void *shared;
 
 	if (!map)
 		return NULL;
-	map->nr_pages = nr_pages;
-	shared = get_pages(map) ? NULL : vmap(map->pages, nr_pages, VM_MAP, PAGE_KERNEL);
+	map->nr_pages = pages;
+	atomic_long_add(pages, &nr_pages);
+	shared = get_pages(map) ? NULL : vmap(map->pages, pages, VM_MAP, PAGE_KERNEL);
 	if (!shared) {
 		free_pages_of(map);
 		return NULL;
@@ -130,7 +135,9 @@ static int join(struct pmm_map *map, struct pmm_target *t)
 	bool too_many;
 
 	mutex_lock(&t->lock);
+	pmm_target_drain(t);
 	pmm_target_check_exec(t, current->self_exec_id);
+	map->exec_id = t->exec_id;
 	too_many = t->nr_rings == MAX_RINGS;
 	if (!too_many) {
 		t->nr_rings++;
@@ -141,7 +148,8 @@ static int join(struct pmm_map *map, struct pmm_target *t)
 	if (too_many)
 		return -ENOSPC;
 	map->target = pmm_target_get(t);
-	atomic_inc(&nr_maps);
+	if (atomic_inc_return(&nr_maps) == 1)
+		pmm_scan_wake();
 	return 0;
 }
 
@@ -164,7 +172,8 @@ int pmm_map_new(struct pmm_target *t, struct vm_area_struct *vma)
 		free_pages_of(map);
 		return err;
 	}
-	pmm_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	/* with VM_IO madvise(MADV_DOFORK) is refused */
+	pmm_vm_flags_set(vma, VM_IO | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	vma->vm_ops = &map_ops;
 	vma->vm_private_data = map;
 	return 0;

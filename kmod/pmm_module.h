@@ -79,6 +79,7 @@ struct pmm_target {
 	 * own records shall not begin anew.
 	 */
 	bool stopped;
+	u32 passed_by;			/* looks in a row that found it locked */
 	u64 exec_id;			/* task_struct.self_exec_id of the program it is */
 	struct task_struct *task;	/* its leader at the last look; NULL: not looked at yet */
 	struct pid *parent;
@@ -134,8 +135,15 @@ static inline bool pmm_target_is_dead(const struct pmm_target *t)
  */
 struct pmm_target *pmm_target_next(struct pmm_target *t);
 
-/* Take what is in the target's rings into its log; under its lock. How many records. */
+/*
+ * Take what is in the target's rings into its log; under its lock. Only the process itself waits
+ * for memory. How many records.
+ */
 u32 pmm_target_drain(struct pmm_target *t);
+/* One ring, which the program exec_id has mapped; that of another program is let alone. */
+u32 pmm_target_drain_one(struct pmm_target *t, struct pmm_ring *ring, u64 exec_id, bool last);
+/* Its log is empty, and nothing is missing in it; under its lock. */
+void pmm_target_empty(struct pmm_target *t);
 /* The process has become another program, if exec_id says so; under its lock. */
 void pmm_target_check_exec(struct pmm_target *t, u64 exec_id);
 /* All there is to say about it, as seen from a pid namespace; takes and leaves its lock. */
@@ -151,6 +159,7 @@ struct pmm_map {
 	struct kref ref;		/* of mappings */
 	struct list_head list;		/* of its target's rings; target's lock */
 	struct pmm_target *target;
+	u64 exec_id;			/* of the program that has mapped it */
 	struct pmm_ring ring;
 	struct page **pages;
 	unsigned long nr_pages;
@@ -170,6 +179,10 @@ int pmm_scan_init(void);
 void pmm_scan_exit(void);
 /* Look at the settings again, and at all targets soon. */
 void pmm_scan_kick(void);
+/* There is a ring where there was none: it is to be drained. */
+void pmm_scan_wake(void);
+/* A process's memory, whichever of its threads still has it; NULL. mmput_async() later. */
+struct mm_struct *pmm_mm_of(struct task_struct *leader);
 /* The first look at a target, by whoever starts it. */
 void pmm_scan_look(struct pmm_target *t);
 
@@ -186,12 +199,13 @@ struct pmm_listener {
 	bool all;			/* the opener may see all processes */
 	wait_queue_head_t wait;
 	struct eventfd_ctx *eventfd;
-	struct pmm_kmod_event *events;	/* PMM_EVENTS, a ring; NULL: not yet needed */
+	struct pmm_kmod_event *events;	/* PMM_EVENTS, a ring */
 	u32 first, nr;
 	u64 lost;
 };
 
-void pmm_listener_init(struct pmm_listener *l, bool all);
+/* 0 or -ENOMEM */
+int pmm_listener_init(struct pmm_listener *l, bool all);
 void pmm_listener_exit(struct pmm_listener *l);
 bool pmm_listener_has(struct pmm_listener *l);
 /* The first event is copied, and with `take` gone; false: there is none. */

@@ -26,10 +26,16 @@
  */
 #define PMM_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 
+/*
+ * For who must not wait because a group of processes is above its limit: kvzalloc() then gives no
+ * more than what is in one piece.
+ */
+#define PMM_GFP_NOWAIT	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
+
 /* Zeroed memory; NULL. */
-static inline void *pmm_os_alloc(size_t bytes)
+static inline void *pmm_os_alloc(size_t bytes, bool wait)
 {
-	return kvzalloc(bytes, PMM_GFP);
+	return kvzalloc(bytes, wait ? PMM_GFP : PMM_GFP_NOWAIT);
 }
 
 static inline void pmm_os_free(void *p)
@@ -40,9 +46,9 @@ static inline void pmm_os_free(void *p)
 /* Entries of logs have a cache of their own; zeroed, accounted, NULL. */
 extern struct kmem_cache *pmm_os_entries;
 
-static inline void *pmm_os_entry_alloc(size_t bytes)
+static inline void *pmm_os_entry_alloc(size_t bytes, bool wait)
 {
-	return kmem_cache_zalloc(pmm_os_entries, PMM_GFP);
+	return kmem_cache_zalloc(pmm_os_entries, wait ? PMM_GFP : PMM_GFP_NOWAIT);
 }
 
 static inline void pmm_os_entry_free(void *p)

@@ -24,8 +24,9 @@ typedef int64_t s64;
 /* A test may set how many allocations succeed before each one fails; negative: all succeed. */
 extern long pmm_os_allocs_left;
 
-static inline void *pmm_os_alloc(size_t bytes)
+static inline void *pmm_os_alloc(size_t bytes, bool wait)
 {
+	(void)wait;
 	if (!pmm_os_allocs_left)
 		return NULL;
 	if (pmm_os_allocs_left > 0)
@@ -38,9 +39,9 @@ static inline void pmm_os_free(void *p)
 	free(p);
 }
 
-static inline void *pmm_os_entry_alloc(size_t bytes)
+static inline void *pmm_os_entry_alloc(size_t bytes, bool wait)
 {
-	return pmm_os_alloc(bytes);
+	return pmm_os_alloc(bytes, wait);
 }
 
 static inline void pmm_os_entry_free(void *p)

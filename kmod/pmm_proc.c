@@ -159,8 +159,10 @@ static void *reader_start(struct seq_file *s, loff_t *at)
 	if (*at && *at == r->at)
 		return resume(r) ? r : NULL;
 	rewind_reader(r);
-	for (there = next_target(r); there && r->at < *at; r->at++)
+	for (there = next_target(r); there && r->at < *at; r->at++) {
 		there = advance(r);
+		cond_resched();
+	}
 	r->at = *at;
 	return there ? r : NULL;
 }

@@ -109,9 +109,13 @@ static void count_overflows(struct pmm_ring *r)
 u32 pmm_ring_drain(struct pmm_ring *r, struct pmm_log *log, u64 now_ns, bool last)
 {
 	struct pmm_kmod_slot *slot;
+	u64 no_memory = log->counts.no_memory;
 	u32 nr, sequence = 0, taken = 0;
 
 	for (nr = 0; nr < r->slots; nr++) {
+		/* those that follow would find none either: they stay in the ring */
+		if (!last && log->counts.no_memory != no_memory)
+			break;
 		slot = slot_at(r, r->position);
 		/* before the copy: pairs with the writer's store when it has filled the slot */
 		sequence = smp_load_acquire(&slot->sequence);

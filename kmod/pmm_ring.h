@@ -36,8 +36,9 @@ void pmm_ring_switch(struct pmm_ring *r, bool on);
 
 /*
  * Take what is there into the log, at most as many records as the ring has slots. Times of 0 and
- * of the future become `now_ns`. `last`: nobody writes any more, so unfinished slots are given up
- * at once. Returns how many records were taken. The caller locks the log.
+ * of the future become `now_ns`. Ends when there is no memory for an entry. `last`: nobody writes
+ * any more, so all are taken, and unfinished slots given up at once. Returns how many records were
+ * taken. The caller locks the log.
  */
 u32 pmm_ring_drain(struct pmm_ring *r, struct pmm_log *log, u64 now_ns, bool last);
 

@@ -14,14 +14,16 @@
 #include "pmm_module.h"
 #include "pmm_text.h"
 
+#define PATIENCE	8	/* a target is locked */
 #define DRAIN_MS	100	/* at least so often, while there are rings */
 
 static struct task_struct *thread;
 static DECLARE_WAIT_QUEUE_HEAD(wakeup);
-static bool kicked;
+static bool kicked;		/* look at all now */
+static bool woken;		/* the pause is too long */
 
-/* The process's memory, whichever of its threads still has it: its leader may have ended. */
-static struct mm_struct *mm_of(struct task_struct *leader)
+/* The leader may have ended. */
+struct mm_struct *pmm_mm_of(struct task_struct *leader)
 {
 	struct mm_struct *mm = get_task_mm(leader);
 	struct task_struct *at, *other = NULL;
@@ -86,9 +88,13 @@ static void note_parent(struct pmm_target *t, struct task_struct *leader)
 {
 	struct pid *parent = NULL;
 
+	/* one that was released, as exec() of another thread does it, has no parent to ask */
 	rcu_read_lock();
-	parent = get_pid(task_tgid(rcu_dereference(leader->real_parent)));
+	if (pid_alive(leader))
+		parent = get_pid(task_tgid(rcu_dereference(leader->real_parent)));
 	rcu_read_unlock();
+	if (!parent)
+		return;
 	put_pid(t->parent);
 	t->parent = parent;
 }
@@ -126,7 +132,7 @@ static void judge(struct pmm_target *t)
 
 static void look_alive(struct pmm_target *t, struct task_struct *leader)
 {
-	struct mm_struct *mm = mm_of(leader);
+	struct mm_struct *mm = pmm_mm_of(leader);
 
 	t->seen_ns = ktime_get_real_ns();
 	note_parent(t, leader);
@@ -181,9 +187,10 @@ static void hold(struct pmm_target *t, struct task_struct *leader)
 
 static void look(struct pmm_target *t, bool measure)
 {
-	struct task_struct *leader = get_pid_task(t->pid, PIDTYPE_TGID);
+	struct task_struct *leader;
 
 	pmm_target_drain(t);
+	leader = get_pid_task(t->pid, PIDTYPE_TGID);
 	if (!leader) {
 		ended(t, false);
 		return;
@@ -218,19 +225,33 @@ static bool is_over(struct pmm_target *t)
 	       (t->stopped || ktime_get_boottime_ns() - t->ended_ns >= keep_ns);
 }
 
+/*
+ * One whose lock is taken is passed by a few times: its owner may wait for memory, and the others
+ * shall not wait with it.
+ */
+static bool lock_soon(struct pmm_target *t)
+{
+	if (mutex_trylock(&t->lock))
+		return true;
+	if (++t->passed_by < PATIENCE)
+		return false;
+	mutex_lock(&t->lock);
+	return true;
+}
+
 /* `due`: the interval is over; else it is only about the rings. */
 static void visit(struct pmm_target *t, bool due)
 {
 	bool over;
 
-	mutex_lock(&t->lock);
+	if (!lock_soon(t))
+		return;
+	t->passed_by = 0;
 	if (due && !pmm_target_is_dead(t))
 		look(t, READ_ONCE(pmm_settings.scan));
 	else
 		pmm_target_drain(t);
 	over = due && is_over(t);
-	if (over && !t->stopped)
-		pmm_event(t, PMM_KMOD_EVENT_FORGOTTEN, t->log.entries, 0);
 	mutex_unlock(&t->lock);
 	if (over)
 		pmm_target_forget(t);
@@ -270,8 +291,10 @@ static int run(void *unused)
 		if (due || pmm_map_count())
 			visit_all(due);
 		wait_event_interruptible_timeout(wakeup,
-						 READ_ONCE(kicked) || kthread_should_stop(),
+						 READ_ONCE(kicked) || READ_ONCE(woken) ||
+						 kthread_should_stop(),
 						 msecs_to_jiffies(pause_ms()));
+		WRITE_ONCE(woken, false);
 		if (READ_ONCE(kicked)) {
 			WRITE_ONCE(kicked, false);
 			next = jiffies;
@@ -283,6 +306,12 @@ static int run(void *unused)
 void pmm_scan_kick(void)
 {
 	WRITE_ONCE(kicked, true);
+	wake_up_interruptible(&wakeup);
+}
+
+void pmm_scan_wake(void)
+{
+	WRITE_ONCE(woken, true);
 	wake_up_interruptible(&wakeup);
 }
 

@@ -62,8 +62,8 @@ static bool grow(struct pmm_sites *sites)
 
 	if (sites->nr < sites->room)
 		return true;
-	by_id = pmm_os_alloc(room * sizeof(struct pmm_site *));
-	buckets = pmm_os_alloc(sizeof(struct hlist_head) << bits);
+	by_id = pmm_os_alloc(room * sizeof(struct pmm_site *), true);
+	buckets = pmm_os_alloc(sizeof(struct hlist_head) << bits, true);
 	if (!by_id || !buckets) {
 		pmm_os_free(by_id);
 		pmm_os_free(buckets);
@@ -91,7 +91,7 @@ struct pmm_site *pmm_sites_add(struct pmm_sites *sites, const char *function, co
 
 	if (site || sites->nr == PMM_SITES_MAX || !grow(sites))
 		return site;
-	site = pmm_os_alloc(sizeof(*site) + function_bytes + file_bytes);
+	site = pmm_os_alloc(sizeof(*site) + function_bytes + file_bytes, true);
 	if (!site)
 		return NULL;
 	site->line = line;

@@ -103,7 +103,7 @@ static struct task_struct *leader_of(struct pid *pid)
 
 static struct mem_cgroup *memcg_of(struct task_struct *task)
 {
-	struct mm_struct *mm = get_task_mm(task);
+	struct mm_struct *mm = pmm_mm_of(task);
 	struct mem_cgroup *memcg = mm ? get_mem_cgroup_from_mm(mm) : NULL;
 
 	if (mm)
@@ -111,10 +111,16 @@ static struct mem_cgroup *memcg_of(struct task_struct *task)
 	return memcg;
 }
 
-/* Begin to monitor: the target is in the table, or about to be. */
-static void begin(struct pmm_target *t, struct task_struct *task, bool by_itself)
+/* Its number and its place among the others. */
+static void enlist(struct pmm_target *t)
 {
 	t->number = ++last_number;
+	list_add_tail(&t->list, &by_number);
+}
+
+/* Begin to monitor: under its lock, or not in the table yet. */
+static void begin(struct pmm_target *t, struct task_struct *task, bool by_itself)
+{
 	t->stopped = false;
 	t->exec_id = READ_ONCE(task->self_exec_id);
 	t->state = PMM_KMOD_RUNNING;
@@ -124,27 +130,49 @@ static void begin(struct pmm_target *t, struct task_struct *task, bool by_itself
 	memset(&t->figures, 0, sizeof(t->figures));
 	pmm_trend_init(&t->trend, pmm_settings.window);
 	get_task_comm(t->comm, task);
-	list_add_tail(&t->list, &by_number);
 }
 
-/* The oldest of the dead goes before its time. */
-static void forget_one(void)
+/*
+ * The oldest of the dead goes before its time, for others that begin by themselves only one that
+ * did. It is out of the table; the caller retires it.
+ */
+static struct pmm_target *take_dead(bool by_itself)
 {
 	struct pmm_target *t;
 
 	list_for_each_entry(t, &by_number, list) {
-		if (pmm_target_is_dead(t)) {
-			if (!t->stopped)
-				pmm_event(t, PMM_KMOD_EVENT_FORGOTTEN, READ_ONCE(t->log.entries),
-					  0);
+		if (pmm_target_is_dead(t) &&
+		    (!by_itself || READ_ONCE(t->flags) & PMM_KMOD_BY_ITSELF)) {
 			unlink_target(t);
-			pmm_target_put(t);
-			return;
+			return t;
 		}
 	}
+	return NULL;
 }
 
-static struct pmm_target *new_target(struct pid *pid, struct task_struct *task, bool by_itself)
+static void switch_rings(struct pmm_target *t, bool on)
+{
+	struct pmm_map *map;
+
+	list_for_each_entry(map, &t->rings, list)
+		pmm_ring_switch(&map->ring, on);
+}
+
+/* Out of the table: whoever still holds it finds an empty log. */
+static void retire(struct pmm_target *t)
+{
+	mutex_lock(&t->lock);
+	if (!t->stopped)
+		pmm_event(t, PMM_KMOD_EVENT_FORGOTTEN, t->log.entries, 0);
+	t->stopped = true;
+	switch_rings(t, false);
+	pmm_log_clear(&t->log);
+	mutex_unlock(&t->lock);
+	pmm_target_put(t);
+}
+
+static struct pmm_target *new_target(struct pid *pid, struct task_struct *task, bool by_itself,
+				     struct pmm_target **dead)
 {
 	struct pmm_target *t;
 	u32 most = pmm_settings.processes;
@@ -152,8 +180,8 @@ static struct pmm_target *new_target(struct pid *pid, struct task_struct *task, 
 	/* a quarter is for those whom an administrator wants to see */
 	if (by_itself)
 		most -= most / 4;
-	if (nr_targets >= most)
-		forget_one();
+	if (nr_targets == most)
+		*dead = take_dead(by_itself);
 	if (nr_targets >= most)
 		return ERR_PTR(-EUSERS);
 	t = kzalloc(sizeof(*t), PMM_GFP);
@@ -166,63 +194,66 @@ static struct pmm_target *new_target(struct pid *pid, struct task_struct *task, 
 	pmm_log_init(&t->log, &pmm_limits, get_random_u64());
 	t->pid = get_pid(pid);
 	t->memcg = memcg_of(task);
+	begin(t, task, by_itself);
+	enlist(t);
 	hlist_add_head(&t->node, bucket_of(pid));
 	nr_targets++;
 	return t;
 }
 
-static void switch_rings(struct pmm_target *t, bool on)
+/* One that was stopped is wanted again. false: another thread was faster. */
+static bool revive(struct pmm_target *t, struct task_struct *task)
 {
-	struct pmm_map *map;
+	bool was;
 
-	list_for_each_entry(map, &t->rings, list)
-		pmm_ring_switch(&map->ring, on);
-}
-
-/* One that somebody has stopped is wanted again. */
-static void revive(struct pmm_target *t, struct task_struct *task, bool by_itself)
-{
 	mutex_lock(&t->lock);
-	list_del_init(&t->list);
-	begin(t, task, by_itself);
-	pmm_target_drain(t);
-	pmm_log_empty(&t->log);
-	switch_rings(t, true);
+	was = t->stopped;
+	if (was) {
+		begin(t, task, false);
+		pmm_target_drain(t);
+		pmm_target_empty(t);
+		switch_rings(t, true);
+	}
 	mutex_unlock(&t->lock);
+	return was;
 }
 
 static struct pmm_target *start(struct pid *pid, struct task_struct *task, bool by_itself,
-				bool *begun)
+				struct pmm_target **dead)
 {
 	struct pmm_target *t = find(pid);
 
-	*begun = !t || (t->stopped && !by_itself);
-	if (t && t->stopped) {
+	if (!t) {
+		t = new_target(pid, task, by_itself, dead);
+	} else if (t->stopped) {
 		if (by_itself)
 			return ERR_PTR(-ESRCH);
-		revive(t, task, false);
-	} else if (!t) {
-		t = new_target(pid, task, by_itself);
-		if (IS_ERR(t))
-			return t;
-		begin(t, task, by_itself);
+		list_del(&t->list);
+		enlist(t);
 	}
-	return pmm_target_get(t);
+	return IS_ERR(t) ? t : pmm_target_get(t);
 }
 
 struct pmm_target *pmm_target_start(struct pid *pid, bool by_itself)
 {
 	struct task_struct *task = leader_of(pid);
-	struct pmm_target *t;
+	struct pmm_target *t, *dead = NULL;
+	u64 before;
 	bool begun;
 
 	if (IS_ERR(task))
 		return ERR_CAST(task);
 	mutex_lock(&pmm_table_lock);
-	t = start(pid, task, by_itself, &begun);
+	before = last_number;
+	t = start(pid, task, by_itself, &dead);
+	begun = last_number != before;
 	mutex_unlock(&pmm_table_lock);
+	if (dead)
+		retire(dead);
+	if (begun && t->stopped)
+		begun = revive(t, task);
 	put_task_struct(task);
-	if (!IS_ERR(t) && begun) {
+	if (begun) {
 		pmm_scan_look(t);
 		pmm_event(t, PMM_KMOD_EVENT_STARTED, 0, 0);
 	}
@@ -236,9 +267,7 @@ static void stop(struct pmm_target *t)
 	pmm_target_drain(t);
 	t->stopped = true;
 	pmm_event(t, PMM_KMOD_EVENT_STOPPED, t->log.entries, 0);
-	pmm_log_empty(&t->log);
-	t->overflows = 0;
-	t->torn = 0;
+	pmm_target_empty(t);
 	mutex_unlock(&t->lock);
 }
 
@@ -308,7 +337,7 @@ void pmm_target_forget(struct pmm_target *t)
 		unlink_target(t);
 	mutex_unlock(&pmm_table_lock);
 	if (there)
-		pmm_target_put(t);
+		retire(t);
 }
 
 /* Where t was, if it is not in the table any more: the first one with a greater number. */
@@ -340,19 +369,44 @@ struct pmm_target *pmm_target_next(struct pmm_target *t)
 	return next;
 }
 
-u32 pmm_target_drain(struct pmm_target *t)
+u32 pmm_target_drain_one(struct pmm_target *t, struct pmm_ring *ring, u64 exec_id, bool last)
 {
 	struct mem_cgroup *before;
+	u32 nr;
+
+	if (t->stopped || exec_id != t->exec_id)
+		return 0;
+	before = pmm_set_payer(t->memcg);
+	t->log.nowait = last || task_tgid(current) != t->pid;
+	nr = pmm_ring_drain(ring, &t->log, ktime_get_real_ns(), last);
+	t->log.nowait = false;
+	pmm_set_payer(before);
+	return nr;
+}
+
+u32 pmm_target_drain(struct pmm_target *t)
+{
 	struct pmm_map *map;
 	u32 nr = 0;
 
 	if (list_empty(&t->rings) || t->stopped)
 		return 0;
-	before = pmm_set_payer(t->memcg);
 	list_for_each_entry(map, &t->rings, list)
-		nr += pmm_ring_drain(&map->ring, &t->log, ktime_get_real_ns(), false);
-	pmm_set_payer(before);
+		nr += pmm_target_drain_one(t, &map->ring, map->exec_id, false);
 	return nr;
+}
+
+void pmm_target_empty(struct pmm_target *t)
+{
+	struct pmm_map *map;
+
+	pmm_log_empty(&t->log);
+	t->overflows = 0;
+	t->torn = 0;
+	list_for_each_entry(map, &t->rings, list) {
+		map->ring.overflows = 0;
+		map->ring.torn = 0;
+	}
 }
 
 void pmm_target_check_exec(struct pmm_target *t, u64 exec_id)
@@ -361,6 +415,7 @@ void pmm_target_check_exec(struct pmm_target *t, u64 exec_id)
 		return;
 	t->exec_id = exec_id;
 	pmm_event(t, PMM_KMOD_EVENT_EXEC, t->log.entries, 0);
+	pmm_target_empty(t);
 	pmm_log_clear(&t->log);
 	pmm_trend_init(&t->trend, pmm_settings.window);
 }

@@ -354,6 +354,27 @@ static void *writer(void *arg)
 	return (void *)(uintptr_t)lost;
 }
 
+/* Without memory records are not thrown away one after another; at the end they are. */
+static void test_no_memory_ends_a_drain(void **state)
+{
+	(void)state;
+	put();
+	assert_int_equal(pmm_ring_drain(&ring, &the_log, NOW, false), 1);
+	for (unsigned i = 0; i < 9; i++)
+		put();
+	pmm_os_allocs_left = 2;
+	assert_int_equal(pmm_ring_drain(&ring, &the_log, NOW, false), 3);
+	assert_int_equal(the_log.entries, 3);
+	assert_int_equal(the_log.counts.no_memory, 1);
+	assert_int_equal(shared->tail, 4);
+	pmm_os_allocs_left = 1;
+	assert_int_equal(pmm_ring_drain(&ring, &the_log, NOW, true), 6);
+	pmm_os_allocs_left = -1;
+	assert_int_equal(the_log.entries, 4);
+	assert_int_equal(the_log.counts.no_memory, 6);
+	assert_int_equal(ring.torn, 0);
+}
+
 /* Each record of each thread is in the log once, whole, in the order it was written, or is lost. */
 static void check_written(u64 lost)
 {
@@ -509,7 +530,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unfinished_but_in_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_finished_too_late, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_positions_wrap, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_memory_ends_a_drain, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_positions_wrap, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_overflows_wrap, setup, teardown),
 		cmocka_unit_test_teardown(test_threads, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile, setup, teardown),
