@@ -48,5 +48,5 @@ test_scan_of_1000()
 	echo "scan_us=$((($(ran) - before) / 5000))" >out
 	said
 	between "microseconds of a scan" "$(value scan_us)" 100 500000
-	kill -9 $(pidof kmod_cost)
+	kill -9 $(pidof kmod_cost) 2>/dev/null || :	# some may end with others
 }

@@ -274,6 +274,8 @@ static void reused(void)
 	wait_for(old);
 	event_of(old, PMM_KMOD_EVENT_STARTED);
 	event_of(old, PMM_KMOD_EVENT_ENDED);
+	/* it may have been looked at before it was waited for */
+	AWAIT(process_of(all, old).state == PMM_KMOD_EXITED);
 	pid = next_is(old);
 	if (!pid) {
 		int fd = device(0);
