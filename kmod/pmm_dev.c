@@ -55,9 +55,11 @@ static int give(void __user *to, const void *from, size_t bytes)
 	return copy_to_user(to, from, bytes) ? -EFAULT : 0;
 }
 
-static bool ends(const char *text, size_t bytes)
+/* Both end inside their arrays. */
+static bool place_ends(const char *function, const char *file)
 {
-	return strnlen(text, bytes) < bytes;
+	return strnlen(function, PMM_KMOD_FUNCTION_BYTES) < PMM_KMOD_FUNCTION_BYTES &&
+	       strnlen(file, PMM_KMOD_FILE_BYTES) < PMM_KMOD_FILE_BYTES;
 }
 
 /* The caller's own target, made at its first need. ERR_PTR: it is not the opener, or may not. */
@@ -114,8 +116,7 @@ static int enter(struct pmm_target *t, const struct pmm_kmod_record *record,
 	if (t->stopped) {
 		err = -ESRCH;
 	} else {
-		pmm_target_drain(t);	/* what is older */
-		pmm_target_check_exec(t, current->self_exec_id);
+		pmm_target_catch_up(t);
 		r->site = site_of(t, record);
 		pmm_log_enter(&t->log, r);
 	}
@@ -132,8 +133,7 @@ static int record_log(struct handle *h, unsigned int cmd, void __user *arg)
 
 	if (err)
 		return err;
-	if (record.reserved || !ends(record.function, sizeof(record.function)) ||
-	    !ends(record.file, sizeof(record.file)))
+	if (record.reserved || !place_ends(record.function, record.file))
 		return -EINVAL;
 	fill(&r, &record, ktime_get_coarse_real_ns());
 	err = pmm_log_check(&r);
@@ -152,15 +152,13 @@ static int add_site(struct handle *h, unsigned int cmd, void __user *arg)
 
 	if (err)
 		return err;
-	if (made.id || !ends(made.function, sizeof(made.function)) ||
-	    !ends(made.file, sizeof(made.file)))
+	if (made.id || !place_ends(made.function, made.file))
 		return -EINVAL;
 	t = own_target(h);
 	if (IS_ERR(t))
 		return PTR_ERR(t);
 	mutex_lock(&t->lock);
-	pmm_target_drain(t);
-	pmm_target_check_exec(t, current->self_exec_id);
+	pmm_target_catch_up(t);
 	site = t->stopped ? NULL : pmm_sites_add(&t->log.sites, made.function, made.file,
 						 made.line);
 	err = site ? 0 : t->stopped ? -ESRCH : t->log.sites.nr == PMM_SITES_MAX ? -ENOSPC : -ENOMEM;
@@ -385,11 +383,17 @@ static int read_log(struct file *file, unsigned int cmd, void __user *arg)
 
 /* ---- events */
 
+/* Events of all processes are for those who may see all, whoever has opened the file. */
+static bool may_hear(const struct handle *h)
+{
+	return !h->listener.all || capable(CAP_SYS_ADMIN);
+}
+
 static int set_eventfd(struct handle *h, int fd)
 {
 	struct eventfd_ctx *ctx = NULL;
 
-	if (h->listener.all && !capable(CAP_SYS_ADMIN))
+	if (!may_hear(h))
 		return -EPERM;
 	if (fd >= 0)
 		ctx = eventfd_ctx_fdget(fd);
@@ -422,7 +426,7 @@ static ssize_t pmm_read(struct file *file, char __user *to, size_t bytes, loff_t
 
 	if (bytes < sizeof(struct pmm_kmod_event))
 		return -EINVAL;
-	if (h->listener.all && !capable(CAP_SYS_ADMIN))
+	if (!may_hear(h))
 		return -EPERM;
 	do {
 		if (!pmm_listener_has(&h->listener)) {

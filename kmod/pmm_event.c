@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What open files of the device are told (pmm_module.h): each has a ring of events of its own.
+ * Events for open files of the device (pmm_module.h): each file has a ring of its own.
  */
 #include <linux/slab.h>
 

@@ -57,6 +57,9 @@ static unsigned int keep_s = 600;
 module_param(keep_s, uint, 0444);
 MODULE_PARM_DESC(keep_s, "seconds for which the log of a dead process stays, to 2592000");
 
+/* Those that are about one process, and can fail. */
+#define SET_PIDS (PMM_KMOD_SET_START | PMM_KMOD_SET_STOP | PMM_KMOD_SET_CLEAR)
+
 struct pmm_settings pmm_settings;
 struct pmm_log_limits pmm_limits;
 
@@ -102,7 +105,6 @@ static void set_settings(const struct pmm_kmod_config *c)
 	if (c->set & PMM_KMOD_SET_KEEP)
 		WRITE_ONCE(pmm_settings.keep_s, c->keep_s);
 	mutex_unlock(&settings_lock);
-	pmm_scan_kick();
 }
 
 bool pmm_may_all(struct file *file)
@@ -165,17 +167,16 @@ static int act(const struct action *a, bool may_all)
 
 int pmm_config_set(const struct pmm_kmod_config *config, bool may_all)
 {
-	const u32 pids = PMM_KMOD_SET_START | PMM_KMOD_SET_STOP | PMM_KMOD_SET_CLEAR;
 	const struct action actions[] = {
 		{ PMM_KMOD_SET_START, config->start_pid, start_pid, true },
 		{ PMM_KMOD_SET_STOP, config->stop_pid, stop_pid, false },
 		{ PMM_KMOD_SET_CLEAR, config->clear_pid, clear_log, true },
 	};
-	u32 set = config->set & pids;
+	u32 set = config->set & SET_PIDS;
 	unsigned int i;
 	int err = 0;
 
-	if (config->set & ~pids && !may_all)
+	if (config->set & ~SET_PIDS && !may_all)
 		return -EPERM;
 	/* one that can fail at a time: else the first would have to be undone */
 	if (hweight32(set) > 1)
@@ -183,19 +184,25 @@ int pmm_config_set(const struct pmm_kmod_config *config, bool may_all)
 	for (i = 0; !err && i < ARRAY_SIZE(actions); i++)
 		if (set & actions[i].set)
 			err = act(&actions[i], may_all);
-	if (!err && config->set & ~pids)
+	if (!err && config->set & ~SET_PIDS) {
 		set_settings(config);
+		pmm_scan_kick();
+	}
 	return err;
 }
 
-/* The parameters, as a configuration that is checked as any other. */
+/* The parameters, as a configuration that is checked and set as any other. */
 static int settings_init(void)
 {
 	const struct pmm_kmod_config c = {
-		.set = PMM_KMOD_SET_INTERVAL | PMM_KMOD_SET_ENTRIES | PMM_KMOD_SET_KEEP,
+		.set = PMM_KMOD_SET_ALL & ~SET_PIDS,
+		.scan = scan,
 		.interval_ms = interval_ms,
 		.entries_per_process = entries_per_process,
 		.entries_in_all = entries_in_all,
+		.growth_bytes = (u64)growth_kib << 10,
+		.resident_bytes = (u64)resident_kib << 10,
+		.logged_bytes = (u64)logged_kib << 10,
 		.keep_s = keep_s,
 	};
 
@@ -204,16 +211,9 @@ static int settings_init(void)
 		pr_err("a parameter is out of range: see modinfo\n");
 		return -EINVAL;
 	}
-	pmm_settings.scan = scan;
-	pmm_settings.interval_ms = interval_ms;
 	pmm_settings.window = window;
 	pmm_settings.processes = processes;
-	pmm_settings.keep_s = keep_s;
-	pmm_settings.growth_bytes = (u64)growth_kib << 10;
-	pmm_settings.resident_bytes = (u64)resident_kib << 10;
-	pmm_settings.logged_bytes = (u64)logged_kib << 10;
-	pmm_limits.entries_per_process = entries_per_process;
-	pmm_limits.entries_in_all = entries_in_all;
+	set_settings(&c);
 	return 0;
 }
 

@@ -135,8 +135,7 @@ static int join(struct pmm_map *map, struct pmm_target *t)
 	bool too_many;
 
 	mutex_lock(&t->lock);
-	pmm_target_drain(t);
-	pmm_target_check_exec(t, current->self_exec_id);
+	pmm_target_catch_up(t);
 	map->exec_id = t->exec_id;
 	too_many = t->nr_rings == MAX_RINGS;
 	if (!too_many) {

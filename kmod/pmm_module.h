@@ -3,7 +3,7 @@
  * What the module's parts with kernel interfaces know of each other.
  *
  * A *target* is a monitored process. It is identified by its struct pid, so that a number that is
- * used again is not mistaken, and lives as long as somebody holds it: the table, an open file, a
+ * used again is not mistaken, and lives as long as it is referenced: by the table, an open file, a
  * ring, a reader.
  *
  * Locks, outer ones first:
@@ -97,8 +97,8 @@ void pmm_table_exit(void);
 /*
  * Monitor a process, the caller's own with by_itself. If there is no room, the oldest dead one is
  * forgotten. Returns the target, held, or ERR_PTR:
- * -ESRCH no such process, or stopped by somebody else (by_itself); -EINVAL a kernel thread; -EUSERS
- * too many.
+ * -ESRCH no such process, or by_itself and stopped by another process; -EINVAL a kernel thread;
+ * -EUSERS too many.
  */
 struct pmm_target *pmm_target_start(struct pid *pid, bool by_itself);
 /* Do not monitor it any more: its log is gone. 0 or -ESRCH. */
@@ -144,6 +144,8 @@ u32 pmm_target_drain(struct pmm_target *t);
 u32 pmm_target_drain_one(struct pmm_target *t, struct pmm_ring *ring, u64 exec_id, bool last);
 /* Its log is empty, and nothing is missing in it; under its lock. */
 void pmm_target_empty(struct pmm_target *t);
+/* By a thread of the process, under its lock: what is older than what it asks for now. */
+void pmm_target_catch_up(struct pmm_target *t);
 /* The process has become another program, if exec_id says so; under its lock. */
 void pmm_target_check_exec(struct pmm_target *t, u64 exec_id);
 /* All there is to say about it, as seen from a pid namespace; takes and leaves its lock. */
@@ -186,7 +188,7 @@ struct mm_struct *pmm_mm_of(struct task_struct *leader);
 /* The first look at a target, by whoever starts it. */
 void pmm_scan_look(struct pmm_target *t);
 
-/* ---- pmm_event.c: what open files are told */
+/* ---- pmm_event.c: events for open files */
 
 #define PMM_EVENTS	256
 

@@ -409,6 +409,12 @@ void pmm_target_empty(struct pmm_target *t)
 	}
 }
 
+void pmm_target_catch_up(struct pmm_target *t)
+{
+	pmm_target_drain(t);
+	pmm_target_check_exec(t, current->self_exec_id);
+}
+
 void pmm_target_check_exec(struct pmm_target *t, u64 exec_id)
 {
 	if (t->exec_id == exec_id)
@@ -416,6 +422,6 @@ void pmm_target_check_exec(struct pmm_target *t, u64 exec_id)
 	t->exec_id = exec_id;
 	pmm_event(t, PMM_KMOD_EVENT_EXEC, t->log.entries, 0);
 	pmm_target_empty(t);
-	pmm_log_clear(&t->log);
+	pmm_sites_clear(&t->log.sites);
 	pmm_trend_init(&t->trend, pmm_settings.window);
 }
