@@ -62,7 +62,8 @@ static int show_status(struct kmod_device *d, char **argv, int nr, struct err *e
 }
 
 /* The first that fails ends it. */
-static int start_all(struct kmod_device *d, char **argv, int nr, struct err *e)
+static int each_pid(struct kmod_device *d, char **argv, int nr,
+		    int (*act)(struct kmod_device *, pid_t, struct err *), struct err *e)
 {
 	int rc = 0;
 
@@ -71,23 +72,19 @@ static int start_all(struct kmod_device *d, char **argv, int nr, struct err *e)
 
 		rc = cmd_parse_pid(argv[i], &pid, e);
 		if (!rc)
-			rc = kmod_device_start(d, pid, e);
+			rc = act(d, pid, e);
 	}
 	return rc;
 }
 
+static int start_all(struct kmod_device *d, char **argv, int nr, struct err *e)
+{
+	return each_pid(d, argv, nr, kmod_device_start, e);
+}
+
 static int stop_all(struct kmod_device *d, char **argv, int nr, struct err *e)
 {
-	int rc = 0;
-
-	for (int i = 0; i < nr && !rc; i++) {
-		pid_t pid;
-
-		rc = cmd_parse_pid(argv[i], &pid, e);
-		if (!rc)
-			rc = kmod_device_stop(d, pid, e);
-	}
-	return rc;
+	return each_pid(d, argv, nr, kmod_device_stop, e);
 }
 
 /* ---- watch ---- */
@@ -180,12 +177,8 @@ static int watch(struct kmod_device *d, char **argv, int nr, struct err *e)
 static int write_capture(const struct heap *h, pid_t pid, struct err *e)
 {
 	char name[PATH_MAX];
-	int rc = output_name(output, pid, h->comm, true, name);
+	int rc = whole_write(h, output, pid, name, e);
 
-	if (rc == -ENAMETOOLONG)
-		return err_set(e, rc, "the capture's name is too long");
-	if (!rc)
-		rc = whole_write(h, name, e);
 	if (!rc)
 		cmd_note("%s outstanding in %s of process %d, written to '%s'",
 			 fmt_bytes(h->live_bytes).s, fmt_many(h->live_blocks, "block").s,

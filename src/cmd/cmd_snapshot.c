@@ -120,11 +120,7 @@ static int snapshot_run(int argc, char **argv)
 	if (!rc)
 		rc = read_process(pid, &h, &e);
 	if (!rc)
-		rc = output_name(output ? output : OUTPUT_DEFAULT, pid, h->comm, true, name);
-	if (rc == -ENAMETOOLONG)
-		err_set(&e, rc, "the capture's name is too long");
-	if (!rc)
-		rc = whole_write(h, name, &e);
+		rc = whole_write(h, output ? output : OUTPUT_DEFAULT, pid, name, &e);
 	if (!rc && !quiet)
 		cmd_note("%s live in %s of process %d, written to '%s'",
 			 fmt_bytes(h->live_bytes).s, fmt_many(h->live_blocks, "block").s,

@@ -2,16 +2,19 @@
 /* A capture written whole. */
 #include "src/cmd/whole.h"
 
+#include <errno.h>
 #include <signal.h>
 
 #include "src/store/capture.h"
+#include "src/store/output.h"
 
-/* A signal in the middle would leave a part under another name. */
-int whole_write(const struct heap *h, const char *name, struct err *e)
+int whole_write(const struct heap *h, const char *output, pid_t pid, char *name, struct err *e)
 {
 	sigset_t all, before;
-	int rc;
+	int rc = output_name(output, pid, h->comm, true, name);
 
+	if (rc)
+		return rc == -ENAMETOOLONG ? err_set(e, rc, "the capture's name is too long") : rc;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	rc = capture_write(h, name, e);

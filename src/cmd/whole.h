@@ -3,10 +3,16 @@
 #ifndef CMD_WHOLE_H
 #define CMD_WHOLE_H
 
+#include <sys/types.h>
+
 #include "src/base/err.h"
 #include "src/model/heap.h"
 
-/* As capture_write(); signals wait meanwhile: one in the middle would leave a part. */
-int whole_write(const struct heap *h, const char *name, struct err *e);
+/*
+ * Write it to the name that `output` gives a process's capture (output_name()); `name`, of PATH_MAX
+ * bytes, has it afterwards. Signals wait meanwhile: one in the middle would leave a part under
+ * another name. 0 or -errno with `e`, which has no text when memory ran out.
+ */
+int whole_write(const struct heap *h, const char *output, pid_t pid, char *name, struct err *e);
 
 #endif
