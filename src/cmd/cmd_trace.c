@@ -330,6 +330,9 @@ static int set_scope(struct command *c, struct err *e)
 	if (older_ns && !(c->o.classes & (1u << EVENT_KERNEL | 1u << EVENT_HEAP)))
 		return cmd_refuse(e, "'--older' is about the events 'kernel' and 'heap'",
 				  "name one of them: 'pmm trace kernel --older TIME'");
+	if (counters && !(c->o.classes & 1u << EVENT_PMC))
+		return cmd_refuse(e, "'--counters' is about the event 'pmc'",
+				  "name it: 'pmm trace pmc --counters LIST'");
 	if (comm && (!*comm || strlen(comm) >= TRACE_COMM_BYTES))
 		return cmd_refuse(e, "command names have 1 to 15 characters",
 				  "the kernel cuts longer ones: 'ps -o comm= -p PID' shows the name");

@@ -195,4 +195,7 @@ alone() { children=false seen "$@"; }
 	run "$PMM" trace mmap --older 5s -- true
 	[ "$status" -eq 2 ]
 	[ "${lines[0]}" = "pmm: '--older' is about the events 'kernel' and 'heap'" ]
+	run "$PMM" trace mmap,life --counters page_faults -- true
+	[ "$status" -eq 2 ]
+	[ "${lines[0]}" = "pmm: '--counters' is about the event 'pmc'" ]
 }

@@ -51,9 +51,10 @@ test_groups()
 	fi
 }
 
-# The writer compacts each zone by itself; nothing else moves pages meanwhile.
+# The writer compacts each zone by itself; nothing else moves pages meanwhile: kcompactd would, unasked, every half second that memory is in pieces.
 test_compaction_and_migration()
 {
+	echo 0 >/proc/sys/vm/compaction_proactiveness
 	start /prog/trace_fragments 134217728
 	tracing compaction,migrate
 	before
