@@ -10,6 +10,7 @@ void pmm_log_init(struct pmm_log *log, struct pmm_log_limits *limits, u64 seed)
 	memset(log, 0, sizeof(*log));
 	log->limits = limits;
 	log->seed = seed;
+	log->sites.seed = seed;
 	INIT_LIST_HEAD(&log->items);
 }
 

@@ -64,6 +64,13 @@ static inline u32 pmm_os_hash(u64 value, u64 key)
 	return hsiphash_2u32((u32)value, (u32)(value >> 32), &both);
 }
 
+static inline u32 pmm_os_hash_bytes(const void *bytes, size_t nr, u64 key)
+{
+	hsiphash_key_t both = { { (unsigned long)key, (unsigned long)(key >> 32) } };
+
+	return hsiphash(bytes, nr, &both);
+}
+
 /* in long loops */
 static inline void pmm_os_relax(void)
 {

@@ -88,6 +88,24 @@ static inline u32 pmm_os_hash(u64 value, u64 key)
 	return (u32)(v[0] ^ v[1] ^ v[2] ^ v[3]);
 }
 
+/* Not the kernel's values. */
+static inline u32 pmm_os_hash_bytes(const void *bytes, size_t nr, u64 key)
+{
+	const u8 *at = bytes;
+	u32 hash = (u32)nr;
+
+	while (nr) {
+		size_t some = nr < 8 ? nr : 8;
+		u64 piece = 0;
+
+		memcpy(&piece, at, some);
+		hash = pmm_os_hash(piece ^ (u64)hash << 32, key ^ hash);
+		at += some;
+		nr -= some;
+	}
+	return hash;
+}
+
 static inline void pmm_os_relax(void)
 {
 }

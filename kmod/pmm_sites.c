@@ -5,27 +5,23 @@
 #define FIRST_BITS	6
 #define FIRST_ROOM	64
 
-/* FNV-1a, 32 bits (draft-eastlake-fnv). A process that makes them collide slows down itself. */
-static u32 hash_bytes(u32 hash, const char *text)
+static u32 hash_of(const struct pmm_sites *sites, const char *function, const char *file, u32 line)
 {
-	for (; *text; text++)
-		hash = (hash ^ (u8)*text) * 16777619u;
-	return (hash ^ 0xff) * 16777619u;
-}
+	u32 texts = pmm_os_hash_bytes(function, strlen(function), sites->seed) * 31 +
+		    pmm_os_hash_bytes(file, strlen(file), sites->seed);
 
-static u32 hash_of(const char *function, const char *file, u32 line)
-{
-	return hash_bytes(hash_bytes(2166136261u ^ line * 2654435761u, function), file);
+	return pmm_os_hash((u64)texts << 32 | line, sites->seed);
 }
 
 static struct hlist_head *bucket_of(struct hlist_head *buckets, u32 bits, u32 hash)
 {
-	return &buckets[(hash * 2654435769u) >> (32 - bits)];
+	return &buckets[hash >> (32 - bits)];
 }
 
 void pmm_sites_clear(struct pmm_sites *sites)
 {
 	u32 before = sites->before + sites->nr, i;
+	u64 seed = sites->seed;
 
 	for (i = 0; i < sites->nr; i++) {
 		pmm_os_free(sites->by_id[i]);
@@ -34,6 +30,7 @@ void pmm_sites_clear(struct pmm_sites *sites)
 	pmm_os_free(sites->by_id);
 	pmm_os_free(sites->buckets);
 	memset(sites, 0, sizeof(*sites));
+	sites->seed = seed;
 	sites->before = before > U32_MAX - PMM_SITES_MAX ? 0 : before;
 }
 
@@ -85,7 +82,7 @@ static bool grow(struct pmm_sites *sites)
 struct pmm_site *pmm_sites_add(struct pmm_sites *sites, const char *function, const char *file,
 			       u32 line)
 {
-	u32 hash = hash_of(function, file, line);
+	u32 hash = hash_of(sites, function, file, line);
 	struct pmm_site *site = find(sites, function, file, line, hash);
 	size_t function_bytes = strlen(function) + 1, file_bytes = strlen(file) + 1;
 

@@ -24,9 +24,10 @@ struct pmm_sites {
 	struct pmm_site **by_id;	/* [id - before - 1] */
 	u32 nr, room;
 	u32 before;			/* numbers of those that have gone */
+	u64 seed;			/* of the hash, random: names cannot be chosen to collide */
 };
 
-/* What all zeros mean: nothing to initialise. */
+/* All of it gone, but the seed. One with nothing but a seed needs no other initialisation. */
 void pmm_sites_clear(struct pmm_sites *sites);
 
 /*
