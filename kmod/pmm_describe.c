@@ -61,11 +61,15 @@ void pmm_target_describe_locked(struct pmm_target *t, struct pid_namespace *ns,
 	describe_log(t, out);
 }
 
-void pmm_target_describe(struct pmm_target *t, struct pid_namespace *ns,
-			 struct pmm_kmod_process *out)
+int pmm_target_describe(struct pmm_target *t, struct pid_namespace *ns,
+			struct pmm_kmod_process *out)
 {
-	mutex_lock(&t->lock);
+	int err = mutex_lock_killable(&t->lock);
+
+	if (err)
+		return err;
 	pmm_target_drain(t);
 	pmm_target_describe_locked(t, ns, out);
 	mutex_unlock(&t->lock);
+	return 0;
 }

@@ -110,9 +110,10 @@ static struct pmm_site *site_of(struct pmm_target *t, const struct pmm_kmod_reco
 static int enter(struct pmm_target *t, const struct pmm_kmod_record *record,
 		 struct pmm_log_request *r)
 {
-	int err = 0;
+	int err = mutex_lock_killable(&t->lock);
 
-	mutex_lock(&t->lock);
+	if (err)
+		return err;
 	if (t->stopped) {
 		err = -ESRCH;
 	} else {
@@ -157,7 +158,9 @@ static int add_site(struct handle *h, unsigned int cmd, void __user *arg)
 	t = own_target(h);
 	if (IS_ERR(t))
 		return PTR_ERR(t);
-	mutex_lock(&t->lock);
+	err = mutex_lock_killable(&t->lock);
+	if (err)
+		return err;
 	pmm_target_catch_up(t);
 	site = t->stopped ? NULL : pmm_sites_add(&t->log.sites, made.function, made.file,
 						 made.line);
@@ -170,11 +173,11 @@ static int add_site(struct handle *h, unsigned int cmd, void __user *arg)
 static int drain(struct handle *h)
 {
 	struct pmm_target *t = own_target(h);
+	int err = IS_ERR(t) ? PTR_ERR(t) : mutex_lock_killable(&t->lock);
 	u32 nr;
 
-	if (IS_ERR(t))
-		return PTR_ERR(t);
-	mutex_lock(&t->lock);
+	if (err)
+		return err;
 	nr = pmm_target_drain(t);
 	mutex_unlock(&t->lock);
 	return nr;
@@ -218,8 +221,10 @@ static int give_process(struct pmm_target *t, u64 to, u32 step)
 {
 	struct pmm_kmod_process process;
 	void __user *at = u64_to_user_ptr(to);
+	int err = pmm_target_describe(t, task_active_pid_ns(current), &process);
 
-	pmm_target_describe(t, task_active_pid_ns(current), &process);
+	if (err)
+		return err;
 	if (copy_to_user(at, &process, sizeof(process)))
 		return -EFAULT;
 	return clear_user(at + sizeof(process), step - sizeof(process)) ? -EFAULT : 0;
@@ -235,6 +240,7 @@ static int monitored_pids(struct file *file, unsigned int cmd, void __user *arg)
 	struct pmm_kmod_pids pids;
 	struct pmm_target *t = NULL;
 	bool all = pmm_may_all(file);
+	u64 number = 0;
 	int err = take(&pids, sizeof(pids), cmd, arg);
 
 	if (err)
@@ -242,7 +248,7 @@ static int monitored_pids(struct file *file, unsigned int cmd, void __user *arg)
 	if (pids.reserved || pids.count || pids.element_bytes < sizeof(struct pmm_kmod_process) ||
 	    pids.element_bytes > PAGE_SIZE)
 		return -EINVAL;
-	while ((t = pmm_target_next(t))) {
+	while ((t = pmm_target_next(t, &number))) {
 		if (!may_see(t, all))
 			continue;
 		if (pids.count < pids.capacity)
@@ -275,11 +281,16 @@ static void end_reading(struct handle *h)
 static int begin_reading(struct handle *h, struct pid *pid)
 {
 	struct pmm_target *t = pmm_target_find(pid);
+	int err;
 
 	end_reading(h);
 	if (!t)
 		return -ESRCH;
-	mutex_lock(&t->lock);
+	err = mutex_lock_killable(&t->lock);
+	if (err) {
+		pmm_target_put(t);
+		return err;
+	}
 	pmm_target_drain(t);
 	pmm_cursor_begin(&h->cursor, &t->log);
 	mutex_unlock(&t->lock);
@@ -304,14 +315,15 @@ static void record_of(struct pmm_kmod_record *to, const struct pmm_log_entry *en
 	strscpy(to->file, pmm_site_file(entry->site), sizeof(to->file));
 }
 
-/* Up to `max` entries behind the cursor. */
-static u32 read_batch(struct handle *h, struct pmm_kmod_record *batch, u32 max)
+/* Up to `max` entries behind the cursor; -EINTR. */
+static int read_batch(struct handle *h, struct pmm_kmod_record *batch, int max)
 {
 	struct pmm_target *t = h->reading;
 	struct pmm_log_entry *entry;
-	u32 nr = 0;
+	int nr = mutex_lock_killable(&t->lock);
 
-	mutex_lock(&t->lock);
+	if (nr)
+		return nr;
 	while (nr < max) {
 		entry = pmm_cursor_look(&h->cursor, &t->log);
 		if (!entry)
@@ -328,12 +340,14 @@ static int read_entries(struct handle *h, struct pmm_kmod_log *log)
 	struct pmm_kmod_record *batch = kmalloc_array(BATCH, sizeof(*batch), GFP_KERNEL_ACCOUNT);
 	u64 to = log->records;
 	int err = batch ? 0 : -ENOMEM;
-	u32 nr;
+	int nr;
 
 	while (!err && log->count < log->capacity) {
 		nr = read_batch(h, batch, min_t(u32, BATCH, log->capacity - log->count));
-		if (!nr)
+		if (nr <= 0) {
+			err = nr;
 			break;
+		}
 		err = give(u64_to_user_ptr(to), batch, nr * sizeof(*batch));
 		to += nr * sizeof(*batch);
 		log->count += nr;
@@ -510,6 +524,13 @@ static long pmm_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	}
 }
 
+/* A number is no address: compat_ptr() of s390 would take a bit from -1. */
+static long __maybe_unused pmm_compat_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return cmd == PMM_SET_EVENTFD ? pmm_ioctl(file, cmd, arg) :
+					compat_ptr_ioctl(file, cmd, arg);
+}
+
 static const struct file_operations pmm_fops = {
 	.owner = THIS_MODULE,
 	.open = pmm_open,
@@ -518,7 +539,9 @@ static const struct file_operations pmm_fops = {
 	.poll = pmm_poll,
 	.mmap = pmm_mmap,
 	.unlocked_ioctl = pmm_ioctl,
-	.compat_ioctl = compat_ptr_ioctl,
+#ifdef CONFIG_COMPAT
+	.compat_ioctl = pmm_compat_ioctl,
+#endif
 };
 
 static struct miscdevice pmm_device = {

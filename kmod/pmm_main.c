@@ -76,9 +76,9 @@ void pmm_config_get(struct pmm_kmod_config *config)
 	config->interval_ms = pmm_settings.interval_ms;
 	config->entries_per_process = pmm_limits.entries_per_process;
 	config->entries_in_all = pmm_limits.entries_in_all;
-	config->growth_bytes = pmm_settings.growth_bytes;
-	config->resident_bytes = pmm_settings.resident_bytes;
-	config->logged_bytes = pmm_settings.logged_bytes;
+	config->growth_bytes = atomic64_read(&pmm_settings.growth_bytes);
+	config->resident_bytes = atomic64_read(&pmm_settings.resident_bytes);
+	config->logged_bytes = atomic64_read(&pmm_settings.logged_bytes);
 	config->keep_s = pmm_settings.keep_s;
 	config->window = pmm_settings.window;
 	mutex_unlock(&settings_lock);
@@ -97,11 +97,11 @@ static void set_settings(const struct pmm_kmod_config *c)
 		WRITE_ONCE(pmm_limits.entries_in_all, c->entries_in_all);
 	}
 	if (c->set & PMM_KMOD_SET_GROWTH)
-		WRITE_ONCE(pmm_settings.growth_bytes, c->growth_bytes);
+		atomic64_set(&pmm_settings.growth_bytes, c->growth_bytes);
 	if (c->set & PMM_KMOD_SET_RESIDENT)
-		WRITE_ONCE(pmm_settings.resident_bytes, c->resident_bytes);
+		atomic64_set(&pmm_settings.resident_bytes, c->resident_bytes);
 	if (c->set & PMM_KMOD_SET_LOGGED)
-		WRITE_ONCE(pmm_settings.logged_bytes, c->logged_bytes);
+		atomic64_set(&pmm_settings.logged_bytes, c->logged_bytes);
 	if (c->set & PMM_KMOD_SET_KEEP)
 		WRITE_ONCE(pmm_settings.keep_s, c->keep_s);
 	mutex_unlock(&settings_lock);
@@ -115,15 +115,18 @@ bool pmm_may_all(struct file *file)
 static int clear_log(struct pid *pid, bool may_all)
 {
 	struct pmm_target *t = pmm_target_find(pid);
+	int err;
 
 	if (!t)
 		return -ESRCH;
-	mutex_lock(&t->lock);
-	pmm_target_drain(t);
-	pmm_target_empty(t);
-	mutex_unlock(&t->lock);
+	err = mutex_lock_killable(&t->lock);
+	if (!err) {
+		pmm_target_drain(t);
+		pmm_target_empty(t);
+		mutex_unlock(&t->lock);
+	}
 	pmm_target_put(t);
-	return 0;
+	return err;
 }
 
 static int stop_pid(struct pid *pid, bool may_all)

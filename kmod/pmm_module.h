@@ -32,10 +32,10 @@
 
 /* ---- pmm_main.c: parameters and configuration */
 
-/* Of the whole module; words are read without a lock. */
+/* Of the whole module; each is read without a lock, and in one piece on 32 bits too. */
 struct pmm_settings {
 	u32 scan, interval_ms, keep_s, window, processes;
-	u64 growth_bytes, resident_bytes, logged_bytes;
+	atomic64_t growth_bytes, resident_bytes, logged_bytes;
 };
 
 extern struct pmm_settings pmm_settings;
@@ -101,7 +101,7 @@ void pmm_table_exit(void);
  * -EUSERS too many.
  */
 struct pmm_target *pmm_target_start(struct pid *pid, bool by_itself);
-/* Do not monitor it any more: its log is gone. 0 or -ESRCH. */
+/* Do not monitor it any more: its log is gone. 0, -ESRCH; -EINTR the caller is killed. */
 int pmm_target_stop(struct pid *pid);
 /*
  * Whom a number of the caller's pid namespace names, held: the process that has it; if that is not
@@ -131,9 +131,10 @@ static inline bool pmm_target_is_dead(const struct pmm_target *t)
 
 /*
  * The next target behind t in order of number, the first for NULL; held, NULL at the end; t is put.
- * Stopped ones are among them.
+ * `number` is that of t when it was given, and becomes that of the next: t may have begun anew
+ * meanwhile, with another one, and comes again then. Stopped ones are among them.
  */
-struct pmm_target *pmm_target_next(struct pmm_target *t);
+struct pmm_target *pmm_target_next(struct pmm_target *t, u64 *number);
 
 /*
  * Take what is in the target's rings into its log; under its lock. Only the process itself waits
@@ -148,9 +149,12 @@ void pmm_target_empty(struct pmm_target *t);
 void pmm_target_catch_up(struct pmm_target *t);
 /* The process has become another program, if exec_id says so; under its lock. */
 void pmm_target_check_exec(struct pmm_target *t, u64 exec_id);
-/* All there is to say about it, as seen from a pid namespace; takes and leaves its lock. */
-void pmm_target_describe(struct pmm_target *t, struct pid_namespace *ns,
-			 struct pmm_kmod_process *out);
+/*
+ * All there is to say about it, as seen from a pid namespace; takes and leaves its lock. 0; -EINTR
+ * the caller is killed.
+ */
+int pmm_target_describe(struct pmm_target *t, struct pid_namespace *ns,
+			struct pmm_kmod_process *out);
 /* The same under its lock, after a drain. */
 void pmm_target_describe_locked(struct pmm_target *t, struct pid_namespace *ns,
 				struct pmm_kmod_process *out);

@@ -4,11 +4,14 @@
  *
  * pid is as long as the logs are, and they change while it is read. A reader has a cursor in the
  * log that it is at, so each piece goes on where the last one ended; the target's lock is held for
- * one piece, some 40 lines, at a time.
+ * one piece, some 40 lines, at a time. To skip, seq_file has any number of lines shown in one
+ * piece: others get the lock after every 256 of them.
  */
 #include <linux/capability.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/proc_fs.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -19,6 +22,7 @@
 
 #define NAME_BYTES	(4 * TASK_COMM_LEN + 1)
 #define PIECE		16	/* characters escaped at a time */
+#define MOST_LINES	256	/* passed under the target's lock at a time */
 
 /* ---- cfg */
 
@@ -73,8 +77,10 @@ struct reader {
 	bool with_logs;			/* pid; else summary */
 	bool in_log;			/* at an entry, not at the target itself */
 	struct pmm_target *target;	/* that the next line is of; NULL: none yet, or the end */
+	u64 number;			/* of that, when it was found */
 	struct pmm_log_cursor cursor;	/* in its log */
-	loff_t at;			/* position of the next line */
+	loff_t at;			/* position of the next line; 0: it has to be found */
+	u32 lines;			/* passed since its lock was taken */
 	u64 nr;				/* number of the target among those shown, from 1 */
 };
 
@@ -84,32 +90,62 @@ static bool may_see_pointers(void)
 	       ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
 }
 
-/* The next one to show, locked; the one before was unlocked. */
-static bool next_target(struct reader *r)
+/*
+ * Each of these goes to a line and returns 1 with its target locked; 0 at the end; -EINTR if the
+ * caller is killed while it waits for a lock.
+ */
+
+/* The next one to show; the one before was unlocked. */
+static int next_target(struct reader *r)
 {
-	while ((r->target = pmm_target_next(r->target))) {
-		mutex_lock(&r->target->lock);
+	while ((r->target = pmm_target_next(r->target, &r->number))) {
+		if (mutex_lock_killable(&r->target->lock)) {
+			pmm_target_put(r->target);
+			r->target = NULL;
+			return -EINTR;
+		}
+		r->lines = 0;
 		if (!r->target->stopped && pid_nr_ns(r->target->pid, r->ns)) {
 			pmm_target_drain(r->target);
 			r->in_log = false;
 			r->nr++;
-			return true;
+			return 1;
 		}
 		mutex_unlock(&r->target->lock);
 	}
-	return false;
+	return 0;
 }
 
 /* Unlock the target, and leave it for the next one. */
-static bool leave_target(struct reader *r)
+static int leave_target(struct reader *r)
 {
 	pmm_cursor_end(&r->cursor);
 	mutex_unlock(&r->target->lock);
 	return next_target(r);
 }
 
-/* One line on; the target is locked, as is the next one. false: there is none. */
-static bool advance(struct reader *r)
+/* The entry behind the cursor, or the next target. */
+static int find_entry(struct reader *r)
+{
+	return pmm_cursor_look(&r->cursor, &r->target->log) ? 1 : leave_target(r);
+}
+
+/*
+ * The cursor keeps the place while others have the lock. Who takes it again at once would get it
+ * before those who spin for it.
+ */
+static int let_others(struct reader *r)
+{
+	mutex_unlock(&r->target->lock);
+	usleep_range(10, 50);
+	r->lines = 0;
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	return mutex_lock_killable(&r->target->lock);
+}
+
+/* One line on. */
+static int advance(struct reader *r)
 {
 	struct pmm_log_entry *entry;
 
@@ -123,48 +159,73 @@ static bool advance(struct reader *r)
 		if (entry)
 			pmm_cursor_pass(&r->cursor, entry);
 	}
-	return pmm_cursor_look(&r->cursor, &r->target->log) || leave_target(r);
+	if (++r->lines == MOST_LINES && let_others(r))
+		return -EINTR;
+	return find_entry(r);
 }
 
-static void rewind_reader(struct reader *r)
+/* Unlock the target, and be at none. */
+static void let_go(struct reader *r)
 {
+	pmm_cursor_end(&r->cursor);
+	mutex_unlock(&r->target->lock);
+	pmm_target_put(r->target);
+	r->target = NULL;
+}
+
+/*
+ * Where the last piece ended; an entry that has gone meanwhile is not waited for. What began anew
+ * is no part of what is shown here: it comes again behind the others.
+ */
+static int resume(struct reader *r)
+{
+	if (!r->target)
+		return 0;
+	if (mutex_lock_killable(&r->target->lock))
+		return -EINTR;
+	r->lines = 0;
+	if (READ_ONCE(r->target->number) != r->number)
+		return leave_target(r);
+	return r->in_log ? find_entry(r) : 1;
+}
+
+/* From the first line on. */
+static int seek(struct reader *r, loff_t at)
+{
+	int there;
+
 	if (r->target) {
-		mutex_lock(&r->target->lock);
-		pmm_cursor_end(&r->cursor);
-		mutex_unlock(&r->target->lock);
-		pmm_target_put(r->target);
-		r->target = NULL;
+		if (mutex_lock_killable(&r->target->lock))
+			return -EINTR;
+		let_go(r);
 	}
 	r->at = 0;
 	r->nr = 0;
+	there = next_target(r);
+	while (there > 0 && r->at < at) {
+		there = advance(r);
+		r->at++;
+	}
+	return there;
 }
 
-/* Where the last piece ended; an entry that has gone meanwhile is not waited for. */
-static bool resume(struct reader *r)
+/* What seq_file takes; after an error the place has to be found anew. */
+static void *result_of(struct reader *r, int there)
 {
-	if (!r->target)
-		return false;
-	mutex_lock(&r->target->lock);
-	if (!r->in_log)
-		return true;
-	return pmm_cursor_look(&r->cursor, &r->target->log) || leave_target(r);
+	if (there < 0)
+		r->at = 0;
+	return there < 0 ? ERR_PTR(there) : there ? r : NULL;
 }
 
 static void *reader_start(struct seq_file *s, loff_t *at)
 {
 	struct reader *r = s->private;
-	bool there;
+	int there;
 
 	r->shown = r->pointers && may_see_pointers();
-	if (*at && *at == r->at)
-		return resume(r) ? r : NULL;
-	rewind_reader(r);
-	for (there = next_target(r); there && r->at < *at; r->at++) {
-		there = advance(r);
-		cond_resched();
-	}
+	there = *at && *at == r->at ? resume(r) : seek(r, *at);
 	r->at = *at;
-	return there ? r : NULL;
+	return result_of(r, there);
 }
 
 static void *reader_next(struct seq_file *s, void *v, loff_t *at)
@@ -172,14 +233,14 @@ static void *reader_next(struct seq_file *s, void *v, loff_t *at)
 	struct reader *r = s->private;
 
 	r->at = ++*at;
-	return advance(r) ? r : NULL;
+	return result_of(r, advance(r));
 }
 
 static void reader_stop(struct seq_file *s, void *v)
 {
 	struct reader *r = s->private;
 
-	if (v)
+	if (!IS_ERR_OR_NULL(v))
 		mutex_unlock(&r->target->lock);
 }
 
@@ -385,7 +446,10 @@ static int reader_release(struct inode *inode, struct file *file)
 	struct seq_file *s = file->private_data;
 	struct reader *r = s->private;
 
-	rewind_reader(r);
+	if (r->target) {
+		mutex_lock(&r->target->lock);
+		let_go(r);
+	}
 	put_pid_ns(r->ns);
 	return seq_release_private(inode, file);
 }

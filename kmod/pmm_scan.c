@@ -123,11 +123,11 @@ static void alert(struct pmm_target *t, u32 flag, u32 type, u64 value, u64 limit
 static void judge(struct pmm_target *t)
 {
 	alert(t, PMM_KMOD_OVER_GROWTH, PMM_KMOD_EVENT_GROWTH, pmm_trend_growth(&t->trend),
-	      READ_ONCE(pmm_settings.growth_bytes));
+	      atomic64_read(&pmm_settings.growth_bytes));
 	alert(t, PMM_KMOD_OVER_RESIDENT, PMM_KMOD_EVENT_RESIDENT, t->figures.resident_bytes,
-	      READ_ONCE(pmm_settings.resident_bytes));
+	      atomic64_read(&pmm_settings.resident_bytes));
 	alert(t, PMM_KMOD_OVER_LOGGED, PMM_KMOD_EVENT_LOGGED, t->log.bytes,
-	      READ_ONCE(pmm_settings.logged_bytes));
+	      atomic64_read(&pmm_settings.logged_bytes));
 }
 
 static void look_alive(struct pmm_target *t, struct task_struct *leader)
@@ -260,8 +260,9 @@ static void visit(struct pmm_target *t, bool due)
 static void visit_all(bool due)
 {
 	struct pmm_target *t = NULL;
+	u64 number = 0;
 
-	while ((t = pmm_target_next(t))) {
+	while ((t = pmm_target_next(t, &number))) {
 		if (due || READ_ONCE(t->nr_rings))
 			visit(t, due);
 		cond_resched();

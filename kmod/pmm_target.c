@@ -260,28 +260,33 @@ struct pmm_target *pmm_target_start(struct pid *pid, bool by_itself)
 	return t;
 }
 
-static void stop(struct pmm_target *t)
+static int stop(struct pmm_target *t)
 {
-	mutex_lock(&t->lock);
+	int err = mutex_lock_killable(&t->lock);
+
+	if (err)
+		return err;
 	switch_rings(t, false);
 	pmm_target_drain(t);
 	t->stopped = true;
 	pmm_event(t, PMM_KMOD_EVENT_STOPPED, t->log.entries, 0);
 	pmm_target_empty(t);
 	mutex_unlock(&t->lock);
+	return 0;
 }
 
 int pmm_target_stop(struct pid *pid)
 {
 	struct pmm_target *t = pmm_target_find(pid);
+	int err;
 
 	if (!t)
 		return -ESRCH;
-	stop(t);
-	if (pmm_target_is_dead(t))
+	err = stop(t);
+	if (!err && pmm_target_is_dead(t))
 		pmm_target_forget(t);
 	pmm_target_put(t);
-	return 0;
+	return err;
 }
 
 struct pmm_target *pmm_target_find(struct pid *pid)
@@ -340,30 +345,35 @@ void pmm_target_forget(struct pmm_target *t)
 		retire(t);
 }
 
-/* Where t was, if it is not in the table any more: the first one with a greater number. */
-static struct list_head *after(const struct pmm_target *t)
+/*
+ * Behind t, if it is where it was with that number; else, as it is not in the table any more or has
+ * begun anew at its end, the first one with a greater number.
+ */
+static struct list_head *after(const struct pmm_target *t, u64 number)
 {
 	struct pmm_target *at;
 
 	if (!t)
 		return by_number.next;
-	if (!list_empty(&t->list))
+	if (!list_empty(&t->list) && t->number == number)
 		return t->list.next;
 	list_for_each_entry(at, &by_number, list)
-		if (at->number > t->number)
+		if (at->number > number)
 			break;
 	return &at->list;
 }
 
-struct pmm_target *pmm_target_next(struct pmm_target *t)
+struct pmm_target *pmm_target_next(struct pmm_target *t, u64 *number)
 {
 	struct pmm_target *next = NULL;
 	struct list_head *at;
 
 	mutex_lock(&pmm_table_lock);
-	at = after(t);
-	if (at != &by_number)
+	at = after(t, *number);
+	if (at != &by_number) {
 		next = pmm_target_get(list_entry(at, struct pmm_target, list));
+		*number = next->number;
+	}
 	mutex_unlock(&pmm_table_lock);
 	pmm_target_put(t);
 	return next;

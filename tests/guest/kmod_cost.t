@@ -26,6 +26,20 @@ test_reading_a_long_log()
 	between "microseconds of the slowest call meanwhile" "$(value slowest_call_us)" 1 1000000
 }
 
+test_going_to_the_end()
+{
+	insmod /kmod/pmm.ko scan=0
+	/prog/kmod_cost seeking >out
+	said
+	between "percent of the time for the slowest call meanwhile" "$(($(value slowest_call_us) / 10 / ($(value seek_ms) + 1)))" 0 25
+}
+
+test_killed_while_it_waits()
+{
+	insmod /kmod/pmm.ko scan=0
+	/prog/kmod_cost killed
+}
+
 # ran: nanoseconds that the kernel thread has run.
 ran() { cut -d ' ' -f 1 "/proc/$THREAD/schedstat"; }
 

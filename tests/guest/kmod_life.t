@@ -69,6 +69,28 @@ test_stop_and_start()
 	/prog/kmod_life stopped
 }
 
+# Who reads goes on to the others behind one that begins anew at their end, and then comes to that.
+test_begun_anew_while_it_is_read()
+{
+	loaded scan=0
+	/prog/kmod_hold 1000 &
+	first=$!
+	await grep -q "^pid=$first .* entries=1000 " /proc/pmm/summary
+	sleep 1000 &
+	second=$!
+	echo "START_PID $second" >/proc/pmm/cfg
+	exec 4</proc/pmm/pid
+	dd bs=4096 count=1 <&4 >piece 2>/dev/null
+	echo "STOP_PID $first" >/proc/pmm/cfg
+	echo "START_PID $first" >/proc/pmm/cfg
+	cat <&4 >rest
+	exec 4<&-
+	is "processes" "$(sed -n 's/^\[\([0-9]*\)\] PID: \([0-9]*\), .*Log count: \([0-9]*\), .*/\1 \2 \3/p' piece rest)" "1 $first 1000
+2 $second 0
+3 $first 0"
+	kill $first $second
+}
+
 test_too_many()
 {
 	loaded processes=3

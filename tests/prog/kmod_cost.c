@@ -80,6 +80,141 @@ static void reading(void)
 	       slowest * 1e6);
 }
 
+/* The same while another process goes to the end of the text at once. */
+static void seeking(void)
+{
+	double begin, slowest = 0;
+	int pid, status;
+
+	fd = device(0);
+	outstanding(0, 100000);
+	begin = now_s();
+	pid = fork();
+	if (!pid) {
+		char byte;
+
+		_exit(pread(open("/proc/pmm/pid", O_RDONLY), &byte, 1, 1ll << 40) == 0 ? 0 : 1);
+	}
+	while (!waitpid(pid, &status, WNOHANG)) {
+		double before = now_s();
+
+		IS(call(fd, PMM_DRAIN, NULL), 0);
+		if (now_s() - before > slowest)
+			slowest = now_s() - before;
+	}
+	IS(status, 0);
+	printf("seek_ms=%.0f\nslowest_call_us=%.0f\n", (now_s() - begin) * 1e3, slowest * 1e6);
+}
+
+/* ---- who is killed while it waits for a log's lock */
+
+static int child_of(void (*run)(int), int argument)
+{
+	int pid = fork();
+
+	if (!pid) {
+		run(argument);
+		_exit(0);
+	}
+	return pid;
+}
+
+static void stop_it(int pid)
+{
+	monitor(fd, PMM_KMOD_SET_STOP, pid);
+}
+
+static void read_summary(int pid)
+{
+	static char text[4096];
+	int text_fd = open("/proc/pmm/summary", O_RDONLY);
+
+	(void)pid;
+	if (read(text_fd, text, sizeof(text)) < 0)
+		_exit(1);
+}
+
+static void read_its_log(int pid)
+{
+	struct pmm_kmod_record r;
+
+	read_log(fd, pid, 0, &r, 1);
+}
+
+static void clear_it(int pid)
+{
+	monitor(fd, PMM_KMOD_SET_CLEAR, pid);
+}
+
+/* Of the process pid: R, S, D, Z as in /proc/PID/stat. */
+static char state_of(int pid)
+{
+	char path[32], text[256], *end = NULL;
+	int stat_fd;
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	stat_fd = open(path, O_RDONLY);
+	got = stat_fd < 0 ? 0 : read(stat_fd, text, sizeof(text) - 1);
+	if (got > 0) {
+		text[got] = '\0';
+		end = strrchr(text, ')');
+	}
+	close(stat_fd);
+	return end ? end[2] : 'Z';
+}
+
+/* `run` waits for the lock while a log of `nr` entries is thrown away, and is killed. Does it end at once? */
+static int ends_at_once(void (*run)(int), unsigned int nr)
+{
+	double begin, gone, cleared;
+	int owner, waiter, cleaner, status, waits = 0, there[2];
+	char byte;
+
+	if (pipe(there))
+		die("pipe");
+	owner = fork();
+	if (!owner) {
+		fd = device(0);	/* its own: it logs */
+		outstanding(0, nr);
+		if (write(there[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	if (read(there[0], &byte, 1) != 1)
+		die("read");
+	cleaner = child_of(clear_it, owner);
+	waiter = child_of(run, owner);
+	while (!waits && state_of(waiter) != 'Z')
+		waits = state_of(waiter) == 'D';
+	begin = now_s();
+	kill(waiter, SIGKILL);
+	status = wait_for(waiter);
+	gone = now_s();
+	wait_for(cleaner);
+	cleared = now_s();
+	end(owner);
+	close(there[0]);
+	close(there[1]);
+	return waits && status == SIGKILL && gone - begin < cleared - gone;
+}
+
+/* It needs a log that takes long to throw away: how long depends on the machine. */
+static void killed(void)
+{
+	void (*const run[])(int) = { read_summary, read_its_log, stop_it };
+
+	fd = device(0);
+	for (size_t i = 0; i < sizeof(run) / sizeof(run[0]); i++) {
+		unsigned int nr = 25000;
+
+		while (nr < 400000 && !ends_at_once(run[i], nr))
+			nr *= 2;
+		IS(nr < 400000, 1);
+	}
+}
+
 /* 1000 processes that do nothing, monitored until this one is killed. */
 static void crowd(void)
 {
@@ -91,4 +226,4 @@ static void crowd(void)
 	pause();
 }
 
-CASES({ "cost", cost }, { "reading", reading }, { "crowd", crowd })
+CASES({ "cost", cost }, { "reading", reading }, { "seeking", seeking }, { "killed", killed }, { "crowd", crowd })
