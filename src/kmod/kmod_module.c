@@ -5,8 +5,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -72,6 +75,70 @@ int kmod_module_parameters(char *const *words, int nr, struct str *out, struct e
 	return str_error(out);
 }
 
+/* ---- whose file it is ---- */
+
+/* Root's or the caller's, which may load modules and so is as good; nobody else may write it. */
+static bool is_ours(const struct stat *st)
+{
+	bool group = st->st_mode & S_IWGRP && st->st_gid;
+
+	return (!st->st_uid || st->st_uid == geteuid()) && !group && !(st->st_mode & S_IWOTH);
+}
+
+static int not_ours(const char *path, const char *what, struct err *e)
+{
+	err_set(e, -EPERM, "'%s' is not loaded into the kernel: others than root may write '%s'",
+		path, what);
+	err_hint(e, "make sure that it is the file you want, then 'chown root:root' and 'chmod "
+		    "go-w' what is named; or install one that only root can change");
+	return -EPERM;
+}
+
+/* The folder of `of` and all above it. With the sticky bit others may add, but not replace. */
+static int check_folders(const char *path, const char *of, struct err *e)
+{
+	char folder[PATH_MAX];
+	struct stat st;
+
+	snprintf(folder, sizeof(folder), "%s", of);
+	do {
+		dirname(folder);
+		if (stat(folder, &st))
+			return err_set(e, -errno, "cannot look at '%s': %s", folder,
+				       strerror(errno));
+		if (!is_ours(&st) && !(!st.st_uid && st.st_mode & S_ISVTX))
+			return not_ours(path, folder, e);
+	} while (folder[1]);
+	return 0;
+}
+
+/* The file that is open, and the folders by which it was found: as named, and behind links. */
+static int check_file(int fd, const char *path, struct err *e)
+{
+	char link[64], *folder, *real, named[PATH_MAX];
+	struct stat st;
+	int rc;
+
+	if (fstat(fd, &st))
+		return err_set(e, -errno, "cannot look at '%s': %s", path, strerror(errno));
+	if (!is_ours(&st))
+		return not_ours(path, path, e);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	snprintf(named, sizeof(named), "%s", path);
+	real = realpath(link, NULL);
+	folder = realpath(dirname(named), NULL);
+	rc = real && folder ? check_folders(path, real, e) :
+			      err_set(e, -errno, "cannot find the folder of '%s': %s", path,
+				      strerror(errno));
+	if (!rc) {
+		snprintf(named, sizeof(named), "%s/-", folder);
+		rc = check_folders(path, named, e);
+	}
+	free(folder);
+	free(real);
+	return rc;
+}
+
 /* ---- load ---- */
 
 static int load_failed(int rc, const char *path, const char *parameters, struct err *e)
@@ -126,9 +193,14 @@ int kmod_module_load(const struct kmod_module_ops *ops, const char *path, const 
 
 	if (fd < 0)
 		return err_set(e, -errno, "cannot open '%s': %s", path, strerror(errno));
-	rc = ops->load(fd, parameters);
+	rc = check_file(fd, path, e);
+	if (!rc) {
+		rc = ops->load(fd, parameters);
+		if (rc < 0)
+			load_failed(rc, path, parameters, e);
+	}
 	close(fd);
-	return rc < 0 ? load_failed(rc, path, parameters, e) : 0;
+	return rc < 0 ? rc : 0;
 }
 
 /* ---- unload ---- */

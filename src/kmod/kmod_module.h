@@ -34,7 +34,10 @@ int kmod_module_find(const char *modules, const char *release, const char *const
 /* Parameters as the kernel takes them, from `nr` words NAME=VALUE. 0, -EINVAL with `e`, -ENOMEM. */
 int kmod_module_parameters(char *const *words, int nr, struct str *out, struct err *e);
 
-/* Load it. 0 or -errno with `e`; -EEXIST: it is loaded already. */
+/*
+ * Load it. 0 or -errno with `e`; -EEXIST: it is loaded already; -EPERM: no right, or the file or a
+ * folder above it may be written by others than root (or this process's user).
+ */
 int kmod_module_load(const struct kmod_module_ops *ops, const char *path, const char *parameters,
 		     struct err *e);
 

@@ -27,6 +27,16 @@ test_load()
 	ln -sf /kmod/pmm.ko "/lib/modules/$(uname -r)/extra/pmm.ko"
 	! pmm kmod load interval_ms=1 2>err || fail "a parameter out of range is taken"
 	has err 'refuses .* with interval_ms=1'
+	chmod 666 /kmod/pmm.ko
+	status=0
+	pmm kmod load 2>err || status=$?
+	is "status" "$status" 3
+	has err "others than root may write '/lib/modules/.*/pmm.ko'"
+	chmod 644 /kmod/pmm.ko
+	chmod 777 /kmod
+	! pmm kmod load 2>err || fail "a file in a folder that everyone may write is taken"
+	has err "others than root may write '/kmod'"
+	chmod 755 /kmod
 	pmm kmod load interval_ms=100
 	is "interval" "$(pmm kmod status --json | jq .module.interval_ns)" 100000000
 	is "doctor" "$(pmm doctor --json | jq -r '.checks[] | select(.check == "kmod").state')" ok

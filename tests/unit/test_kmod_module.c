@@ -49,13 +49,124 @@ static void parameters_are_name_and_value(void **state)
 	str_fini(&s);
 }
 
+static void put_file(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	for (char *p = path + 1; (p = strchr(p, '/')); p++) {
+		*p = '\0';
+		mkdir(path, 0700);
+		*p = '/';
+	}
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+/* What is loaded: a file that only this user may write. */
+static char *folder, the_file[PATH_MAX];
+
+static int make_file(void **state)
+{
+	int fd;
+
+	(void)state;
+	assert_int_equal(tmpdir_make("kmod", &folder, &e), 0);
+	snprintf(the_file, sizeof(the_file), "%s/pmm.ko", folder);
+	fd = open(the_file, O_CREAT | O_WRONLY, 0600);
+	close(fd);
+	return fd < 0;
+}
+
+static int remove_file(void **state)
+{
+	(void)state;
+	unlink(the_file);
+	rmdir(folder);
+	free(folder);
+	return 0;
+}
+
 static void loading_hands_over_file_and_parameters(void **state)
 {
 	(void)state;
 	answer = 0;
-	assert_int_equal(kmod_module_load(&fake, "/dev/null", "a=1", &e), 0);
+	assert_int_equal(kmod_module_load(&fake, the_file, "a=1", &e), 0);
 	assert_string_equal(parameters, "a=1");
 	assert_int_equal(kmod_module_load(&fake, "/nowhere/pmm.ko", "", &e), -ENOENT);
+}
+
+/* Refused, with what is named; the kernel is not asked. */
+static void refused(const char *path, const char *what)
+{
+	char want[2 * PATH_MAX + 100];
+
+	e = (struct err){ 0 };
+	parameters[0] = '\0';
+	assert_int_equal(kmod_module_load(&fake, path, "a=1", &e), -EPERM);
+	snprintf(want, sizeof(want),
+		 "'%s' is not loaded into the kernel: others than root may write '%s'", path, what);
+	assert_string_equal(e.text, want);
+	assert_non_null(strstr(e.hint, "chmod go-w"));
+	assert_string_equal(parameters, "");
+}
+
+static void what_others_may_write_is_not_loaded(void **state)
+{
+	char link[PATH_MAX + 8], below[PATH_MAX + 8], file[PATH_MAX + 8];
+
+	(void)state;
+	answer = 0;
+	chmod(the_file, 0602);
+	refused(the_file, the_file);
+	chmod(the_file, 0620);
+	if (!getegid())
+		assert_int_equal(kmod_module_load(&fake, the_file, "", &e), 0);
+	else
+		refused(the_file, the_file);
+	chmod(the_file, 0600);
+	chmod(folder, 0707);
+	refused(the_file, folder);
+	/* a folder above, that of a link, and that of what it is a link to */
+	snprintf(below, sizeof(below), "%s/below", folder);
+	snprintf(link, sizeof(link), "%s/below/l", folder);
+	mkdir(below, 0700);
+	put_file(below, "f");
+	snprintf(file, sizeof(file), "%s/below/f", folder);
+	refused(file, folder);
+	chmod(folder, 0700);
+	assert_int_equal(kmod_module_load(&fake, file, "", &e), 0);
+	assert_int_equal(symlink(the_file, link), 0);
+	assert_int_equal(kmod_module_load(&fake, link, "", &e), 0);
+	chmod(below, 0702);
+	refused(link, below);
+	unlink(link);
+	snprintf(link, sizeof(link), "%s/l", folder);
+	assert_int_equal(symlink(file, link), 0);
+	refused(link, below);
+	unlink(link);
+	unlink(file);
+	rmdir(below);
+	assert_int_equal(kmod_module_load(&fake, the_file, "", &e), 0);
+	if (geteuid())
+		return;
+	/* those of another user, whatever their bits are */
+	assert_int_equal(chown(the_file, 1000, 0), 0);
+	refused(the_file, the_file);
+	assert_int_equal(chown(the_file, 0, 1000), 0);
+	assert_int_equal(kmod_module_load(&fake, the_file, "", &e), 0);
+	chmod(the_file, 0620);
+	refused(the_file, the_file);
+	chmod(the_file, 0600);
+	assert_int_equal(chown(folder, 1000, 0), 0);
+	refused(the_file, folder);
+	/* the sticky bit is no help where the folder is another user's */
+	chmod(folder, 01777);
+	refused(the_file, folder);
+	assert_int_equal(chown(folder, 0, 0), 0);
+	assert_int_equal(kmod_module_load(&fake, the_file, "", &e), 0);
 }
 
 static void each_failure_has_its_remedy(void **state)
@@ -70,8 +181,8 @@ static void each_failure_has_its_remedy(void **state)
 		{ -ENOKEY, "signed modules only", "kmodsign" },
 		{ -ENOSYS, "takes no modules", "CONFIG_MODULES" },
 		{ -EEXIST, "loaded already", "pmm kmod unload" },
-		{ -EINVAL, "refuses '/dev/null' with a=1", "modinfo pmm" },
-		{ -ENOMEM, "cannot load '/dev/null': Cannot allocate memory", "dmesg" },
+		{ -EINVAL, "/pmm.ko' with a=1", "modinfo pmm" },
+		{ -ENOMEM, "/pmm.ko': Cannot allocate memory", "dmesg" },
 	}, unload[] = {
 		{ -EPERM, "may not be unloaded", "run as root" },
 		{ -ENOENT, "is not loaded", "" },
@@ -84,7 +195,7 @@ static void each_failure_has_its_remedy(void **state)
 	for (size_t i = 0; i < NR(load); i++) {
 		e = (struct err){ 0 };
 		answer = load[i].rc;
-		assert_int_equal(kmod_module_load(&fake, "/dev/null", "a=1", &e), load[i].rc);
+		assert_int_equal(kmod_module_load(&fake, the_file, "a=1", &e), load[i].rc);
 		assert_non_null(strstr(e.text, load[i].text));
 		assert_non_null(strstr(e.hint, load[i].hint));
 	}
@@ -111,22 +222,6 @@ static void remove_tree(char *dir)
 {
 	nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	free(dir);
-}
-
-static void put_file(const char *dir, const char *name)
-{
-	char path[PATH_MAX];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	for (char *p = path + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		mkdir(path, 0700);
-		*p = '/';
-	}
-	fd = open(path, O_CREAT | O_WRONLY, 0600);
-	assert_true(fd >= 0);
-	close(fd);
 }
 
 static void the_file_for_this_kernel_is_found(void **state)
@@ -193,10 +288,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parameters_are_name_and_value),
 		cmocka_unit_test(loading_hands_over_file_and_parameters),
+		cmocka_unit_test(what_others_may_write_is_not_loaded),
 		cmocka_unit_test(each_failure_has_its_remedy),
 		cmocka_unit_test(the_file_for_this_kernel_is_found),
 		cmocka_unit_test(who_has_the_device_is_named),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_file, remove_file);
 }
