@@ -8,9 +8,13 @@ test_each_allocation_fails()
 	for fault in failslab fail_page_alloc; do echo N >/sys/kernel/debug/$fault/ignore-gfp-wait; done
 	echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
 	for fault in failslab fail_page_alloc fail_usercopy; do echo 0 >/sys/kernel/debug/$fault/verbose; done
-	insmod /kmod/pmm.ko scan=0
-	/prog/kmod_memory
-	rmmod pmm
+	insmod /kmod/pmm.ko scan=0 interval_ms=10 keep_s=0
+	status=0
+	/prog/kmod_memory >out || status=$?
+	sed 's/^/pmm memory: /' out >/dev/kmsg
+	cat out
+	is "status" "$status" 0
+	await rmmod pmm
 }
 
 # To load it can fail as well: then nothing of it is there.

@@ -2,16 +2,19 @@
 /*
  * Each allocation within a call of the module fails in turn (/proc/thread-self/fail-nth of a kernel
  * with fault injection), as does each copy from and to the program: the call says so and undoes
- * what it began, and the log is exactly what was taken.
+ * what it began, the log is exactly what was taken, and the same call works then. Each point of
+ * failure has a process of its own, whose log begins empty.
  */
 #include "kmod_test.h"
 
 #include <pmm/kmod_ring.h>
 
-#define MOST	2000	/* allocations in one call */
+#define MOST	500	/* points of failure in one operation */
+#define LAST	3	/* exit status: there is no such point */
 
 static int fail_fd, fd, all;
-static unsigned long injected;
+static unsigned int taken;	/* records by calls that returned 0 */
+static unsigned int sites;	/* numbers of places that were given */
 
 /* The next `nth` allocation of this thread fails. */
 static void arm(int nth)
@@ -35,38 +38,7 @@ static int disarm(void)
 	return got > 0 ? atoi(text) : 1;
 }
 
-/* An operation: 0 or more, or -errno; what undoes it after success. */
-struct operation {
-	const char *name;
-	long (*run)(void);
-	void (*undo)(long result);
-};
-
-/* Every point of failure once; then it succeeds. */
-static void each(const struct operation *o)
-{
-	for (int nth = 1; nth < MOST; nth++) {
-		long result;
-		int left;
-
-		arm(nth);
-		result = o->run();
-		left = disarm();
-		if (result >= 0 && o->undo)
-			o->undo(result);
-		if (result < 0 && result != -ENOMEM && result != -EFAULT) {
-			printf("%s: %ld when allocation %d fails\n", o->name, result, nth);
-			failures++;
-		}
-		if (left) {
-			IS(result >= 0, 1);
-			return;
-		}
-		injected++;
-	}
-	printf("%s: no end\n", o->name);
-	failures++;
-}
+/* ---- operations: 0 or more, or -errno */
 
 static long open_device(void)
 {
@@ -80,41 +52,54 @@ static void close_it(long made)
 	close((int)made);
 }
 
-static long first_record(void)
+/* A record with a place of its own. */
+static long record(void)
 {
-	return add(fd, 16, 16);
-}
-
-static void stop_self(long unused)
-{
-	(void)unused;
-	IS(monitor(all, PMM_KMOD_SET_CLEAR, getpid()), 0);
-}
-
-/* Enough of them for the table and the places to grow. */
-static long many_records(void)
-{
-	struct pmm_kmod_record r = record_of(PMM_KMOD_MALLOC, 0, 8);
 	static unsigned int next;
+	struct pmm_kmod_record r = record_of(PMM_KMOD_MALLOC, 16ull * ++next, 8);
+	long result;
+
+	r.line = next;
+	strcpy(r.function, "f");
+	result = call(fd, PMM_RECORD_LOG, &r);
+	taken += !result;
+	return result;
+}
+
+/* The next ones need larger tables, of entries and of places. */
+static void fill_tables(void)
+{
+	for (int i = 0; i < 63; i++)
+		IS(record(), 0);
+}
+
+static long some_records(void)
+{
 	long result = 0;
 
-	r.line = ++next;
-	strcpy(r.function, "f");
-	for (unsigned int i = 1; i <= 70 && !result; i++) {
-		r.pointer = 16ull * (i + next * 70);
-		r.line += 1000;
-		result = call(fd, PMM_RECORD_LOG, &r);
-	}
+	for (int i = 0; i < 4 && !result; i++)
+		result = record();
 	return result;
 }
 
 static long add_site(void)
 {
-	static unsigned int next = 1u << 20;
 	struct pmm_kmod_site s = { .size = sizeof(s), .version = PMM_KMOD_VERSION };
+	long result;
 
-	s.line = ++next;
-	return call(fd, PMM_ADD_SITE, &s);
+	s.line = 1000 + sites;
+	result = call(fd, PMM_ADD_SITE, &s);
+	if (!result) {
+		IS(s.id, sites + 1);
+		sites++;
+	}
+	return result;
+}
+
+static void fill_sites(void)
+{
+	for (int i = 0; i < 64; i++)
+		IS(add_site(), 0);
 }
 
 static long map_ring(void)
@@ -129,25 +114,33 @@ static void unmap_ring(long at)
 	IS(munmap((void *)((uintptr_t)at << 12), PMM_KMOD_RING_BYTES(64)), 0);
 }
 
+static struct pmm_kmod_ring *ring;
+
+static void have_ring(void)
+{
+	ring = (struct pmm_kmod_ring *)((uintptr_t)map_ring() << 12);
+}
+
 static long drain_ring(void)
 {
-	static struct pmm_kmod_ring *ring;
 	struct pmm_kmod_slot s = { .kind = PMM_KMOD_MALLOC, .bytes = 1 };
 	static unsigned int next;
 
-	if (!ring)
-		ring = mmap(NULL, PMM_KMOD_RING_BYTES(64), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (ring == MAP_FAILED) {
-		ring = NULL;
-		return -ENOMEM;
-	}
 	for (int i = 0; i < 8; i++) {
 		s.pointer = 0x900000 + 16ull * next++;
-		pmm_kmod_write(ring, 64, &s);
+		IS(pmm_kmod_write(ring, 64, &s), 1);
 	}
+	taken += 8;
 	return call(fd, PMM_DRAIN, NULL);
 }
 
+static void have_log(void)
+{
+	for (int i = 0; i < 40; i++)
+		IS(record(), 0);
+}
+
+/* More than is copied at a time. */
 static long read_back(void)
 {
 	static struct pmm_kmod_record r[40];
@@ -162,21 +155,49 @@ static long list_all(void)
 	return list(all, p, 8);
 }
 
+static long get_config(void)
+{
+	struct pmm_kmod_config c = config_of(0);
+
+	return call(fd, PMM_GET_CONFIG, &c);
+}
+
 static long start_other(void)
 {
-	return monitor(all, PMM_KMOD_SET_START, getppid());
+	return monitor(all, PMM_KMOD_SET_START, 1);
 }
 
 static void stop_other(long unused)
 {
 	(void)unused;
-	IS(monitor(all, PMM_KMOD_SET_STOP, getppid()), 0);
+	IS(monitor(all, PMM_KMOD_SET_STOP, 1), 0);
 }
 
-static long read_text(void)
+static void have_events(void)
+{
+	IS(start_other(), 0);
+	stop_other(0);
+	IS(start_other(), 0);
+	stop_other(0);
+}
+
+/* What was not copied is there the next time; so are the events of the others. */
+static long read_events(void)
+{
+	static unsigned int next;
+	struct pmm_kmod_event e;
+	ssize_t got = read(all, &e, sizeof(e));
+
+	if (got < 0)
+		return -errno;
+	IS(e.type, next++ % 2 ? PMM_KMOD_EVENT_STOPPED : PMM_KMOD_EVENT_STARTED);
+	return 0;
+}
+
+static long read_file(const char *path)
 {
 	static char text[65536];
-	int text_fd = open("/proc/pmm/pid", O_RDONLY);
+	int text_fd = open(path, O_RDONLY);
 	long got, result = 0;
 
 	if (text_fd < 0)
@@ -187,6 +208,16 @@ static long read_text(void)
 		result = -errno;
 	close(text_fd);
 	return result;
+}
+
+static long read_text(void)
+{
+	return read_file("/proc/pmm/pid");
+}
+
+static long read_summary(void)
+{
+	return read_file("/proc/pmm/summary");
 }
 
 static long write_cfg(void)
@@ -201,39 +232,97 @@ static long write_cfg(void)
 	return result;
 }
 
-static const struct operation operations[] = {
-	{ "open", open_device, close_it },	   { "first record", first_record, stop_self },
-	{ "records", many_records, NULL },	   { "site", add_site, NULL },
-	{ "ring", map_ring, unmap_ring },	   { "drain", drain_ring, NULL },
-	{ "log", read_back, NULL },		   { "list", list_all, NULL },
-	{ "start", start_other, stop_other },	   { "text", read_text, NULL },
-	{ "cfg", write_cfg, NULL },
+/* ---- each point of failure */
+
+static const struct operation {
+	const char *name;
+	void (*prepare)(void);
+	long (*run)(void);
+	void (*undo)(long result);	/* after success */
+} operations[] = {
+	{ "open", NULL, open_device, close_it },
+	{ "first record", NULL, record, NULL },
+	{ "records", fill_tables, some_records, NULL },
+	{ "site", NULL, add_site, NULL },
+	{ "sites", fill_sites, add_site, NULL },
+	{ "ring", NULL, map_ring, unmap_ring },
+	{ "drain", have_ring, drain_ring, NULL },
+	{ "log", have_log, read_back, NULL },
+	{ "list", NULL, list_all, NULL },
+	{ "configuration", NULL, get_config, NULL },
+	{ "start", NULL, start_other, stop_other },
+	{ "events", have_events, read_events, NULL },
+	{ "text", have_log, read_text, NULL },
+	{ "summary", have_log, read_summary, NULL },
+	{ "cfg", NULL, write_cfg, NULL },
 };
 
-int main(void)
+/* Once with failure `nth`, once without any. Returns the status of the process. */
+static int try(const struct operation *o, int nth)
 {
 	struct pmm_kmod_process p;
+	long result;
+	int left;
 
 	fail_fd = open("/proc/thread-self/fail-nth", O_RDWR);
 	if (fail_fd < 0)
 		die("fail-nth");
 	fd = device(0);
 	all = device(O_NONBLOCK);
-	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-		unsigned long before = injected;
+	if (o->prepare)
+		o->prepare();
+	arm(nth);
+	result = o->run();
+	left = disarm();
+	if (result < 0 && result != -ENOMEM && result != -EFAULT)
+		IS(result, -ENOMEM);
+	if (left)
+		IS(result >= 0, 1);
+	if (result >= 0 && o->undo)
+		o->undo(result);
+	result = o->run();
+	IS(result >= 0, 1);
+	if (o->undo)
+		o->undo(result);
+	p = process_of(all, getpid());
+	IS(p.allocations, taken);
+	IS(p.entries + p.no_memory, taken);
+	IS(p.no_memory + p.sites_lost <= 1, 1);
+	IS(p.bad | p.torn | p.overflows | p.over_limit | p.replaced, 0);
+	if (failures)
+		printf("%s: when point %d fails\n", o->name, nth);
+	return failures ? 1 : left ? LAST : 0;
+}
 
-		each(&operations[i]);
-		printf("%s: %lu failures\n", operations[i].name, injected - before);
-		IS(injected > before, 1);
-		p = process_of(all, getpid());
-		IS(p.allocations, p.entries + p.frees + p.replaced + p.over_limit + p.no_memory);
-		IS(p.bad | p.torn, 0);
+/* How many points there are. */
+static int each(const struct operation *o)
+{
+	for (int nth = 1; nth <= MOST; nth++) {
+		int pid = fork(), status;
+
+		if (!pid) {
+			status = try(o, nth);
+			fflush(stdout);
+			_exit(status);
+		}
+		status = wait_for(pid);
+		if (status == LAST << 8)
+			return nth - 1;
+		IS(status, 0);
 	}
-	IS(p.no_memory > 0, 1);
-	/* nothing is wrong afterwards */
-	IS(monitor(all, PMM_KMOD_SET_CLEAR, getpid()), 0);
-	IS(add(fd, 16, 5), 0);
-	IS(process_of(all, getpid()).entry_bytes, 5);
-	IS(process_of(all, getpid()).entries, 1);
+	printf("%s: no end\n", o->name);
+	failures++;
+	return MOST;
+}
+
+int main(void)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		int points = each(&operations[i]);
+
+		printf("%s: %d points\n", operations[i].name, points);
+		IS(points > 0, 1);
+	}
 	return failures ? 1 : 0;
 }
