@@ -294,12 +294,22 @@ void pmm_report_to(pmm_output *output, void *ctx, unsigned tables) PMM_NOEXCEPT;
  */
 int pmm_report_on(int signal, unsigned tables) PMM_NOEXCEPT;
 
-#ifdef PMM_KMOD
 /*
- * Of a static form that is compiled with PMM_KMOD: 1: requests are logged to the kernel module; 0:
- * there was none yet; -errno: why they are not.
+ * Requests are logged to the kernel module (doc/kmod.md), or not. Blocks logged before are still
+ * taken out of its log when they are freed. Default: enabled if a file of the program is compiled
+ * with PMM_KMOD. The static form has the log only if pmm_static.c is compiled so (ENOSYS).
+ *
+ * All but pmm_kmod_disable() return 1: requests are logged; 0: they are not, because nothing asked
+ * for it, or there was none yet; -errno: why they are not. pmm_kmod_enable() opens the device at
+ * once, also where that failed before.
  */
+int pmm_kmod_enable(void) PMM_NOEXCEPT;
+void pmm_kmod_disable(void) PMM_NOEXCEPT;
 int pmm_kmod_status(void) PMM_NOEXCEPT;
+#if defined(PMM_KMOD) && defined(__ELF__)
+/* that the program, or the library that has the full form, has this enables it */
+extern const char pmm_kmod_wanted __attribute__((__weak__, __visibility__("hidden")));
+const char pmm_kmod_wanted = 1;
 #endif
 
 /*
@@ -524,9 +534,9 @@ static inline char *pmm_strdup(PMM_AT, const char *text)
 #define pmm_report_fd(fd, tables) ((void)PMM_NO_INT(fd, tables))
 #define pmm_report_to(output, ctx, tables) ((void)PMM_NO_INT(output, ctx, tables))
 #define pmm_report_on(signal, tables) PMM_NO_INT(signal, tables)
-#ifdef PMM_KMOD
+#define pmm_kmod_enable() PMM_NO_INT(0)
+#define pmm_kmod_disable() ((void)0)
 #define pmm_kmod_status() PMM_NO_INT(0)
-#endif
 #define pmm_check() PMM_NO_SIZE(0)
 #define pmm_check_block(p) PMM_NO_SIZE(p)
 #define pmm_mark(p) PMM_SAME(p)

@@ -41,6 +41,22 @@ size_t pmm_set(enum pmm_option which, size_t value)
 	return old;
 }
 
+#ifndef SHIM_KMOD
+int pmm_kmod_status(void)
+{
+	return -ENOSYS;
+}
+
+int pmm_kmod_enable(void)
+{
+	return -ENOSYS;
+}
+
+void pmm_kmod_disable(void)
+{
+}
+#endif
+
 void pmm_set_output(pmm_output *output, void *ctx)
 {
 	int locked = enter();

@@ -32,7 +32,9 @@
 static struct monitor monitor;
 #include "lock.c"
 #include "text.c"
-#ifdef PMM_KMOD
+#ifdef SHIM_KMOD
+#include "kmod_open.c"
+#include "kmod_places.c"
 #include "kmod.c"
 #endif
 #include "shim_canary.c"

@@ -41,6 +41,10 @@
 #define PMM_YIELD() ((void)0)
 #endif
 
+#ifdef PMM_KMOD
+#define SHIM_KMOD		/* kmod.c is there */
+#endif
+
 #define CANARY_BYTES	8	/* behind a block */
 #define FRONT_BYTES	16	/* before it; more if its alignment is */
 #define NR_LATE		16	/* frees that wait for the lock's holder */
@@ -54,8 +58,8 @@ struct at {
 	const char *file;
 	const char *func;
 	uint32_t line;
-#ifdef PMM_KMOD
-	const char *caller;	/* inside the call */
+#ifdef SHIM_KMOD
+	const char *caller;	/* inside the call; NULL: not known */
 #endif
 };
 
@@ -82,7 +86,7 @@ struct at {
 #endif
 
 /* in the interface's functions */
-#ifdef PMM_KMOD
+#ifdef SHIM_KMOD
 #define CALLER		, (const char *)__builtin_return_address(0) - 1
 #else
 #define CALLER
@@ -169,7 +173,7 @@ static unsigned tables_at_exit(void);
 static void put_blocks(void);				/* tables as text */
 static void put_sites(void);
 static void put_classes(void);
-#ifndef PMM_KMOD
+#ifndef SHIM_KMOD
 #define put_kmod()	((void)0)
 #endif
 static void put_in_use(const struct pmm_stats *all);	/* of its table of blocks */

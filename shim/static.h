@@ -139,7 +139,7 @@ static void release_retained(struct slot *slot);
 static void *judge_stranger(const struct at *at, void *p);
 
 /* ---- kmod.c, not under the lock; nothing without PMM_KMOD */
-#ifndef PMM_KMOD
+#ifndef SHIM_KMOD
 #define kmod_new(at, entry, p, size)	(p)
 #define kmod_free(at, p)		((void)0)
 #define kmod_moving(at, p)		0

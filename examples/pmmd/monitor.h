@@ -19,6 +19,11 @@ void monitor_silence(void);
  * totals at exit.
  */
 void monitor_start(void);
+/*
+ * Requests are logged to the kernel module, or not any more. False: why they cannot be, in a text
+ * of `room` bytes.
+ */
+bool monitor_log(bool on, char *why, size_t room);
 /* Adds SIGUSR1, where the program has to answer it itself. */
 void monitor_signals(sigset_t *set);
 /* All tables to the log. */

@@ -3,6 +3,7 @@
  * as a daemon should be.
  *
  *     pmmd DIRECTORY                          start it; it is ready when this returns
+ *     pmmd --kmod DIRECTORY                   what it requests goes to the kernel module's log, too
  *     pmmd ctl DIRECTORY/pmmd.sock COMMAND    tell it what to do
  *
  * One thread (server.c) waits for clients (session.c), signals and time, and obeys (work_obey.c);
@@ -29,11 +30,14 @@
 static int show_usage(FILE *out)
 {
 	fprintf(out,
-		"usage: pmmd [-f] DIRECTORY                     start; -f: stay in the foreground\n"
+		"usage: pmmd [-f] [--kmod] DIRECTORY            start; -f: stay in the foreground\n"
 		"       pmmd ctl DIRECTORY/pmmd.sock COMMAND    give a running one a command\n");
 	if (out == stdout) {
 		puts("\ncommands:");
 		work_usage();
+		puts("\n--kmod: log requests to the kernel module from the start on, as the "
+		     "command 'kmod 1' does later. Without the\nmodule pmmd says so, and runs "
+		     "as ever.");
 		puts("\nDIRECTORY gets pmmd.pid, pmmd.sock and pmmd.log. Signals: TERM and INT end "
 		     "it, HUP opens the log anew,\n"
 		     "USR1 writes to the log what is known of its memory.");
@@ -41,7 +45,20 @@ static int show_usage(FILE *out)
 	return out == stdout ? 0 : 2;
 }
 
-static int run_daemon(const char *directory, bool stay)
+/* Said where it was started, which is still known, and in the log. */
+static void start_log(void)
+{
+	char why[256];
+
+	if (monitor_log(true, why, sizeof(why))) {
+		log_line("requests are logged to the kernel module");
+		return;
+	}
+	fprintf(stderr, "pmmd: nothing is logged to the kernel module: %s\n", why);
+	log_line("nothing is logged to the kernel module: %s", why);
+}
+
+static int run_daemon(const char *directory, bool stay, bool kmod)
 {
 	static struct place place;
 	static struct server server;
@@ -66,6 +83,8 @@ static int run_daemon(const char *directory, bool stay)
 		background_fail("signals and time cannot be waited for: %s", strerror(-e));
 	}
 	monitor_start();
+	if (kmod)
+		start_log();
 	log_line("pmmd %ld is ready", (long)getpid());
 	background_ready();
 	server_run(&server);
@@ -77,14 +96,23 @@ static int run_daemon(const char *directory, bool stay)
 
 int main(int argc, char **argv)
 {
-	bool stay = argc > 1 && !strcmp(argv[1], "-f");
+	bool stay = false, kmod = false;
+	int at = 1;
 
 	monitor_silence();
 	if (argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")))
 		return show_usage(stdout);
 	if (argc > 1 && !strcmp(argv[1], "ctl"))
 		return argc > 3 ? ctl_run(argv[2], argc - 3, argv + 3) : show_usage(stderr);
-	if (argc != 2 + stay || argv[1 + stay][0] == '-')
+	for (; at < argc && argv[at][0] == '-'; at++) {
+		if (!strcmp(argv[at], "-f"))
+			stay = true;
+		else if (!strcmp(argv[at], "--kmod"))
+			kmod = true;
+		else
+			return show_usage(stderr);
+	}
+	if (argc != at + 1)
 		return show_usage(stderr);
-	return run_daemon(argv[1 + stay], stay);
+	return run_daemon(argv[at], stay, kmod);
 }

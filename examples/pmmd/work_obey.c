@@ -158,6 +158,18 @@ static void do_dump(struct work *work, struct session *session, const uint64_t *
 	session_say(session, "ok written to the log");
 }
 
+static void do_kmod(struct work *work, struct session *session, const uint64_t *arg)
+{
+	char why[256];
+
+	(void)work;
+	if (!monitor_log(arg[0], why, sizeof(why)))
+		session_say(session, "error nothing is logged to the kernel module: %s", why);
+	else
+		session_say(session, "ok requests are %s logged to the kernel module",
+			    arg[0] ? "now" : "no more");
+}
+
 static void say_line(void *ctx, const char *line)
 {
 	session_say(ctx, " %s", line);
@@ -197,6 +209,10 @@ static const struct command commands[] = {
 	{ "doublefree", { { 0 } }, do_double_free, "free a block twice" },
 	{ "check", { { 0 } }, do_check, "look at all blocks for damage; with the monitor inside" },
 	{ "dump", { { 0 } }, do_dump, "write all tables to the log; with the monitor inside" },
+	{ "kmod",
+	  { { "0|1", 0, 1 } },
+	  do_kmod,
+	  "log requests to the kernel module, or not; with the monitor inside" },
 	{ "stats", { { 0 } }, do_stats, "print the daemon's own figures" },
 	{ "quit", { { 0 } }, do_quit, "end; returns when the daemon has" },
 };

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PMM_SHIM_VERSION	4u
+#define PMM_SHIM_VERSION	5u
 
 /*
  * A module that has a table has an ELF note, whose descriptor is the distance from itself to the
@@ -151,6 +151,15 @@ struct pmm_shim_table {
 	bool (*class_row)(unsigned i, struct full_class *k);	/* false: there are no more */
 	/* source location and flags of a site */
 	void (*place)(uint32_t site, struct full_block *b);
+
+	/*
+	 * of a copy of the full form; NULL in an agent's. A record for the kernel module, of
+	 * include/pmm/kmod.h; `ra` is in the call, or 0
+	 */
+	void (*log)(const struct full_call *call, unsigned kind, const void *p, size_t size,
+		    const void *prev, unsigned flags);
+	/* 1, 0: that log is wanted or not from now on; -1: as it was. As pmm_kmod_status() */
+	int (*log_switch)(int on);
 };
 
 #endif

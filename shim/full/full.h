@@ -41,6 +41,13 @@ extern struct full_freed full_freed[1u << FULL_FREED_BITS];
 extern uint32_t full_careful;
 extern uint32_t full_careful_free;	/* and released ones */
 
+/*
+ * State of the kernel module's log (shim/kmod_open.c): below FULL_KMOD_ASK nothing is logged. At
+ * the start it is that: to be asked for.
+ */
+#define FULL_KMOD_ASK	2u
+extern uint32_t full_kmod;
+
 static inline struct full_freed *full_freed_at(const void *p)
 {
 	return &full_freed[((uintptr_t)p * 0x9e3779b97f4a7c15ull) >> (64 - FULL_FREED_BITS)];
@@ -68,6 +75,8 @@ struct full_tables {
 };
 
 void full_find(struct full_tables *found);
+/* the module that we are in: its texts are there as long as we are */
+extern uintptr_t full_texts_at, full_texts_bytes;
 
 /* ---- full_life.c */
 extern const struct pmm_shim_table full_own_table;
@@ -75,9 +84,10 @@ extern const struct pmm_shim_table full_own_table;
 /*
  * Where blocks are to be recorded: the ledger of our own, made now; or, where the program was
  * started with the agent preloaded, that one's; or the program's, if we are in what it loaded.
- * NULL: blocks pass. *own: the quick way may be taken.
+ * NULL: blocks pass. *own: the quick way may be taken. *program: the table of the program's copy,
+ * NULL = that is ours, or there is none.
  */
-const struct pmm_shim_table *full_start(bool *own);
+const struct pmm_shim_table *full_start(bool *own, const struct pmm_shim_table **program);
 /* of our own ledger's blocks from now on; others have theirs in any case */
 void full_note_stacks(bool now);
 
@@ -95,5 +105,12 @@ void full_damaged(const struct full_call *call, const struct full_block *b);
 void *full_no_memory(void);
 /* the ledger of our own is there, for others to record in; made now if need be */
 bool full_ready(void);
+/* for the kernel module's log: a new block, NULL = none; one that will be released */
+void full_log_new(const struct full_call *call, char entry, void *p, size_t size);
+void full_log_free(const struct full_call *call, const void *p);
+/* of our table */
+void full_log(const struct full_call *call, unsigned kind, const void *p, size_t size,
+	      const void *prev, unsigned flags);
+int full_log_switch(int on);
 
 #endif

@@ -12,6 +12,8 @@
 #include "agent/note.h"
 #include "agent/sys.h"
 
+uintptr_t full_texts_at, full_texts_bytes;
+
 struct search {
 	struct full_tables *found;
 	unsigned nr;		/* modules so far */
@@ -62,8 +64,8 @@ static void note_own(const struct dl_phdr_info *module)
 	}
 	if (own < start || own >= end)
 		return;
-	agent.texts_at = start;
-	agent.texts_bytes = end - start;
+	agent.texts_at = full_texts_at = start;
+	agent.texts_bytes = full_texts_bytes = end - start;
 }
 
 static int find_in_module(struct dl_phdr_info *module, size_t bytes, void *ctx)

@@ -9,16 +9,6 @@ void *full_no_memory(void)
 	return NULL;
 }
 
-static struct at at_of(const struct full_call *call)
-{
-	struct at at;
-
-	at.file = call->file;
-	at.func = call->func;
-	at.line = call->line;
-	return at;
-}
-
 static unsigned char log2_of(size_t value)
 {
 	unsigned char log = 0;

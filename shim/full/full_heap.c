@@ -91,10 +91,10 @@ static __attribute__((noinline, cold)) void *failed(struct tctx *c, size_t size,
 	return full_no_memory();
 }
 
-static inline __attribute__((always_inline)) void *obtain(const char *file, int line,
-							  const char *func, char entry,
-							  size_t align, size_t size, int zero,
-							  struct caller from)
+static inline __attribute__((always_inline)) void *obtain_block(const char *file, int line,
+								const char *func, char entry,
+								size_t align, size_t size, int zero,
+								struct caller from)
 {
 	const uint32_t flags = PMM_SRCLOC_BEHIND | (uint32_t)entry << PMM_SRCLOC_ENTRY_SHIFT;
 	uint32_t under, site;
@@ -130,6 +130,21 @@ care:;
 	return full_get(&call, entry, kind_of_entry(entry), align, size, zero);
 }
 
+static inline __attribute__((always_inline)) void *obtain(const char *file, int line,
+							  const char *func, char entry,
+							  size_t align, size_t size, int zero,
+							  struct caller from)
+{
+	void *p = obtain_block(file, line, func, entry, align, size, zero, from);
+
+	if (unlikely(LOAD(full_kmod) >= FULL_KMOD_ASK)) {
+		const struct full_call call = CALL(file, line, func, from);
+
+		full_log_new(&call, entry, p, size);
+	}
+	return p;
+}
+
 /* ---- released ones */
 static __attribute__((noinline, cold)) void release_damaged(const struct full_call *call, char *p,
 							    const struct block_info *was)
@@ -140,9 +155,9 @@ static __attribute__((noinline, cold)) void release_damaged(const struct full_ca
 	full_damaged(call, &b);
 }
 
-static inline __attribute__((always_inline)) void release(const char *file, int line,
-							  const char *func, char *p,
-							  struct caller from)
+static inline __attribute__((always_inline)) void release_block(const char *file, int line,
+								const char *func, char *p,
+								struct caller from)
 {
 	struct block_info was;
 	struct tctx *c;
@@ -182,6 +197,18 @@ care:;
 	const struct full_call call = CALL(file, line, func, from);
 
 	full_put(&call, p);
+}
+
+static inline __attribute__((always_inline)) void release(const char *file, int line,
+							  const char *func, char *p,
+							  struct caller from)
+{
+	if (unlikely(LOAD(full_kmod) >= FULL_KMOD_ASK)) {
+		const struct full_call call = CALL(file, line, func, from);
+
+		full_log_free(&call, p);
+	}
+	release_block(file, line, func, p, from);
 }
 
 /* ---- the interface */

@@ -28,6 +28,7 @@ extern int _dl_find_object(void *pc, void *result) __attribute__((weak));
 struct full_freed full_freed[1u << FULL_FREED_BITS];
 uint32_t full_careful = 1;
 uint32_t full_careful_free;
+uint32_t full_kmod = FULL_KMOD_ASK;
 
 const char *env_get(const char *name)
 {
@@ -47,7 +48,7 @@ uint64_t *ctx_countdown(struct tctx *c)
 const struct pmm_shim_table full_own_table = {
 	SHIM_TABLE(full_ready), .is_copy = true,    .malloc = malloc,
 	.calloc = calloc,	.realloc = realloc, .aligned_alloc = aligned_alloc,
-	.free = free,
+	.free = free,		.log = full_log,    .log_switch = full_log_switch,
 };
 
 PMM_SHIM_NOTE(PMM_SHIM_NOTE_COPY, full_own_table);
@@ -70,20 +71,25 @@ static bool start_own(void)
 	return agent_on();
 }
 
-const struct pmm_shim_table *full_start(bool *own)
+/* It is as we know it. */
+static bool is_known(const struct pmm_shim_table *table)
+{
+	return table && table->version == PMM_SHIM_VERSION && table->bytes == sizeof(*table);
+}
+
+const struct pmm_shim_table *full_start(bool *own, const struct pmm_shim_table **program)
 {
 	const struct pmm_shim_table *other;
 	struct full_tables found;
 
 	full_find(&found);
+	*program = found.program != &full_own_table && is_known(found.program) ? found.program
+									       : NULL;
 	other = found.agent ? found.agent : found.program;
 	*own = !other || other == &full_own_table;
 	if (*own)
 		return start_own() ? &full_own_table : NULL;
-	return other->version == PMM_SHIM_VERSION && other->bytes == sizeof(*other) &&
-			       other->ready()
-		       ? other
-		       : NULL;
+	return is_known(other) && other->ready() ? other : NULL;
 }
 
 /*

@@ -60,7 +60,7 @@ static void start_full(void)
 {
 	bool own;
 
-	monitor.table = full_start(&own);
+	monitor.table = full_start(&own, &monitor.program);
 	monitor.started = 1;
 	monitor.foreign = !monitor.table || !own;
 	if (!monitor.table && own) {

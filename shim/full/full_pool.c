@@ -52,7 +52,8 @@ void *pmm_pool_get_at(PMM_AT, struct pmm_pool *pool)
 		move_to(&call, p, 0, pool_bytes(pool));
 		return p;
 	}
-	return full_get(&call, 'p', PMM_KIND_MALLOC, 0, pool_bytes(pool), 0);
+	p = full_get(&call, 'p', PMM_KIND_MALLOC, 0, pool_bytes(pool), 0);
+	return kmod_new(&at, 'p', p, pool_bytes(pool));
 }
 
 void pmm_pool_put_at(PMM_AT, struct pmm_pool *pool, void *p)
@@ -73,8 +74,10 @@ void pmm_pool_put_at(PMM_AT, struct pmm_pool *pool, void *p)
 		}
 		leave();
 	}
-	if (!idle)
+	if (!idle) {
+		kmod_free(&at, p);
 		full_put(&call, p);
+	}
 }
 
 void pmm_pool_fini_at(PMM_AT, struct pmm_pool *pool)
@@ -90,6 +93,7 @@ void pmm_pool_fini_at(PMM_AT, struct pmm_pool *pool)
 		leave();
 		if (p) {
 			move_to(&call, p, 0, pool_bytes(pool));
+			kmod_free(&at, p);
 			full_put(&call, p);
 		}
 	} while (p);

@@ -5,6 +5,7 @@
 #ifndef SHIM_FULL_FULL_PRIV_H
 #define SHIM_FULL_FULL_PRIV_H
 
+#define SHIM_KMOD		/* kmod.c is there; whether it logs is asked at run time */
 #include "shim/shim_priv.h"
 
 #include "shim/full/full.h"
@@ -53,6 +54,8 @@ struct monitor {
 	/* blocks are recorded by an agent that was preloaded, or pass to it */
 	unsigned char foreign;
 	const struct pmm_shim_table *table;	/* where blocks are recorded; NULL: they pass */
+	/* the program's copy, which has the kernel module's ring; NULL: we have */
+	const struct pmm_shim_table *program;
 	unsigned char refused;
 	volatile uint32_t turn;
 	uint32_t signal_tables;
@@ -82,5 +85,21 @@ struct monitor {
 	uint32_t text_len;
 	char text[256];
 };
+
+/* ---- full_kmod.c, for shim/kmod*.c: one ring a process, also where libraries bring copies */
+#define KMOD_STATE		full_kmod
+#define KMOD_BY_DEFAULT		(&pmm_kmod_wanted != NULL)
+#define KMOD_TEXT(at)		full_text(at)
+#define KMOD_ELSEWHERE		full_log_elsewhere
+#define KMOD_SWITCH(on)		full_log_switch(on)
+/* a file of the program is compiled with PMM_KMOD */
+extern const char pmm_kmod_wanted __attribute__((weak, visibility("default")));
+HOT uint32_t full_text(const struct at *at);
+/* 1: it is done, or lost */
+HOT int full_log_elsewhere(const struct at *at, unsigned kind, const void *p, size_t size,
+			   const void *prev, unsigned flags);
+
+/* ---- full_options.c */
+static void begin_full(void);		/* what the first call does */
 
 #endif

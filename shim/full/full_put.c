@@ -125,7 +125,9 @@ static void *resize_by_copy(const struct full_call *call, void *p, size_t old_si
 	void *fresh = full_get(call, 'r', PMM_KIND_REALLOC, 0, size, 0);
 
 	if (fresh) {
+		full_log_new(call, 'r', fresh, size);
 		memcpy(fresh, p, old_size < size ? old_size : size);
+		full_log_free(call, p);
 		full_put(call, p);
 	}
 	return fresh;
@@ -140,6 +142,7 @@ static void *resize_stranger(struct tctx *c, const struct full_call *call, void 
 	void *start = p;
 	size_t old_size;
 	char *fresh;
+	int out;
 
 	if (is_of_parent(p, &old_size)) {	/* what is before it would be moved along */
 		full_leave(c);
@@ -155,9 +158,11 @@ static void *resize_stranger(struct tctx *c, const struct full_call *call, void 
 	}
 	site = tracked ? full_site(c, call, flags) : 0;
 	full_calling(c, true);
+	out = kmod_moving(&at, p);
 	fresh = size > PTRDIFF_MAX - CANARY_BYTES
 			? NULL
 			: (char *)real_realloc(p, size + (site ? CANARY_BYTES : 0));
+	kmod_moved(&at, p, 0, fresh, size, out);
 	full_calling(c, false);
 	if (fresh && site)
 		monitor.table->note(c, fresh, size, PMM_KIND_REALLOC, site, flags);
@@ -183,10 +188,14 @@ static void *resize_taken(struct tctx *c, const struct full_call *call, struct f
 	size_t front = front_of_flags(b->flags), extra = front + extra_of(flags, size),
 	       fill = option(PMM_FILL_NEW);
 	char *p = (char *)(uintptr_t)b->address, *fresh = NULL;
+	const struct at at = at_of(call);
+	int out;
 
 	if (site && size <= PTRDIFF_MAX - extra) {
 		full_calling(c, true);
+		out = kmod_moving(&at, p);
 		fresh = (char *)real_realloc(p - front, size + extra);
+		kmod_moved(&at, p, b->size, fresh ? fresh + front : NULL, size, out);
 		full_calling(c, false);
 	}
 	if (fresh) {

@@ -27,6 +27,10 @@
 static struct monitor monitor;
 #include "shim/lock.c"
 #include "shim/text.c"
+#include "shim/kmod_open.c"
+#include "shim/kmod_places.c"
+#include "shim/kmod.c"
+#include "shim/full/full_kmod.c"
 #include "shim/shim_canary.c"
 #include "shim/admit.c"
 #include "shim/full/full_table.c"

@@ -194,6 +194,7 @@ static const char *const monitor_part[] = {
 	"resize_stranger*",
 	"resize_taken*",
 	"obtain",
+	"obtain_block",
 	"copy_text",
 	"new_or_null*",
 	"new_or_throw*",

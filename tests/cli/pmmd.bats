@@ -95,17 +95,17 @@ fails() {
 
 @test "who calls it wrongly is told how it is called" {
 	local args status
-	for args in '' '-f' '--frob' 'a b' 'ctl' "ctl $D/pmmd.sock"; do
+	for args in '' '-f' '--kmod' '--frob' '-f --frob a' 'a b' 'ctl' "ctl $D/pmmd.sock"; do
 		status=0
 		# shellcheck disable=SC2086
 		within "$PMMD/pmmd-plain" $args >"$T/out" 2>"$T/err" 3>&- || status=$?
 		[ "$status" -eq 2 ]
 		[ ! -s "$T/out" ]
-		[ "$(head -1 "$T/err")" = "usage: pmmd [-f] DIRECTORY                     start; -f: stay in the foreground" ]
+		[ "$(head -1 "$T/err")" = "usage: pmmd [-f] [--kmod] DIRECTORY            start; -f: stay in the foreground" ]
 	done
 	within "$PMMD/pmmd-plain" --help >"$T/out" 2>"$T/err" 3>&-
 	[ ! -s "$T/err" ]
-	[ "$(sed -n '/^commands:$/,/^$/p' "$T/out" | grep -c '^  [a-z]')" -eq 12 ]
+	[ "$(sed -n '/^commands:$/,/^$/p' "$T/out" | grep -c '^  [a-z]')" -eq 13 ]
 }
 
 @test "a socket that somebody else listens at is left alone, what a killed daemon left is cleared away" {
@@ -133,6 +133,35 @@ time.sleep(1000)' "$D/pmmd.sock" 3>&- &
 	[ "$(ctl free 1)" = "pmmd: no pmmd answers at '$D/pmmd.sock': No such file or directory" ]
 }
 
+# without_module FORM WHY: with --kmod it is told to the starter and in the log, once each, and the daemon runs.
+without_module() {
+	within "$PMMD/pmmd-$1" --kmod "$D" >"$T/out" 2>"$T/err" 3>&-
+	PID=$(cat "$D/pmmd.pid")
+	[ ! -s "$T/out" ]
+	[ "$(cat "$T/err")" = "pmmd: nothing is logged to the kernel module: $2" ]
+	in_log 1 "Z nothing is logged to the kernel module: $2\$"
+	says "pmmd: nothing is logged to the kernel module: $2" kmod 1
+	says 'requests are no more logged to the kernel module' kmod 0
+	says '10 values of 100 bytes in the cache' alloc 10 100
+	end
+}
+
+@test "--kmod without the kernel module: that is said, and it goes on" {
+	[ ! -e /dev/pmm ] || skip "the kernel module is loaded"
+	without_module plain 'this pmmd has no monitor inside'
+	without_module static "it is not loaded, which 'pmm kmod load' does as root"
+	rm "$LOG"
+	begin static
+	end
+	in_log 0 'kernel module'	# neither of it where nobody asks
+}
+
+@test "full form: the same" {
+	[ ! -e /dev/pmm ] || skip "the kernel module is loaded"
+	need_full
+	without_module full "it is not loaded, which 'pmm kmod load' does as root"
+}
+
 # ---- clients
 
 @test "bad commands get a sentence" {
@@ -154,6 +183,8 @@ time.sleep(1000)' "$D/pmmd.sock" 3>&- &
 	says '1 values of 1000 bytes in the cache' alloc 1 1000
 	says 'pmmd: that would be more than the 1073741824 bytes that pmmd takes: 1073740824 are left' grow 1000000 2000
 	says 'pmmd: this pmmd has no monitor inside: pmm attach PID and pmm report PID look from outside' dump
+	says "pmmd: 0|1 is a number from 0 to 1, not '2'" kmod 2
+	says 'pmmd: nothing is logged to the kernel module: this pmmd has no monitor inside' kmod 1
 	[[ $(ctl check) == 'pmmd: this pmmd has no monitor inside:'* ]]
 	says 'pmmd: a command is one line of 4095 characters at most' $'leak 1\nquit'
 	[ "$(ctl stats | sed 's/  */ /g; 1d')" = 'cache 1 values, 1000 bytes

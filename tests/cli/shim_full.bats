@@ -52,6 +52,60 @@ matrix() {
 	done
 }
 
+# Without a device nothing but its line is different; without PMM_KMOD there is no line.
+@test "with the kernel module's log, and no module: the same figures, and a line that says so" {
+	local cc flags link
+	[ ! -e /dev/pmm ] || skip "the kernel module is loaded"
+	for cc in gcc clang; do
+		command -v "$cc" >/dev/null || continue
+		for link in -pie -static; do
+			for flags in '' -flto -fvisibility=hidden -Wl,--gc-sections; do
+				# shellcheck disable=SC2086
+				full "$cc" calls.c "$T/calls" -std=c99 -O2 -fPIE $link -DPMM_KMOD $flags
+				within "$T/calls" >"$T/out" 2>"$T/errors"
+				[ ! -s "$T/errors" ]
+				[ "$(grep -c '^  kernel module: logs nothing, it is not loaded (error 2)$' "$T/out")" -eq 2 ] ||
+					{ echo "$cc $link $flags"; cat "$T/out"; return 1; } >&2
+				sed '/^  kernel module/d' "$T/out" | ./tidy | diff calls.full -
+			done
+		done
+	done
+}
+
+@test "a file of the program, C or C++, with PMM_KMOD is enough; one of a library is not" {
+	local with status
+	[ ! -e /dev/pmm ] || skip "the kernel module is loaded"
+	printf '#include <pmm.h>\nint other(void);\nint other(void) { free(malloc(1)); return 0; }\n' >"$T/other.c"
+	cat >"$T/main.c" <<-END
+		#include <pmm.h>
+		#include <stdio.h>
+		int other(void);
+		int main(void)
+		{
+			free(malloc(2));
+			pmm_set(PMM_AT_EXIT, 0);
+			printf("%d %d\n", other(), pmm_kmod_status());
+			return 0;
+		}
+	END
+	sed 's/^int other(void);/extern "C" int other(void);/' "$T/main.c" >"$T/main.cc"
+	for with in -UPMM_KMOD -DPMM_KMOD; do
+		status=0
+		[ $with != -DPMM_KMOD ] || status=-2
+		# shellcheck disable=SC2086
+		gcc $WARN -DPMM $with -fPIC -I"$TOP/include" -c "$T/other.c" -o "$T/other.o"
+		full gcc "$T/main.c" "$T/main" "$T/other.o"
+		[ "$("$T/main")" = "0 $status" ]
+		gcc -shared "$T/other.o" "$FULL" -o "$T/libother.so"
+		# shellcheck disable=SC2086
+		gcc $WARN -DPMM -I"$TOP/include" "$T/main.c" "$FULL" "$T/libother.so" -o "$T/main"
+		[ "$("$T/main")" = "0 0" ]
+		# shellcheck disable=SC2086
+		g++ $WARN -DPMM -DPMM_KMOD -I"$TOP/include" "$T/main.cc" "$FULL" "$T/libother.so" -o "$T/main"
+		[ "$("$T/main")" = "0 -2" ]
+	done
+}
+
 @test "each option by itself, and a signal's report without the allocator" {
 	full gcc alone.c "$T/alone" -std=gnu11 -O1
 	same alone "$T/alone"
@@ -249,8 +303,7 @@ k 0 of two.c(30)
 }
 
 @test "the library shows nothing but pmm.h's functions" {
-	# what PMM_KMOD declares is the static form's
-	sed -n '/^.. ---- monitored/,/^.. ---- not monitored/p' "$TOP/include/pmm.h" | sed '/^#ifdef PMM_KMOD/,/^#endif/d' | grep PMM_NOEXCEPT.*\; |
+	sed -n '/^.. ---- monitored/,/^.. ---- not monitored/p' "$TOP/include/pmm.h" | grep PMM_NOEXCEPT.*\; |
 		grep -oE '\bpmm_[a-z_]+[(](PMM_AT|void|enum|struct|pmm_|int|size_t|const|unsigned)' | sed 's/(.*/ T/' | sort >"$T/declared"
 	[ -s "$T/declared" ]
 	nm -g --defined-only "$FULL" | awk 'NF == 3 { print $3, $2 }' | sort | diff "$T/declared" -

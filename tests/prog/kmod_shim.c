@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Logs to the kernel module's ring by pmm.h: 13 allocations, 5 frees; 8 blocks of 1750 bytes are
- * outstanding: 6 of 100 (line 24), one of 150 (26), one of 1000 (27). A line of input each: it
- * frees those of 100; it forks a child that allocates 64 bytes, and exits with status 3.
+ * Logs to the kernel module's ring by pmm.h, in its static form (kmod_shim) or its full one
+ * (kmod_full): 13 allocations, 5 frees; 8 blocks of 1750 bytes are outstanding: 6 of 100 (line 30),
+ * one of 150 (32), one of 1000 (33). A line of input each: it frees those of 100; it forks a child
+ * that allocates 64 bytes, and exits with status 3.
  */
 #define PMM_KMOD
+#ifdef FULL
+#define PMM
+#define PMM_NO_NAMES
+#include <pmm.h>
+#include <unistd.h>
+#else
 #define PMM_STATIC_SLOTS 1000
 #include "../../shim/pmm_static.c"
+#endif
 
 #include <stdio.h>
 #include <sys/wait.h>

@@ -215,6 +215,7 @@ static void what_pmm_h_calls_hands_memory_on(void **state)
 		const char *stack, *answers;
 	} table[] = {
 		{ "main>own>pmm_malloc>obtain>full_get>pass_block", "own" },
+		{ "main>own>pmm_malloc>obtain>obtain_block>full_get>pass_block", "own" },
 		{ "main>own>pmm_strdup>copy_text>get_block.isra.0>get_with_care", "own" },
 		{ "main>own>xmalloc>new_or_throw(int)>new_or_null(int)", "own" },
 		{ "main>own>get_block", "get_block" },

@@ -1,138 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shim/kmod.c: what the static form logs to the kernel module, which is a ring in this process
- * here.
+ * shim/kmod*.c: what pmm.h logs to the kernel module, request by request; in the static form and,
+ * compiled with FULL, in the full form.
  */
-#include "tests/unit/unit.h"
+#include "tests/unit/shim_ring.h"
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-static int fake_open(void);
-static int fake_ioctl(int fd, unsigned long call, void *arg);
-static void *fake_map(int fd, size_t bytes);
-
-static uint32_t ring_slots;
-
-#undef fail				/* cmocka's */
-#define KMOD_OPEN()			fake_open()
-#define KMOD_IOCTL(fd, call, arg)	fake_ioctl(fd, call, arg)
-#define KMOD_MAP(fd, bytes)		fake_map(fd, bytes)
-#define PMM_KMOD
-#define PMM_KMOD_SLOTS		ring_slots
-#define PMM_KMOD_SITES		8
-#define PMM_STATIC_SLOTS	1000
-#define PMM_STATIC_SITES	64
-#include "shim/pmm_static.c"
-
-/* ---- the module that is none */
-
-static struct {
-	int refuse;			/* errno of open() */
-	size_t most_bytes;		/* of a ring; 0: any */
-	bool no_sites;
-	bool descriptor_is_gone;
-	unsigned opens, drains, sites;
-	struct pmm_kmod_site site[100];
-	struct pmm_kmod_ring *ring;
-	struct pmm_kmod_slot record[10000];
-	unsigned nr;
-} fake;
-
-static int fake_open(void)
-{
-	fake.opens++;
-	if (!fake.refuse) {
-		fake.descriptor_is_gone = false;
-		return open("/dev/null", O_RDWR | O_CLOEXEC);
-	}
-	errno = fake.refuse;
-	return -1;
-}
-
-/* Take what is in the ring. */
-static void take(void)
-{
-	while (fake.ring) {
-		uint32_t tail = fake.ring->tail;
-		struct pmm_kmod_slot *s = pmm_kmod_slot(fake.ring, tail, fake.ring->slots);
-
-		if (__atomic_load_n(&s->sequence, __ATOMIC_ACQUIRE) != tail + 1)
-			return;
-		if (fake.nr < NR(fake.record))
-			fake.record[fake.nr++] = *s;
-		__atomic_store_n(&s->sequence, tail + fake.ring->slots, __ATOMIC_RELEASE);
-		fake.ring->tail++;
-	}
-}
-
-static int fake_ioctl(int fd, unsigned long call, void *arg)
-{
-	struct pmm_kmod_site *site = arg;
-
-	errno = fake.descriptor_is_gone ? EBADF : EIO;
-	if (fd < 0 || fake.descriptor_is_gone)
-		return -1;
-	switch (call) {
-	case PMM_DRAIN:
-		fake.drains++;
-		take();
-		return 0;
-	case PMM_ADD_SITE:
-		if (fake.no_sites || site->size != sizeof(*site) || site->version != 1)
-			return -1;
-		fake.site[fake.sites] = *site;
-		site->id = ++fake.sites;
-		return 0;
-	default:
-		return 0;
-	}
-}
-
-static void *fake_map(int fd, size_t bytes)
-{
-	uint32_t slots = (uint32_t)((bytes - PMM_KMOD_HEAD_BYTES) / sizeof(struct pmm_kmod_slot));
-	struct pmm_kmod_ring *ring;
-
-	(void)fd;
-	errno = ENOMEM;
-	if (fake.most_bytes && bytes > fake.most_bytes)
-		return MAP_FAILED;
-	ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	madvise(ring, bytes, MADV_DONTFORK);
-	ring->version = PMM_KMOD_VERSION;
-	ring->slots = slots;
-	for (uint32_t i = 0; i < slots; i++)
-		pmm_kmod_slot(ring, i, slots)->sequence = i;
-	fake.ring = ring;
-	return ring;
-}
-
-/* As in a new process. */
-static int setup(void **state)
-{
-	(void)state;
-	if (kmod.ring)
-		munmap(kmod.ring, PMM_KMOD_RING_BYTES(kmod.slots));
-	memset(&kmod, 0, sizeof(kmod));
-	memset(&fake, 0, sizeof(fake));
-	ring_slots = 256;
-	pmm_set(PMM_AT_EXIT, 0);
-	pmm_enable();
-	return 0;
-}
-
-static const struct pmm_kmod_slot *record(unsigned i)
-{
-	take();
-	assert_true(i < fake.nr);
-	return &fake.record[i];
-}
 
 /* ---- one thread */
 
@@ -225,7 +99,7 @@ static void a_realloc_replaces_in_one_thread(void **state)
 	assert_int_equal(record(1)->bytes, 100000);
 	assert_int_equal(record(1)->flags, 0);
 	/* one that fails changes nothing */
-	assert_null(pmm_realloc("a.c", 3, "f", q, PTRDIFF_MAX));
+	assert_null(pmm_realloc("a.c", 3, "f", q, MOST_BYTES));
 	take();
 	assert_int_equal(fake.nr, 2);
 	assert_null(pmm_realloc("a.c", 4, "f", q, 0));
@@ -395,7 +269,7 @@ static void beside_other_threads_a_realloc_frees_first(void **state)
 	pthread_barrier_wait(&barrier);
 	p = pmm_malloc("a.c", 1, "f", 10);
 	q = pmm_realloc("a.c", 2, "f", p, 100000);
-	assert_null(pmm_realloc("a.c", 3, "f", q, PTRDIFF_MAX));
+	assert_null(pmm_realloc("a.c", 3, "f", q, MOST_BYTES));
 	assert_int_equal(record(1)->kind, PMM_KMOD_FREE);
 	assert_int_equal(record(1)->pointer, (uintptr_t)p);
 	assert_int_equal(record(2)->kind, PMM_KMOD_REALLOC);
