@@ -138,6 +138,21 @@ static void enable_tries_again(void **state)
 	assert_string_equal(told(), "logs here, 0 records lost, 0 while it was opened");
 }
 
+/* What it has closed may be another file by then. */
+static void a_descriptor_is_closed_once(void **state)
+{
+	int fd;
+
+	(void)state;
+	fake.most_bytes = 4096;		/* no ring */
+	drop(some(1));
+	fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	assert_int_equal(pmm_kmod_enable(), -ENOMEM);
+	assert_int_equal(fake.opens, 2);
+	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	close(fd);
+}
+
 static void a_stopped_monitoring_is_said(void **state)
 {
 	(void)state;
@@ -358,6 +373,7 @@ int main(void)
 		cmocka_unit_test_setup(switched_off_what_was_logged_is_taken_out, setup),
 		cmocka_unit_test_setup(both_switches_must_be_on, setup),
 		cmocka_unit_test_setup(enable_tries_again, setup),
+		cmocka_unit_test_setup(a_descriptor_is_closed_once, setup),
 		cmocka_unit_test_setup(a_stopped_monitoring_is_said, setup),
 		cmocka_unit_test_setup(without_a_word_the_form_decides, setup),
 		cmocka_unit_test_setup(a_forked_child_before_its_first_request, setup),
