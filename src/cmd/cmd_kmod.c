@@ -199,6 +199,9 @@ static int show_report(struct kmod_device *d, char **argv, int nr, struct err *e
 		rc = kmod_heap_read(d, pid, report.memory_bytes, &h, e);
 	if (rc)
 		return rc;
+	if (!h->allocs && !h->frees)
+		cmd_note("process %d has logged nothing: only programs compiled with pmm.h and "
+			 "PMM_KMOD do (doc/kmod.md)", (int)pid);
 	rc = output ? write_capture(h, pid, e) : report_command_print(&report, h, NULL, e);
 	heap_free(h);
 	return rc;

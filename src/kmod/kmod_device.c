@@ -204,6 +204,15 @@ void kmod_processes_fini(struct kmod_processes *p)
 	vec_fini(&p->v);
 }
 
+static int not_monitored(pid_t pid, struct err *e)
+{
+	err_set(e, -ESRCH, "the kernel module does not monitor process %d", (int)pid);
+	err_hint(e,
+		 "'pmm kmod start %d' begins to; a program that is compiled with PMM_KMOD begins "
+		 "by itself", (int)pid);
+	return -ESRCH;
+}
+
 int kmod_device_process(struct kmod_device *d, pid_t pid, struct pmm_kmod_process *out,
 			struct err *e)
 {
@@ -219,12 +228,8 @@ int kmod_device_process(struct kmod_device *d, pid_t pid, struct pmm_kmod_proces
 				newest = p->number;
 				rc = 0;
 			}
-		if (rc) {
-			err_set(e, rc, "the kernel module does not monitor process %d", (int)pid);
-			err_hint(e,
-				 "'pmm kmod start %d' begins to; a program that is compiled with "
-				 "PMM_KMOD begins by itself", (int)pid);
-		}
+		if (rc)
+			not_monitored(pid, e);
 	}
 	kmod_processes_fini(&all);
 	return rc;
@@ -264,8 +269,7 @@ static int read_piece(struct kmod_device *d, struct pmm_kmod_log *l, struct kmod
 	l->count = 0;
 	rc = d->ops->ioctl(d->ctx, PMM_READ_LOG, l);
 	if (rc == -ESRCH)
-		return err_set(e, rc, "the kernel module does not monitor process %d any more",
-			       l->pid);
+		return not_monitored(l->pid, e);
 	if (rc < 0)
 		return failed(rc, "read the log of a process", e);
 	if (l->count > PIECE)

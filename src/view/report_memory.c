@@ -207,9 +207,12 @@ static void mapping_rows(struct table *t, const struct heap *h)
 void report_memory(struct report *r)
 {
 	const struct heap *h = r->heap;
-	struct table *t = facts_new("Memory around it");
+	struct table *t;
 
 	add_records(r);
+	if (h->kmod.logged)
+		return;		/* it knows nothing of that */
+	t = facts_new("Memory around it");
 	if (t) {
 		report_allocator_rows(t, h);
 		mapping_rows(t, h);

@@ -132,6 +132,20 @@ ends()
 
 test_end() { each_form ends; }
 
+# What a newcomer may try first: a process that logs nothing, one that is not monitored.
+test_nothing_logged()
+{
+	load
+	pmm kmod start 1
+	pmm kmod report 1 >text 2>err
+	has err 'process 1 has logged nothing: only programs compiled with pmm.h and PMM_KMOD do'
+	has text 'mode .*kernel module'
+	! grep 'Memory around' text || fail "the module knows nothing of the allocator"
+	! pmm kmod report 99999 2>err || fail "there is a log of it"
+	has err 'does not monitor process 99999$'
+	has err "'pmm kmod start 99999' begins to"
+}
+
 # What the full form's ledger has is not in doubt when it logs as well.
 test_ledger()
 {

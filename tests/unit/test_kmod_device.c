@@ -195,6 +195,18 @@ static void a_log_has_its_limit_of_memory(void **state)
 	free(fake.records);
 }
 
+static void a_log_that_is_not_there(void **state)
+{
+	struct kmod_records r = { 0 };
+
+	(void)state;
+	fake.fail = -ESRCH;
+	assert_int_equal(kmod_device_log(&fake.device, 8, 5000, 0, &r, &e), -ESRCH);
+	assert_string_equal(e.text, "the kernel module does not monitor process 8");
+	assert_non_null(strstr(e.hint, "'pmm kmod start 8' begins to"));
+	kmod_records_fini(&r);
+}
+
 static void events_come_whole(void **state)
 {
 	struct pmm_kmod_event v[3] = { { .size = sizeof(*v), .pid = 1 },
@@ -232,6 +244,7 @@ int main(void)
 		cmocka_unit_test_setup(a_log_is_read_in_pieces, setup),
 		cmocka_unit_test_setup(what_is_logged_meanwhile_ends_it, setup),
 		cmocka_unit_test_setup(a_log_has_its_limit_of_memory, setup),
+		cmocka_unit_test_setup(a_log_that_is_not_there, setup),
 		cmocka_unit_test_setup(events_come_whole, setup),
 	};
 
