@@ -27,6 +27,14 @@ enum rank_key rank_default(const struct heap *h)
 	return RANK_LIVE;
 }
 
+enum rank_key rank_chosen(const struct heap *h, const struct selection *s, bool given,
+			  enum rank_key key)
+{
+	if (given)
+		return key;
+	return s->from_blocks ? RANK_LIVE : rank_default(h);
+}
+
 bool rank_by_count(enum rank_key key)
 {
 	return key == RANK_CALLS || key == RANK_TEMPORARY;

@@ -19,6 +19,10 @@ enum rank_key { RANK_LIVE, RANK_PEAK, RANK_ALLOCATED, RANK_CALLS, RANK_TEMPORARY
  */
 enum rank_key rank_default(const struct heap *h);
 
+/* The key that was asked for, else what fits: live blocks where those alone are known. */
+enum rank_key rank_chosen(const struct heap *h, const struct selection *s, bool given,
+			  enum rank_key key);
+
 extern const char *const rank_key_name[RANK_NR + 1]; /* ends with NULL */
 
 /* What a key measures of a site or a group of sites. */

@@ -17,7 +17,7 @@
 #include "src/cmd/live.h"
 #include "src/cmd/options/percent.h"
 #include "src/cmd/options/pid.h"
-#include "src/cmd/report_file.h"
+#include "src/cmd/report/report_file.h"
 #include "src/cmd/run_signals.h"
 #include "src/cmd/runs_signals.h"
 #include "src/cmd/cmd_run.h"

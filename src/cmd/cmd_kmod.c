@@ -15,7 +15,7 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/emit.h"
 #include "src/cmd/options/pid.h"
-#include "src/cmd/report_command.h"
+#include "src/cmd/report/report_command.h"
 #include "src/cmd/terminal.h"
 #include "src/cmd/whole.h"
 #include "src/kmod/kmod_device.h"

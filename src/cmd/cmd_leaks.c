@@ -15,7 +15,7 @@
 #include "src/cmd/live.h"
 #include "src/cmd/options/pid.h"
 #include "src/cmd/options/program.h"
-#include "src/cmd/report_file.h"
+#include "src/cmd/report/report_file.h"
 #include "src/cmd/cmd_run.h"
 #include "src/cmd/terminal.h"
 

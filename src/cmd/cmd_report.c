@@ -5,7 +5,7 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/help/meant.h"
 #include "src/cmd/options/pid.h"
-#include "src/cmd/report_command.h"
+#include "src/cmd/report/report_command.h"
 #include "src/cmd/terminal.h"
 #include "src/proc/proc.h"
 #include "src/track/source.h"
@@ -13,7 +13,16 @@
 static struct report_command c = { .opt.top = 10 };
 
 static const struct opt report_opts[] = {
-	{ "json", 0, OPT_FLAG, NULL, "write JSON (schema " REPORT_SCHEMA ")", &c.as_json },
+	{ "format", 0, OPT_CHOICE, NULL,
+	  "form of the report (default text); collapsed, speedscope and pprof are for other tools: "
+	  "all stacks, with what --sort names",
+	  &c.form, .given = &c.form_given, .choices = report_form_name },
+	{ "output", 'o', OPT_FILE, "FILE",
+	  "write there, - is standard output (%p: pid, %c: command); default - for text, json and "
+	  "collapsed, else pmm.%c.%p. with the form's ending",
+	  &c.output },
+	{ "json", 0, OPT_FLAG, NULL, "the same as --format json (schema " REPORT_SCHEMA ")",
+	  &c.as_json },
 	REPORT_OPTIONS(c, 0),
 	CMD_MEMORY_LIMIT(&c.memory_bytes),
 	TERMINAL_WIDTH(),
@@ -27,6 +36,8 @@ static const struct cmd_pair report_examples[] = {
 	  "the three stacks behind the peak of a running process" },
 	{ "pmm report --bottom-up --depth 5 FILE", "who calls what allocates" },
 	{ "pmm report --size 1M --blocks FILE", "every live block of 1 MiB and more" },
+	{ "pmm report --format pprof FILE",
+	  "for 'go tool pprof'; 'pmm help formats' lists others" },
 	{ "pmm report --json FILE | jq '.lines[0]'", "the line that holds the most" },
 	{ 0 }
 };

@@ -12,7 +12,7 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/emit.h"
 #include "src/cmd/options/pid.h"
-#include "src/cmd/report_file.h"
+#include "src/cmd/report/report_file.h"
 #include "src/cmd/terminal.h"
 #include "src/document/event.h"
 #include "src/proc/memcg.h"

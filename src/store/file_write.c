@@ -16,6 +16,7 @@
 #include "src/base/str.h"
 #include "src/store/file_format.h"
 #include "src/store/file_pack.h"
+#include "src/store/replace.h"
 
 static uint64_t table_rows(const struct heap *h, const struct file_table *t)
 {
@@ -212,18 +213,6 @@ static uint64_t memory_needed(const struct heap *h)
 	return 2 * bytes + (1 << 20);
 }
 
-static int write_failed(struct err *e, int rc, const char *name)
-{
-	err_set(e, rc, "cannot write the capture '%s': %s", name, strerror(-rc));
-	if (rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG)
-		err_hint(e, "make room there, or name a file elsewhere with -o");
-	else if (rc == -EACCES || rc == -EPERM || rc == -EROFS)
-		err_hint(e, "name a file in a directory that you may write to with -o");
-	else if (rc == -ENOENT || rc == -ENOTDIR)
-		err_hint(e, "make the directory first, or name a file elsewhere with -o");
-	return rc;
-}
-
 int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err *e)
 {
 	struct pack *p;
@@ -267,83 +256,24 @@ int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err 
 	if (!rc)
 		rc = pack_finish(p);
 	pack_free(p);
-	return rc ? write_failed(e, rc, name) : 0;
+	return rc ? replace_failed(e, rc, "capture", name) : 0;
 }
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
-/* Create a file of a free name in the directory of `path`. The descriptor, or -errno. */
-static int temporary_open(const char *path, struct str *name)
+struct whole {
+	const struct heap *heap;
+	const char *path;
+};
+
+static int write_whole(void *arg, FILE *f, struct err *e)
 {
-	const char *slash = strrchr(path, '/');
-	int fd = -1;
+	const struct whole *w = arg;
 
-	for (unsigned i = 0; fd < 0 && i < 1000; i++) {
-		str_clear(name);
-		str_addn(name, path, slash ? (size_t)(slash + 1 - path) : 0);
-		str_addf(name, ".pmm-%d-%lx%u.tmp", (int)getpid(),
-			 (unsigned long)(nanotime() % 1000000000), i);
-		if (str_error(name))
-			return -ENOMEM;
-		fd = open(str_text(name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd < 0 && errno != EEXIST)
-			return -errno;
-	}
-	return fd < 0 ? -EEXIST : fd;
-}
-
-/* What must not be replaced by a capture: anything but a file. */
-static int target_check(const char *path, struct err *e)
-{
-	struct stat st;
-
-	if (!*path)
-		return err_set(e, -EINVAL, "cannot write a capture: its name is empty");
-	if (stat(path, &st))
-		return 0;
-	if (S_ISDIR(st.st_mode)) {
-		err_set(e, -EISDIR, "cannot write the capture '%s': it is a directory", path);
-		err_hint(e, "name a file in it");
-		return -EISDIR;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		err_set(e, -EINVAL, "cannot write the capture '%s': it is not a regular file",
-			path);
-		err_hint(e,
-			 "a capture replaces its file when complete; name a file and copy it on");
-		return -EINVAL;
-	}
-	return 0;
+	return file_write_heap(w->heap, f, w->path, e);
 }
 
 int capture_write(const struct heap *h, const char *path, struct err *e)
 {
-	struct str name = STR_INIT;
-	int rc = target_check(path, e), fd;
-	FILE *f;
-
-	if (rc)
-		return rc;
-	fd = temporary_open(path, &name);
-	if (fd < 0) {
-		rc = write_failed(e, fd, path);
-		goto out;
-	}
-	f = fdopen(fd, "w");
-	if (!f) {
-		rc = write_failed(e, -ENOMEM, path);
-		close(fd);
-		goto remove;
-	}
-	rc = file_write_heap(h, f, path, e);
-	if (fclose(f) && !rc)
-		rc = write_failed(e, -errno, path);
-	if (!rc && rename(str_text(&name), path))
-		rc = write_failed(e, -errno, path);
-remove:
-	if (rc)
-		unlink(str_text(&name));
-out:
-	str_fini(&name);
-	return rc;
+	return replace_file(path, "capture", write_whole, &(struct whole){ h, path }, e);
 }

@@ -17,7 +17,6 @@
  * facts on what ran and how that ended. For other documents on a heap too.
  */
 void report_process(struct doc *d, const struct heap *h);
-void report_warnings(struct doc *d, const struct heap *h);
 void report_end_text(struct str *s, const struct heap *h);
 /* The moment of the figures of a heap whose process was running: a capture is read later. */
 const char *report_when(const struct heap *h);

@@ -41,8 +41,7 @@ static int rank_all(struct report *r, struct err *e)
 
 	if (rc)
 		return rc;
-	if (!o->sort_given)
-		o->sort = r->selection.from_blocks ? RANK_LIVE : rank_default(h);
+	o->sort = rank_chosen(h, &r->selection, o->sort_given, o->sort);
 	rc = rank_sites(h, &r->selection, o->sort, o->top, &r->sites);
 	if (!rc)
 		rc = rank_map_sites(h, o->top, &r->map_sites);

@@ -90,4 +90,7 @@ int report_init(struct report *r, const struct heap *h, struct names *n,
 
 void report_fini(struct report *r);
 
+/* What the figures of a heap lack: a table, which text shows only if there is anything. */
+void report_warnings(struct doc *d, const struct heap *h);
+
 #endif

@@ -99,7 +99,7 @@ pmm: hint: 'pmm run --help' lists the options" run --output
 	says 2 "pmm: 'fish' is not a choice of --completion
 pmm: hint: one of: bash, zsh" help --completion fish
 	says 2 "pmm: unexpected argument 'report'
-pmm: hint: usage: pmm help [options] [COMMAND]" help run report
+pmm: hint: usage: pmm help [options] [COMMAND|formats]" help run report
 }
 
 @test "output that cannot be written is an error" {

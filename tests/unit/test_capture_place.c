@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Captures on the disk: who may read them, what becomes of one when another cannot be written,
- * what an argument means. Of src/store/file_write.c, file_read.c, source.c.
+ * what an argument means. Of src/store/file_write.c, replace.c,
+ * file_read.c, source.c.
  */
 #include <dirent.h>
 #include <signal.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/model/profile.c, src/names/heap_profile.c: sums, differences, frames that are one, hostile
+ * src/model/profile.c, src/analyze/heap_profile.c: sums, differences, frames that are one, hostile
  * numbers; random stacks against a plain list of them.
  */
 #include "tests/unit/recipe_heap.h"
 
-#include "src/names/heap_profile.h"
+#include "src/analyze/heap_profile.h"
 
 static const struct profile_metric two[] = { { "live", "bytes" }, { "live", "blocks" } };
 
@@ -246,7 +246,7 @@ static struct profile *profile_of_recipe(const char *recipe)
 	struct names n;
 
 	recipe_names(&n, h);
-	assert_int_equal(heap_profile(h, &n, &p), 0);
+	assert_int_equal(heap_profile(h, &n, NULL, &p), 0);
 	assert_int_equal(p->total.v[HEAP_PROFILE_LIVE_BYTES], h->live_bytes);
 	assert_int_equal(p->total.v[HEAP_PROFILE_PEAK_BYTES], h->peak_bytes);
 	assert_int_equal(p->total.v[HEAP_PROFILE_ALLOCATED_BYTES], h->bytes_in);

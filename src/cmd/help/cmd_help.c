@@ -9,6 +9,7 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/help/manual.h"
 #include "src/cmd/help/meant.h"
+#include "src/cmd/report/report_export.h"
 #include "src/cmd/terminal.h"
 #include "src/document/doc.h"
 
@@ -162,10 +163,25 @@ static void print_names(void)
 		puts(cmd_table[i]->name);
 }
 
+static void print_forms(void)
+{
+	print_wrapped("forms of results, who reads them and which commands write them:", 0, 0);
+	for (const struct cmd_pair *p = report_form_about; p->left; p++) {
+		printf("  %-10s ", p->left);
+		print_wrapped(p->right, 13, 13);
+	}
+	print_wrapped("\n'pmm report --format FORM -o FILE'; doc/formats.md says what is in each",
+		      0, 0);
+}
+
 static int help_run(int argc, char **argv)
 {
 	const struct cmd *cmd = NULL;
 
+	if (argc > 0 && !strcmp(argv[0], "formats")) {
+		print_forms();
+		return CMD_OK;
+	}
 	if (argc > 0) {
 		cmd = cmd_find(argv[0]);
 		if (!cmd)
@@ -189,6 +205,7 @@ static int help_run(int argc, char **argv)
 static const struct cmd_pair help_examples[] = {
 	{ "pmm help run", "the options of 'pmm run'" },
 	{ "pmm help --man run | man -l -", "its manual page" },
+	{ "pmm help formats", "the forms of results, and who reads them" },
 	{ "source <(pmm help --completion bash)", "complete commands and options in this shell" },
 	{ 0 }
 };
@@ -196,8 +213,9 @@ static const struct cmd_pair help_examples[] = {
 const struct cmd cmd_help = {
 	.name = "help",
 	.summary = "explain pmm or one of its commands",
-	.usage = "[options] [COMMAND]",
-	.description = "Without a command, lists the commands. With one, lists its options.",
+	.usage = "[options] [COMMAND|formats]",
+	.description = "Without a command, lists the commands. With one, lists its options. "
+		       "'pmm help formats' lists the forms that results have.",
 	.opts = help_opts,
 	.examples = help_examples,
 	.max_operands = 1,

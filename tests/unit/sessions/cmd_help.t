@@ -290,6 +290,8 @@ $ pmm help --completion bash
   
   _pmm_report() {
   	case $prev in
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json collapsed speedscope pprof' -- "$cur")); return ;;
+  	--output=|--output|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
   	--sort=|--sort) COMPREPLY=($(compgen -W 'live peak allocated calls temporary' -- "$cur")); return ;;
   	--top=|--top) return ;;
   	--depth=|--depth) return ;;
@@ -304,7 +306,7 @@ $ pmm help --completion bash
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --json --sort --top --top-down --bottom-up --depth --function --file --module --thread --size --age --blocks --functions --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --format --output --json --sort --top --top-down --bottom-up --depth --function --file --module --thread --size --age --blocks --functions --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
   	else
   		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
   		_pmm_pids
@@ -555,10 +557,10 @@ $ pmm help --completion zsh | head -80
   		;;
   	report)
   		_arguments -s -S \
-  		'--json[write JSON (schema pmm-report/1.3)]' \
+  		'--format=[form of the report (default text); collapsed, speedscope and pprof are for other tools\: all stacks, with what --sort names]:choice:(text json collapsed speedscope pprof)' \
+  		'(-o --output)'{-o+,--output=}'[write there, - is standard output (%p\: pid, %c\: command); default - for text, json and collapsed, else pmm.%c.%p. with the form'\''s ending]:FILE:_files' \
+  		'--json[the same as --format json (schema pmm-report/1.3)]' \
   		'--sort=[what makes a site large (default live; peak when little of it is left)]:choice:(live peak allocated calls temporary)' \
-  		'--top=[rows shown of each list (default 10, as JSON all; 0 = all)]:N:' \
-  		'--top-down[call tree from the outermost function inward, instead of stacks]' \
 $ pmm help --completion fish
   pmm: 'fish' is not a choice of --completion
   pmm: hint: one of: bash, zsh
@@ -569,7 +571,7 @@ $ pmm help nothing
 [2]
 $ pmm help run attach
   pmm: unexpected argument 'attach'
-  pmm: hint: usage: pmm help [options] [COMMAND]
+  pmm: hint: usage: pmm help [options] [COMMAND|formats]
 [2]
 $ pmm rnu
   pmm: no command 'rnu'

@@ -3,9 +3,10 @@
  * A heap's call sites as a profile (src/model/profile.h): stacks of named frames, inlined ones
  * among them, with what each site holds, held and did.
  */
-#ifndef NAMES_HEAP_PROFILE_H
-#define NAMES_HEAP_PROFILE_H
+#ifndef ANALYZE_HEAP_PROFILE_H
+#define ANALYZE_HEAP_PROFILE_H
 
+#include "src/analyze/rank.h"
 #include "src/model/profile.h"
 #include "src/names/names.h"
 
@@ -17,13 +18,19 @@ enum heap_profile_metric {
 	HEAP_PROFILE_PEAK_BLOCKS,
 	HEAP_PROFILE_ALLOCATED_BYTES,
 	HEAP_PROFILE_ALLOCATIONS,
+	HEAP_PROFILE_TEMPORARY,
 	HEAP_PROFILE_NR,
 };
 
+/* What of a profile a key sorts by. */
+enum heap_profile_metric heap_profile_metric(enum rank_key key);
+
 /*
- * All sites of a heap; those without a stack are at the root. Frames without a name have their
- * module alone. Totals are made. *out: profile_free(). 0, -ENOMEM, -ENOSPC.
+ * The sites of a heap that pass (NULL: all), with what rank_weight() gives them; those without a
+ * stack are at the root. Frames without a name have their module alone. Totals are made. *out:
+ * profile_free(). 0, -ENOMEM, -ENOSPC.
  */
-int heap_profile(const struct heap *h, struct names *n, struct profile **out);
+int heap_profile(const struct heap *h, struct names *n, const struct selection *s,
+		 struct profile **out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The file of --report. */
-#include "src/cmd/report_file.h"
+#include "src/cmd/report/report_file.h"
 
 #include <errno.h>
 #include <string.h>

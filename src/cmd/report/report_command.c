@@ -1,24 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The options of a report, and its printing. */
-#include "src/cmd/report_command.h"
+#include "src/cmd/report/report_command.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/cmd/cmd.h"
 #include "src/cmd/emit.h"
+#include "src/cmd/report/report_export.h"
 #include "src/cmd/terminal.h"
 #include "src/names/names.h"
 #include "src/names/naming.h"
 #include "src/session/name_notes.h"
 #include "src/symbol/symbol.h"
 
-static int print_doc(const struct report_command *c, const struct doc *doc, struct err *e)
+static int write_doc(const struct report_command *c, const struct doc *doc, FILE *out)
 {
-	struct style style = terminal_style(stdout);
-	int rc = c->as_json ? doc_print_json(doc, stdout) : doc_print_text(doc, &style, stdout);
+	struct style style = terminal_style(out);
 
+	return c->as_json ? doc_print_json(doc, out) : doc_print_text(doc, &style, out);
+}
+
+/* To a file: when it is complete. */
+static int put_doc(const struct report_command *c, const struct heap *h, const struct doc *doc,
+		   struct err *e)
+{
+	char *bytes = NULL;
+	size_t nr = 0;
+	FILE *f = open_memstream(&bytes, &nr);
+	int rc = f ? write_doc(c, doc, f) : -ENOMEM;
+
+	if (f && fclose(f) && !rc)
+		rc = -ENOMEM;
+	if (!rc)
+		rc = report_put(c, h, bytes, nr, e);
+	free(bytes);
+	return rc;
+}
+
+static int print_doc(const struct report_command *c, const struct heap *h, const struct doc *doc,
+		     struct err *e)
+{
+	int rc;
+
+	if (!report_to_stdout(c))
+		return put_doc(c, h, doc, e);
+	rc = write_doc(c, doc, stdout);
 	/* a reader that has seen enough (head, less) is no trouble */
 	if (rc == -EPIPE)
 		return 0;
@@ -41,12 +70,17 @@ int report_command_print(struct report_command *c, const struct heap *h, const c
 	c->opt.source = source;
 	naming_open(&naming, h, &options);
 	names_skip(&naming.names, c->skipped.v, c->skipped.nr);
+	if (c->form > REPORT_JSON) {
+		rc = report_export(c, h, &naming.names, e);
+		goto out;
+	}
 	rc = report_init(&report, h, &naming.names, &c->opt, e);
 	if (!rc)
-		rc = print_doc(c, &report.doc, e);
+		rc = print_doc(c, h, &report.doc, e);
+	report_fini(&report);
+out:
 	if (!rc)
 		name_notes(&emit_notes, &naming, "--memory-limit");
-	report_fini(&report);
 	naming_close(&naming);
 	return rc;
 }
@@ -54,6 +88,9 @@ int report_command_print(struct report_command *c, const struct heap *h, const c
 /* JSON has all, unless less was asked for. */
 static void complete(struct report_command *c)
 {
+	if (c->as_json)
+		c->form = REPORT_JSON;
+	c->as_json = c->form == REPORT_JSON;
 	c->opt.sort = (enum rank_key)c->sort;
 	if (c->as_json && !c->given_top)
 		c->opt.top = 0;
@@ -66,7 +103,15 @@ static void complete(struct report_command *c)
 
 int report_command_check(struct report_command *c, struct err *e)
 {
+	int rc;
+
+	if (c->as_json && c->form_given && c->form != REPORT_JSON)
+		return cmd_refuse(e, "two forms of output are given",
+				  "leave out '--json' or '--format'");
 	complete(c);
+	rc = report_export_check(c, e);
+	if (rc)
+		return rc;
 	if (c->bottom_up && c->top_down)
 		return cmd_refuse(e, "'--top-down' and '--bottom-up' cannot be used together",
 				  "ask for one after the other");

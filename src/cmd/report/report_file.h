@@ -2,8 +2,8 @@
 /*
  * A file that results go to while a program has the standard streams.
  */
-#ifndef CMD_REPORT_FILE_H
-#define CMD_REPORT_FILE_H
+#ifndef CMD_REPORT_REPORT_FILE_H
+#define CMD_REPORT_REPORT_FILE_H
 
 #include <stdio.h>
 

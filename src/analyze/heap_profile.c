@@ -2,7 +2,7 @@
 /*
  * A heap's call sites as a profile.
  */
-#include "src/names/heap_profile.h"
+#include "src/analyze/heap_profile.h"
 
 #include <errno.h>
 
@@ -15,7 +15,21 @@ static const struct profile_metric metrics[HEAP_PROFILE_NR] = {
 	[HEAP_PROFILE_PEAK_BLOCKS] = { "peak", "blocks" },
 	[HEAP_PROFILE_ALLOCATED_BYTES] = { "allocated", "bytes" },
 	[HEAP_PROFILE_ALLOCATIONS] = { "allocations", "calls" },
+	[HEAP_PROFILE_TEMPORARY] = { "temporary", "calls" },
 };
+
+enum heap_profile_metric heap_profile_metric(enum rank_key key)
+{
+	static const enum heap_profile_metric metric[RANK_NR] = {
+		[RANK_LIVE] = HEAP_PROFILE_LIVE_BYTES,
+		[RANK_PEAK] = HEAP_PROFILE_PEAK_BYTES,
+		[RANK_ALLOCATED] = HEAP_PROFILE_ALLOCATED_BYTES,
+		[RANK_CALLS] = HEAP_PROFILE_ALLOCATIONS,
+		[RANK_TEMPORARY] = HEAP_PROFILE_TEMPORARY,
+	};
+
+	return metric[key];
+}
 
 struct stack {
 	VEC(uint32_t) frames; /* by number in the profile */
@@ -53,21 +67,34 @@ static int64_t within(uint64_t n)
 	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
 }
 
-static int add_site(struct profile *p, struct names *n, const struct heap *h,
-		    const struct heap_site *s, struct stack *st)
+/* Returns whether there is anything. */
+static bool weigh(const struct heap *h, const struct selection *s, uint32_t site, int64_t *value)
 {
-	const int64_t value[HEAP_PROFILE_NR] = {
-		[HEAP_PROFILE_LIVE_BYTES] = s->live_bytes,
-		[HEAP_PROFILE_LIVE_BLOCKS] = s->live_blocks,
-		[HEAP_PROFILE_PEAK_BYTES] = s->peak_bytes,
-		[HEAP_PROFILE_PEAK_BLOCKS] = s->peak_blocks,
-		[HEAP_PROFILE_ALLOCATED_BYTES] = within(s->bytes_in),
-		[HEAP_PROFILE_ALLOCATIONS] = within(s->allocs),
-	};
+	const struct weight live = rank_weight(h, s, RANK_LIVE, site),
+			    peak = rank_weight(h, s, RANK_PEAK, site),
+			    all = rank_weight(h, s, RANK_ALLOCATED, site),
+			    temporary = rank_weight(h, s, RANK_TEMPORARY, site);
+
+	value[HEAP_PROFILE_LIVE_BYTES] = within(live.bytes);
+	value[HEAP_PROFILE_LIVE_BLOCKS] = within(live.count);
+	value[HEAP_PROFILE_PEAK_BYTES] = within(peak.bytes);
+	value[HEAP_PROFILE_PEAK_BLOCKS] = within(peak.count);
+	value[HEAP_PROFILE_ALLOCATED_BYTES] = within(all.bytes);
+	value[HEAP_PROFILE_ALLOCATIONS] = within(all.count);
+	value[HEAP_PROFILE_TEMPORARY] = within(temporary.count);
+	for (unsigned i = 0; i < HEAP_PROFILE_NR; i++)
+		if (value[i])
+			return true;
+	return false;
+}
+
+static int add_site(struct profile *p, struct names *n, const struct heap *h, uint32_t stack,
+		    const int64_t *value, struct stack *st)
+{
 	int64_t rc = 0;
 
 	st->frames.nr = 0;
-	for (uint32_t node = s->node; node && !rc; node = h->nodes[node].parent)
+	for (uint32_t node = stack; node && !rc; node = h->nodes[node].parent)
 		rc = push_node(st, p, n, node);
 	reverse(st);
 	if (!rc)
@@ -75,15 +102,18 @@ static int add_site(struct profile *p, struct names *n, const struct heap *h,
 	return rc < 0 ? (int)rc : 0;
 }
 
-int heap_profile(const struct heap *h, struct names *n, struct profile **out)
+int heap_profile(const struct heap *h, struct names *n, const struct selection *s,
+		 struct profile **out)
 {
+	int64_t value[HEAP_PROFILE_NR];
 	struct stack st = { 0 };
 	int rc;
 
 	*out = profile_new(metrics, HEAP_PROFILE_NR);
 	rc = *out ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < h->nr_sites && !rc; i++)
-		rc = add_site(*out, n, h, &h->sites[i], &st);
+		if (weigh(h, s, i, value))
+			rc = add_site(*out, n, h, h->sites[i].node, value, &st);
 	if (!rc)
 		rc = profile_sum(*out);
 	vec_fini(&st.frames);

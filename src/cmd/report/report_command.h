@@ -2,15 +2,22 @@
 /*
  * What `pmm report` and `pmm kmod report` share: the options of a report and its printing.
  */
-#ifndef CMD_REPORT_COMMAND_H
-#define CMD_REPORT_COMMAND_H
+#ifndef CMD_REPORT_REPORT_COMMAND_H
+#define CMD_REPORT_REPORT_COMMAND_H
 
 #include "src/analyze/rank.h"
 #include "src/cmd/options/opt.h"
 #include "src/model/heap.h"
 #include "src/view/report_view.h"
 
+enum report_form { REPORT_TEXT, REPORT_JSON, REPORT_COLLAPSED, REPORT_SPEEDSCOPE, REPORT_PPROF };
+#define REPORT_NR_FORMS (REPORT_PPROF + 1)
+extern const char *const report_form_name[REPORT_NR_FORMS + 1];	/* ends with NULL */
+
 struct report_command {
+	int form;			/* enum report_form */
+	bool form_given;
+	const char *output;		/* NULL: not given */
 	struct report_options opt;
 	int sort;
 	struct opt_list skipped;

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reports in the forms of other tools. */
+#include "src/cmd/report/report_export.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/cmd/cmd.h"
+#include "src/cmd/terminal.h"
+#include "src/cmd/whole.h"
+#include "src/export/export.h"
+#include "src/model/profile.h"
+#include "src/store/output.h"
+
+static const struct {
+	enum export_form form;
+	const char *name;	/* of the file, where none is given */
+	const char *reader;	/* what it is read with, before the file's name */
+	bool peak;		/* has figures of the peak and of temporary blocks */
+	bool binary;
+} forms[REPORT_NR_FORMS] = {
+	[REPORT_TEXT] = { EXPORT_NR, "-", NULL, true, false },
+	[REPORT_JSON] = { EXPORT_NR, "-", NULL, true, false },
+	[REPORT_COLLAPSED] = { EXPORT_COLLAPSED, "-", NULL, true, false },
+	[REPORT_SPEEDSCOPE] = { EXPORT_SPEEDSCOPE, "pmm.%c.%p.speedscope.json", "speedscope", true,
+				false },
+	[REPORT_PPROF] = { EXPORT_PPROF, "pmm.%c.%p.pb.gz", "go tool pprof", false, true },
+};
+
+const char *const report_form_name[REPORT_NR_FORMS + 1] = {
+	[REPORT_TEXT] = "text",
+	[REPORT_JSON] = "json",
+	[REPORT_COLLAPSED] = "collapsed",
+	[REPORT_SPEEDSCOPE] = "speedscope",
+	[REPORT_PPROF] = "pprof",
+	[REPORT_NR_FORMS] = NULL,
+};
+
+const struct cmd_pair report_form_about[] = {
+	{ "text", "for people: pmm report, leaks, check, trace, kmod report" },
+	{ "json", "for programs, by the schemas of doc/json.md: the same commands, with --json" },
+	{ "collapsed", "a line for each stack, with one figure (--sort): flame graph scripts, "
+		       "speedscope; pmm report, and as 'folded' pmm trace" },
+	{ "speedscope", "all stacks with all figures: speedscope, as a page or a program; pmm "
+			"report" },
+	{ "pprof", "all stacks with what was allocated and what is live, by number and bytes: "
+		   "'go tool pprof', services for profiles; pmm report" },
+	{ 0 }
+};
+
+/* An option of lists and trees, which the forms do not have. NULL: none was given. */
+static const char *list_option(const struct report_command *c)
+{
+	return c->given_top		? "--top"
+	       : c->opt.depth_given	? "--depth"
+	       : c->top_down		? "--top-down"
+	       : c->bottom_up		? "--bottom-up"
+	       : c->opt.blocks		? "--blocks"
+	       : c->opt.functions	? "--functions"
+					: NULL;
+}
+
+bool report_to_stdout(const struct report_command *c)
+{
+	return !strcmp(c->output ? c->output : forms[c->form].name, "-");
+}
+
+int report_export_check(const struct report_command *c, struct err *e)
+{
+	const char *name = report_form_name[c->form];
+	const char *option = forms[c->form].form == EXPORT_NR ? NULL : list_option(c);
+	struct fmt text;
+
+	if (option) {
+		snprintf(text.s, sizeof(text.s), "'%s' cannot be used with '--format %s'", option,
+			 name);
+		return cmd_refuse(e, text.s, "all stacks are in it; leave the option out");
+	}
+	if (!forms[c->form].peak && c->opt.sort_given &&
+	    (c->opt.sort == RANK_PEAK || c->opt.sort == RANK_TEMPORARY)) {
+		snprintf(text.s, sizeof(text.s), "'--format %s' has no figures for '--sort %s'",
+			 name, rank_key_name[c->opt.sort]);
+		return cmd_refuse(e, text.s, "'--format speedscope' has");
+	}
+	if (forms[c->form].binary && report_to_stdout(c) && isatty(STDOUT_FILENO)) {
+		snprintf(text.s, sizeof(text.s), "'--format %s' is nothing for a terminal", name);
+		return cmd_refuse(e, text.s, "name a file with '-o'");
+	}
+	return 0;
+}
+
+/* What the figures lack. */
+static void say_losses(const struct heap *h)
+{
+	const struct style style = terminal_style(stderr);
+	struct doc d = { 0 };
+
+	report_warnings(&d, h);
+	if (!doc_error(&d))
+		doc_print_text(&d, &style, stderr);
+	doc_fini(&d);
+}
+
+static int print(const char *bytes, size_t nr, struct err *e)
+{
+	if (fwrite(bytes, 1, nr, stdout) == nr && !fflush(stdout))
+		return 0;
+	/* a reader that has seen enough is no trouble */
+	return errno == EPIPE ? 0
+			      : err_set(e, -errno, "cannot write the report: %s", strerror(errno));
+}
+
+int report_put(const struct report_command *c, const struct heap *h, const char *bytes, size_t nr,
+	       struct err *e)
+{
+	const char *reader = forms[c->form].reader;
+	char name[PATH_MAX];
+	int rc;
+
+	if (report_to_stdout(c))
+		return print(bytes, nr, e);
+	rc = output_name(c->output ? c->output : forms[c->form].name, (pid_t)h->pid, h->comm, true,
+			 name);
+	if (rc == -ENAMETOOLONG)
+		return err_set(e, rc, "the name of the file is too long");
+	if (!rc)
+		rc = whole_write_bytes(bytes, nr, name, e);
+	if (!rc)
+		cmd_note(reader ? "written to '%s': '%s %s' shows it" : "written to '%s'", name,
+			 reader, name);
+	return rc;
+}
+
+int report_export(const struct report_command *c, const struct heap *h, struct names *n,
+		  struct err *e)
+{
+	struct selection selection;
+	struct export_source source = { .heap = h, .names = n, .selection = &selection };
+	char *bytes = NULL;
+	size_t nr = 0;
+	FILE *f = open_memstream(&bytes, &nr);
+	int rc = f ? selection_init(&selection, h, n, &c->opt.filter, e) : -ENOMEM;
+
+	if (!rc) {
+		source.key = rank_chosen(h, &selection, c->opt.sort_given, c->opt.sort);
+		rc = export_write(forms[c->form].form, &source, f);
+		selection_fini(&selection);
+	}
+	if (f && fclose(f) && !rc)
+		rc = -ENOMEM;
+	if (!rc) {
+		say_losses(h);
+		rc = report_put(c, h, bytes, nr, e);
+	} else if (rc == -ENOSPC) {
+		err_set(e, rc, "there are more than %u different frames", PROFILE_MAX_FRAMES - 1);
+	}
+	free(bytes);
+	return rc;
+}

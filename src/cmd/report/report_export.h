@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reports in the forms of other tools: to a file with a name of their own, or to stdout. */
+#ifndef CMD_REPORT_REPORT_EXPORT_H
+#define CMD_REPORT_REPORT_EXPORT_H
+
+#include "src/cmd/cmd.h"
+#include "src/cmd/report/report_command.h"
+
+/* The forms of all commands: who reads them, which commands write them. Ends with { 0 }. */
+extern const struct cmd_pair report_form_about[];
+
+/* Do the other options go with the form? 0, or -EINVAL with `e` (a usage error). */
+int report_export_check(const struct report_command *c, struct err *e);
+
+/* Does the report go to stdout? */
+bool report_to_stdout(const struct report_command *c);
+
+/* Write what a report has become to where it goes. 0 or -errno with `e`. */
+int report_put(const struct report_command *c, const struct heap *h, const char *bytes, size_t nr,
+	       struct err *e);
+
+/*
+ * Write a heap as c->form says, to c->output (NULL: the form's own name, "-": stdout). What the
+ * figures lack is said on stderr. 0, or -errno with `e` set or without text (out of memory).
+ */
+int report_export(const struct report_command *c, const struct heap *h, struct names *n,
+		  struct err *e);
+
+#endif

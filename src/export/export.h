@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A heap in the forms of other tools: profiles that their viewers read. What can be read by whom,
+ * and what of a heap each form has: doc/formats.md.
+ */
+#ifndef EXPORT_EXPORT_H
+#define EXPORT_EXPORT_H
+
+#include <stdio.h>
+
+#include "src/analyze/rank.h"
+#include "src/names/names.h"
+
+enum export_form { EXPORT_COLLAPSED, EXPORT_SPEEDSCOPE, EXPORT_PPROF, EXPORT_NR };
+
+struct export_source {
+	const struct heap *heap;
+	struct names *names;
+	const struct selection *selection;	/* NULL: all sites */
+	/* of a form that has one figure: this one; of others what they begin with */
+	enum rank_key key;
+};
+
+/*
+ * Write a heap. Sums of a form's figures are those of the report with the same selection. 0,
+ * -ENOMEM, -ENOSPC (more frames than a profile takes), or -errno of writing.
+ */
+int export_write(enum export_form form, const struct export_source *s, FILE *out);
+
+#endif

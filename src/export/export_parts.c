@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the forms share. */
+#include <errno.h>
+
+#include "src/export/export_priv.h"
+
+void export_frame(struct str *s, const char *function, const char *module)
+{
+	if (function)
+		str_add(s, function);
+	else
+		str_addf(s, "[%s]", module && *module ? str_basename(module) : "unknown");
+}
+
+int export_path(struct export_path *path, const struct profile *p, uint32_t node)
+{
+	for (; node; node = p->nodes.v[node].parent)
+		if (vec_push(&path->nodes, node))
+			return -ENOMEM;
+	return 0;
+}
+
+int export_flush(FILE *out)
+{
+	errno = 0;
+	if (fflush(out) || ferror(out))
+		return errno ? -errno : -EIO;
+	return 0;
+}

@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# pmm report --format: sums of each form are the report's, files are there whole or not at all, what a form cannot say is refused.
+
+load lib
+
+REAL=$BATS_FILE_TMPDIR/real.pmm
+export TZ=UTC
+
+setup_file() {
+	golden_captures demo
+	"$PMM" run -q -o "$REAL" -- /usr/bin/python3 -c 'import json; x = [str(i) for i in range(20000)]'
+}
+
+DEMO=$BATS_FILE_TMPDIR/demo.pmm
+
+# total KEY: of the report.
+total() { "$PMM" report --json "$REAL" | jq ".totals.$1"; }
+report() { (cd "$T" && "$PMM" report "$@") 2>"$T/said"; }
+refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
+
+@test "collapsed: each figure has the report's sum" {
+	local pair
+	for pair in live:live_bytes peak:peak_accounted_bytes allocated:allocated_bytes calls:allocs temporary:temporary; do
+		report --format collapsed --sort "${pair%:*}" "$REAL" >"$T/lines"
+		[ "$(awk '{ n += $NF } END { print n + 0 }' "$T/lines")" = "$(total "${pair#*:}")" ] || { echo "$pair"; false; }
+		[ "$(grep -c -v -E '^[^;]+(;[^;]+)* [1-9][0-9]*$' "$T/lines")" -eq 0 ]
+	done
+	[ ! -s "$T/said" ]
+}
+
+@test "speedscope: samples have weights, frames exist, sums are the report's" {
+	report --format speedscope -o out.json "$REAL"
+	grep -q "^pmm: written to 'out.json': 'speedscope out.json' shows it$" "$T/said"
+	[ "$(stat -c %a "$T/out.json")" = 600 ]
+	jq -e '. as $all | .["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+		and (.shared.frames | all(.name | type == "string" and length > 0))
+		and (.profiles | length == 7 and all(
+			.type == "sampled" and .startValue == 0 and (.unit | IN("bytes", "none"))
+			and (.samples | length) == (.weights | length) and (.weights | add) == .endValue
+			and (.samples | all(length > 0 and all(. >= 0 and . < ($all.shared.frames | length))))))' "$T/out.json"
+	jq -r '.profiles[] | .name + "=" + (.endValue | tostring)' "$T/out.json" >"$T/sums"
+	diff "$T/sums" - <<-END
+		live bytes=$(total live_bytes)
+		live blocks=$(total live_blocks)
+		bytes at the peak=$(total peak_accounted_bytes)
+		blocks at the peak=$(total peak_accounted_blocks)
+		allocated bytes=$(total allocated_bytes)
+		allocations=$(total allocs)
+		temporary allocations=$(total temporary)
+	END
+}
+
+@test "pprof: its own reader finds the report's sums, names and build IDs" {
+	local index
+	command -v go >/dev/null || skip "go is not installed"
+	report --format pprof "$REAL"
+	set -- "$T"/pmm.python3*.pb.gz
+	[ $# -eq 1 ]
+	go tool pprof -raw "$1" >"$T/raw"
+	# "     12      345      6      78: 3 2 1"
+	for index in 1:allocs 2:allocated_bytes 3:live_blocks 4:live_bytes; do
+		awk -v i="${index%:*}" '/^Locations/ { exit } /^ .*: [0-9 ]+$/ { sub(":.*", ""); n += $i } END { print n }' "$T/raw" >"$T/sum"
+		[ "$(cat "$T/sum")" = "$(total "${index#*:}")" ] || { echo "$index"; head "$T/raw"; false; }
+	done
+	grep -q 'alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes\[dflt\]' "$T/raw"
+	[ "$(sed -n '/^Mappings/,$p' "$T/raw" | sed -n 2p | grep -c '/usr/bin/python3[.0-9]* [0-9a-f]\{40\} ')" -eq 1 ]
+	go tool pprof -top -sample_index=alloc_space "$1" 2>/dev/null >"$T/top"
+	grep -q ' 100% .*_start$' "$T/top"
+}
+
+@test "text and JSON go to files, too" {
+	local form
+	for form in text json; do
+		report --format "$form" "$DEMO" >"$T/stdout"
+		report --format "$form" -o "$T/%c-%p" "$DEMO"
+		cmp "$T/stdout" "$(ls "$T"/demo-*)"
+		rm "$T"/demo-*
+		report --format "$form" -o - "$DEMO" | cmp "$T/stdout"
+	done
+	report --json "$DEMO" | cmp "$T/stdout"
+}
+
+@test "a file is there whole or not at all" {
+	mkdir "$T/folder"
+	echo old >"$T/old"
+	refused_with 3 "cannot write the report '$T/folder': it is a directory" "$PMM" report --format pprof -o "$T/folder" "$DEMO"
+	refused_with 3 "cannot write the report '/dev/full': it is not a regular file" "$PMM" report --format pprof -o /dev/full "$DEMO"
+	(ulimit -f 8; trap '' XFSZ; ! "$PMM" report --format speedscope -o "$T/old" "$REAL" 2>"$T/said")
+	grep -q "cannot write the report '$T/old': File too large" "$T/said"
+	[ "$(cat "$T/old")" = old ]
+	rm -f "$T/out"
+	[ "$(ls -A "$T")" = "$(printf '%s\n' folder old said)" ]
+}
+
+@test "what a form cannot say is refused" {
+	refuses "'--top' cannot be used with '--format pprof'" --format pprof --top 3 "$DEMO"
+	refuses "'--blocks' cannot be used with '--format collapsed'" --format collapsed --blocks "$DEMO"
+	refuses "'--bottom-up' cannot be used with '--format speedscope'" --format speedscope --bottom-up "$DEMO"
+	refuses "'--format pprof' has no figures for '--sort peak'" --format pprof --sort peak "$DEMO"
+	refuses "two forms of output are given" --json --format pprof "$DEMO"
+	refuses "'--sort peak' cannot be used with --thread, --size or --age" --format collapsed --sort peak --size 1 "$DEMO"
+	refuses "svg" --format svg "$DEMO"
+}
+
+@test "help lists the forms" {
+	"$PMM" help formats >"$T/help"
+	[ "$(awk '/^  [a-z]/ { print $1 }' "$T/help" | xargs)" = "text json collapsed speedscope pprof" ]
+}
