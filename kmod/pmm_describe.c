@@ -24,11 +24,18 @@ static void describe_log(const struct pmm_target *t, struct pmm_kmod_process *ou
 
 	out->entries = t->log.entries;
 	out->entry_bytes = t->log.bytes;
+	out->peak_entries = c->peak_entries;
+	out->peak_bytes = c->peak_bytes;
 	out->allocations = c->allocations;
 	out->frees = c->frees;
+	out->allocated_bytes = c->allocated_bytes;
+	out->freed_bytes = c->freed_bytes;
+	out->lost_bytes = c->lost_bytes;
 	out->double_frees = c->double_frees;
 	out->foreign_frees = c->foreign_frees;
 	out->replaced = c->replaced;
+	out->evicted = c->evicted;
+	out->evicted_frees = c->evicted_frees;
 	out->over_limit = c->over_limit;
 	out->no_memory = c->no_memory;
 	out->bad = c->bad;

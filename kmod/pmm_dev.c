@@ -337,7 +337,7 @@ static int read_batch(struct handle *h, struct pmm_kmod_record *batch, int max)
 
 static int read_entries(struct handle *h, struct pmm_kmod_log *log)
 {
-	struct pmm_kmod_record *batch = kmalloc_array(BATCH, sizeof(*batch), GFP_KERNEL_ACCOUNT);
+	struct pmm_kmod_record *batch = kmalloc_array(BATCH, sizeof(*batch), PMM_GFP);
 	u64 to = log->records;
 	int err = batch ? 0 : -ENOMEM;
 	int nr;

@@ -4,6 +4,7 @@
 
 #define FIRST_BITS	6
 #define MAX_BITS	24
+#define EVICT_PART	64	/* this part of the entries gives way at a time */
 
 void pmm_log_init(struct pmm_log *log, struct pmm_log_limits *limits, u64 seed)
 {
@@ -53,24 +54,15 @@ static struct pmm_log_entry *entry_of(struct list_head *list)
 	return item->is_cursor ? NULL : container_of(item, struct pmm_log_entry, item);
 }
 
-/*
- * Without memory the table stays as it is, and its chains grow longer; it is tried again when there
- * are an eighth more entries, as to ask for much memory that there is not takes long.
- */
-static void grow(struct pmm_log *log)
+/* false: no memory, the table stays as it is. */
+static bool resize(struct pmm_log *log, u32 bits, bool wait)
 {
-	u32 bits = log->buckets ? log->bits + 1 : FIRST_BITS;
-	struct hlist_head *buckets;
+	struct hlist_head *buckets = pmm_os_alloc(sizeof(struct hlist_head) << bits, wait);
 	struct pmm_log_entry *entry;
 	struct list_head *at;
 
-	if (bits > MAX_BITS || log->entries < log->grow_at)
-		return;
-	buckets = pmm_os_alloc(sizeof(struct hlist_head) << bits, !log->nowait);
-	if (!buckets) {
-		log->grow_at = log->entries + (log->entries >> 3);
-		return;
-	}
+	if (!buckets)
+		return false;
 	pmm_os_free(log->buckets);
 	log->buckets = buckets;
 	log->bits = bits;
@@ -81,14 +73,38 @@ static void grow(struct pmm_log *log)
 			hlist_add_head(&entry->node, bucket_of(log, entry->pointer));
 		pmm_os_relax();
 	}
+	return true;
 }
 
-/* Programs free what they have just had: most entries are one that has just gone. */
-static struct pmm_log_entry *new_entry(struct pmm_log *log)
+/*
+ * Without memory the chains grow longer; it is tried again when there are an eighth more entries,
+ * as to ask for much memory that there is not takes long.
+ */
+static void grow(struct pmm_log *log)
 {
-	if (log->nr_spares)
-		return log->spares[--log->nr_spares];
-	return pmm_os_entry_alloc(sizeof(struct pmm_log_entry), !log->nowait);
+	u32 bits = log->buckets ? log->bits + 1 : FIRST_BITS;
+
+	if (bits > MAX_BITS || log->entries < log->grow_at)
+		return;
+	if (!resize(log, bits, !log->nowait))
+		log->grow_at = log->entries + (log->entries >> 3);
+}
+
+static void free_table(struct pmm_log *log)
+{
+	pmm_os_free(log->buckets);
+	log->buckets = NULL;
+	log->bits = 0;
+	log->grow_at = 0;
+}
+
+/* A smaller table, if this one is nearly empty. */
+static void shrink(struct pmm_log *log)
+{
+	if (!log->entries)
+		free_table(log);
+	else if (log->bits > FIRST_BITS + 1 && log->entries < 1ull << (log->bits - 3))
+		resize(log, log->bits - 2, false);
 }
 
 static void free_entry(struct pmm_log *log, struct pmm_log_entry *entry)
@@ -109,6 +125,66 @@ static void drop(struct pmm_log *log, struct pmm_log_entry *entry)
 	free_entry(log, entry);
 }
 
+static void free_spares(struct pmm_log *log)
+{
+	while (log->nr_spares)
+		pmm_os_entry_free(log->spares[--log->nr_spares]);
+}
+
+static u64 evict(struct pmm_log *log, u64 most)
+{
+	struct list_head *at, *next;
+	struct pmm_log_entry *entry;
+	u64 nr = 0;
+
+	for (at = log->items.next; nr < most && at != &log->items; at = next) {
+		next = at->next;
+		entry = entry_of(at);
+		if (entry) {
+			log->counts.lost_bytes += entry->bytes;
+			drop(log, entry);
+			nr++;
+		}
+		pmm_os_relax();
+	}
+	log->counts.evicted += nr;
+	return nr;
+}
+
+u64 pmm_log_evict(struct pmm_log *log, u64 most)
+{
+	u64 nr = evict(log, most);
+
+	free_spares(log);
+	shrink(log);
+	return nr;
+}
+
+bool pmm_log_ready(struct pmm_log *log)
+{
+	struct pmm_log_entry *entry;
+
+	if (log->nr_spares)
+		return true;
+	entry = pmm_os_entry_alloc(sizeof(*entry), !log->nowait);
+	if (!entry)
+		return false;
+	log->spares[log->nr_spares++] = entry;
+	return true;
+}
+
+/*
+ * Programs free what they have just had: most entries are one that has just gone. One that memory
+ * is short for takes the place of the oldest. As it takes long to ask for what there is not, and
+ * the program needs memory as well, more go with that one.
+ */
+static struct pmm_log_entry *new_entry(struct pmm_log *log)
+{
+	if (!pmm_log_ready(log))
+		evict(log, 1 + log->entries / EVICT_PART);
+	return log->nr_spares ? log->spares[--log->nr_spares] : NULL;
+}
+
 void pmm_log_empty(struct pmm_log *log)
 {
 	struct list_head *at, *next;
@@ -121,12 +197,8 @@ void pmm_log_empty(struct pmm_log *log)
 			drop(log, entry);
 		pmm_os_relax();
 	}
-	while (log->nr_spares)
-		pmm_os_entry_free(new_entry(log));
-	pmm_os_free(log->buckets);
-	log->buckets = NULL;
-	log->bits = 0;
-	log->grow_at = 0;
+	free_spares(log);
+	free_table(log);
 	memset(&log->counts, 0, sizeof(log->counts));
 	memset(log->freed, 0, sizeof(log->freed));
 	memset(log->wrong, 0, sizeof(log->wrong));
@@ -175,35 +247,63 @@ static bool admit(struct pmm_log *log)
 	return false;
 }
 
-static void add(struct pmm_log *log, const struct pmm_log_request *r)
+/* Another one has its pointer. */
+static void replace(struct pmm_log *log, struct pmm_log_entry *entry)
 {
-	struct pmm_log_entry *entry = find(log, r->pointer);
-	u64 *freed = freed_of(log, r->pointer);
+	log->counts.replaced++;
+	log->counts.lost_bytes += entry->bytes;
+	drop(log, entry);
+}
 
-	log->counts.allocations++;
-	if (*freed == r->pointer)
-		*freed = 0;
-	if (entry) {
-		log->counts.replaced++;
-		drop(log, entry);
-	}
+static void note_peak(struct pmm_log *log)
+{
+	if (log->entries > log->counts.peak_entries)
+		log->counts.peak_entries = log->entries;
+	if (log->bytes > log->counts.peak_bytes)
+		log->counts.peak_bytes = log->bytes;
+}
+
+/* false: it has no entry. */
+static bool put(struct pmm_log *log, const struct pmm_log_request *r)
+{
+	struct pmm_log_entry *entry;
+
 	if (!admit(log))
-		return;
+		return false;
 	grow(log);
 	entry = log->buckets ? new_entry(log) : NULL;
 	if (!entry) {
 		atomic_long_dec(&log->limits->entries);
 		log->counts.no_memory++;
-		return;
+		return false;
 	}
 	fill(entry, r);
 	hlist_add_head(&entry->node, bucket_of(log, r->pointer));
 	list_add_tail(&entry->item.list, &log->items);
 	log->entries++;
 	log->bytes += r->bytes;
+	return true;
 }
 
-static void note_wrong(struct pmm_log *log, const struct pmm_log_request *r, u64 pointer)
+static void add(struct pmm_log *log, const struct pmm_log_request *r)
+{
+	struct pmm_log_entry *before = find(log, r->pointer);
+	u64 *freed = freed_of(log, r->pointer);
+
+	log->counts.allocations++;
+	log->counts.allocated_bytes += r->bytes;
+	if (*freed == r->pointer)
+		*freed = 0;
+	if (before)
+		replace(log, before);
+	if (put(log, r))
+		note_peak(log);
+	else
+		log->counts.lost_bytes += r->bytes;
+}
+
+static void note_wrong(struct pmm_log *log, const struct pmm_log_request *r, u64 pointer,
+		       bool twice)
 {
 	struct pmm_log_wrong *wrong = &log->wrong[log->nr_wrong++ % PMM_LOG_NR_WRONG];
 
@@ -211,11 +311,22 @@ static void note_wrong(struct pmm_log *log, const struct pmm_log_request *r, u64
 	wrong->pointer = pointer;
 	wrong->caller = r->caller;
 	wrong->time_ns = r->time_ns;
-	wrong->twice = *freed_of(log, pointer) == pointer;
-	if (wrong->twice)
+	wrong->twice = twice;
+	if (twice)
 		log->counts.double_frees++;
 	else
 		log->counts.foreign_frees++;
+}
+
+/* It is of nothing that the log has. */
+static void note_unknown(struct pmm_log *log, const struct pmm_log_request *r, u64 pointer)
+{
+	bool twice = *freed_of(log, pointer) == pointer;
+
+	if (!twice && log->counts.evicted_frees < log->counts.evicted)
+		log->counts.evicted_frees++;
+	else
+		note_wrong(log, r, pointer, twice);
 }
 
 static void take(struct pmm_log *log, const struct pmm_log_request *r, u64 pointer)
@@ -223,10 +334,11 @@ static void take(struct pmm_log *log, const struct pmm_log_request *r, u64 point
 	struct pmm_log_entry *entry = find(log, pointer);
 
 	if (!entry) {
-		note_wrong(log, r, pointer);
+		note_unknown(log, r, pointer);
 		return;
 	}
 	log->counts.frees++;
+	log->counts.freed_bytes += entry->bytes;
 	drop(log, entry);
 	*freed_of(log, pointer) = pointer;
 }
@@ -235,6 +347,7 @@ static void take(struct pmm_log *log, const struct pmm_log_request *r, u64 point
 static void shorten(struct pmm_log *log, struct pmm_log_entry *entry, u64 bytes)
 {
 	hlist_del(&entry->node);
+	log->counts.freed_bytes += bytes;
 	entry->pointer += bytes;
 	entry->bytes -= bytes;
 	log->bytes -= bytes;
@@ -247,7 +360,7 @@ static void unmap(struct pmm_log *log, const struct pmm_log_request *r)
 	struct pmm_log_entry *there;
 
 	if (entry && entry->kind != PMM_KMOD_MMAP) {
-		note_wrong(log, r, r->pointer);
+		note_wrong(log, r, r->pointer, *freed_of(log, r->pointer) == r->pointer);
 		return;
 	}
 	if (!entry || !r->bytes || r->bytes >= entry->bytes || r->bytes >= -r->pointer) {
@@ -255,10 +368,8 @@ static void unmap(struct pmm_log *log, const struct pmm_log_request *r)
 		return;
 	}
 	there = find(log, r->pointer + r->bytes);
-	if (there) {
-		log->counts.replaced++;
-		drop(log, there);
-	}
+	if (there)
+		replace(log, there);
 	shorten(log, entry, r->bytes);
 }
 

@@ -53,13 +53,19 @@ struct pmm_log_wrong {
 };
 
 /*
- * At any time allocations = entries of the log + frees + replaced + over_limit + no_memory: each
- * allocation is outstanding, was freed, made room for another one at its pointer, or never had an
- * entry.
+ * At any time
+ *	allocations = entries of the log + frees + replaced + evicted + over_limit + no_memory
+ *	allocated_bytes = bytes of these entries + freed_bytes + lost_bytes
+ * Each allocation is outstanding, was freed, or is lost: its pointer was handed out again, its
+ * entry gave way to others, or it never had one. What of a mapping was unmapped is freed.
  */
 struct pmm_log_counts {
 	u64 allocations, frees;
-	u64 double_frees, foreign_frees, replaced, over_limit, no_memory, bad, sites_lost;
+	u64 allocated_bytes, freed_bytes, lost_bytes;
+	u64 peak_entries, peak_bytes;	/* the most that were outstanding, each by itself */
+	u64 double_frees, foreign_frees;
+	u64 evicted_frees;		/* maybe of what was evicted: at most as many as these */
+	u64 replaced, evicted, over_limit, no_memory, bad, sites_lost;
 };
 
 struct pmm_log {
@@ -105,9 +111,18 @@ void pmm_log_clear(struct pmm_log *log);
 int pmm_log_check(const struct pmm_log_request *r);
 
 /*
- * Enter a request that pmm_log_check() takes. What could not be entered is counted.
+ * Enter a request that pmm_log_check() takes. What could not be entered is counted. Where there is
+ * no memory for an entry, the oldest ones give way: this one, and some more for the next.
  */
 void pmm_log_enter(struct pmm_log *log, const struct pmm_log_request *r);
+
+/* There is memory at hand for the entry of an allocation: nothing will give way for that. */
+bool pmm_log_ready(struct pmm_log *log);
+
+/*
+ * Memory is short: the oldest entries go, at most `most`, and all else that gives way. How many.
+ */
+u64 pmm_log_evict(struct pmm_log *log, u64 most);
 
 /* Put a cursor that is in no log before the first entry. */
 void pmm_cursor_begin(struct pmm_log_cursor *c, struct pmm_log *log);

@@ -113,7 +113,7 @@ static int get_pages(struct pmm_map *map)
 
 static struct pmm_map *make(u32 slots, unsigned long pages)
 {
-	struct pmm_map *map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
+	struct pmm_map *map = kzalloc(sizeof(*map), PMM_GFP);
 	void *shared;
 
 	if (!map)

@@ -12,7 +12,7 @@
  *	pmm_target.lock		one target: its log, rings and figures
  *	pmm_events_lock		open files and their events
  * So user memory is never touched under any of them. All are mutexes; nothing here runs in
- * interrupts.
+ * interrupts. When the kernel reclaims memory it only tries a target's lock (pmm_shrink.c).
  */
 #ifndef KMOD_PMM_MODULE_H
 #define KMOD_PMM_MODULE_H
@@ -64,6 +64,7 @@ struct pmm_target {
 	struct kref ref;
 	struct pid *pid;
 	struct mem_cgroup *memcg;	/* pays for what the kernel thread enters; NULL: nobody */
+	struct list_head lru;		/* of those that it pays for: pmm_shrink.c */
 	/* pmm_table_lock */
 	struct hlist_node node;
 	struct list_head list;		/* by number; empty: not in the table any more */
@@ -158,6 +159,22 @@ int pmm_target_describe(struct pmm_target *t, struct pid_namespace *ns,
 /* The same under its lock, after a drain. */
 void pmm_target_describe_locked(struct pmm_target *t, struct pid_namespace *ns,
 				struct pmm_kmod_process *out);
+
+/* ---- pmm_shrink.c: memory of targets that gives way */
+
+int pmm_shrink_init(void);
+/* Nothing gives way any more, and no target is held for that: they can go. */
+void pmm_shrink_stop(void);
+/* All targets have gone. */
+void pmm_shrink_exit(void);
+
+/*
+ * All zeros, but reference, lock and memcg, which pays for it. NULL. From now on its log may give
+ * way.
+ */
+struct pmm_target *pmm_target_alloc(struct mem_cgroup *memcg);
+/* Its log is empty. */
+void pmm_target_free(struct pmm_target *t);
 
 /* ---- pmm_map.c: rings that are mapped */
 

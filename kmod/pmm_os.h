@@ -14,6 +14,7 @@
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -30,12 +31,20 @@
  * For who must not wait because a group of processes is above its limit: kvzalloc() then gives no
  * more than what is in one piece.
  */
-#define PMM_GFP_NOWAIT	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
+#define PMM_GFP_NOWAIT	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOMEMALLOC | __GFP_NOWARN)
 
-/* Zeroed memory; NULL. */
+/*
+ * Zeroed memory; NULL. It is asked for with the lock of the log that it is for. So file systems are
+ * left alone: who has memory given back for them need not fear that this thread has the lock
+ * (pmm_shrink.c).
+ */
 static inline void *pmm_os_alloc(size_t bytes, bool wait)
 {
-	return kvzalloc(bytes, wait ? PMM_GFP : PMM_GFP_NOWAIT);
+	unsigned int before = memalloc_nofs_save();
+	void *p = kvzalloc(bytes, wait ? PMM_GFP : PMM_GFP_NOWAIT);
+
+	memalloc_nofs_restore(before);
+	return p;
 }
 
 static inline void pmm_os_free(void *p)
@@ -48,7 +57,11 @@ extern struct kmem_cache *pmm_os_entries;
 
 static inline void *pmm_os_entry_alloc(size_t bytes, bool wait)
 {
-	return kmem_cache_zalloc(pmm_os_entries, wait ? PMM_GFP : PMM_GFP_NOWAIT);
+	unsigned int before = memalloc_nofs_save();
+	void *p = kmem_cache_zalloc(pmm_os_entries, wait ? PMM_GFP : PMM_GFP_NOWAIT);
+
+	memalloc_nofs_restore(before);
+	return p;
 }
 
 static inline void pmm_os_entry_free(void *p)

@@ -328,13 +328,14 @@ static void show_footprint(struct seq_file *s, const struct pmm_kmod_process *p)
 /* What the log does not have; all of it 0 is not shown. */
 static void show_losses(struct seq_file *s, const struct pmm_kmod_process *p)
 {
-	if (p->overflows || p->over_limit || p->no_memory || p->torn || p->bad || p->sites_lost)
-		seq_printf(s, "Lost: %llu ring full, %llu over the limit, %llu no memory, %llu torn, %llu senseless, %llu without place\n",
-			   p->overflows, p->over_limit, p->no_memory, p->torn, p->bad,
+	if (p->overflows || p->over_limit || p->no_memory || p->evicted || p->torn || p->bad ||
+	    p->sites_lost)
+		seq_printf(s, "Lost: %llu ring full, %llu over the limit, %llu no memory, %llu evicted, %llu torn, %llu senseless, %llu without place\n",
+			   p->overflows, p->over_limit, p->no_memory, p->evicted, p->torn, p->bad,
 			   p->sites_lost);
-	if (p->double_frees || p->foreign_frees || p->replaced)
-		seq_printf(s, "Frees: %llu double, %llu foreign; %llu missing\n", p->double_frees,
-			   p->foreign_frees, p->replaced);
+	if (p->double_frees || p->foreign_frees || p->evicted_frees || p->replaced)
+		seq_printf(s, "Frees: %llu double, %llu foreign, %llu maybe of evicted; %llu missing\n",
+			   p->double_frees, p->foreign_frees, p->evicted_frees, p->replaced);
 }
 
 static void show_state(struct seq_file *s, const struct pmm_kmod_process *p)
@@ -357,6 +358,10 @@ static void show_target(struct seq_file *s, const struct reader *r)
 	show_state(s, &p);
 	seq_printf(s, ", Log count: %llu, %llu bytes\n", p.entries, p.entry_bytes);
 	show_footprint(s, &p);
+	if (p.allocations)
+		seq_printf(s, "Logged: %llu allocations, %llu bytes; %llu frees, %llu bytes; lost %llu bytes; peak %llu entries, %llu bytes\n",
+			   p.allocations, p.allocated_bytes, p.frees, p.freed_bytes, p.lost_bytes,
+			   p.peak_entries, p.peak_bytes);
 	show_losses(s, &p);
 	show_wrong(s, r);
 }
@@ -396,8 +401,12 @@ static int summary_show(struct seq_file *s, void *v)
 		   p.minor_faults, p.major_faults, p.threads, p.growth_bytes_per_s);
 	seq_printf(s, " samples=%u alerts=%u entries=%llu entry_bytes=%llu allocations=%llu",
 		   p.samples, p.alerts, p.entries, p.entry_bytes, p.allocations);
-	seq_printf(s, " frees=%llu double_frees=%llu foreign_frees=%llu replaced=%llu", p.frees,
-		   p.double_frees, p.foreign_frees, p.replaced);
+	seq_printf(s, " frees=%llu allocated_bytes=%llu freed_bytes=%llu lost_bytes=%llu", p.frees,
+		   p.allocated_bytes, p.freed_bytes, p.lost_bytes);
+	seq_printf(s, " peak_entries=%llu peak_bytes=%llu double_frees=%llu foreign_frees=%llu",
+		   p.peak_entries, p.peak_bytes, p.double_frees, p.foreign_frees);
+	seq_printf(s, " replaced=%llu evicted=%llu evicted_frees=%llu", p.replaced, p.evicted,
+		   p.evicted_frees);
 	seq_printf(s, " over_limit=%llu no_memory=%llu overflows=%llu torn=%llu bad=%llu sites_lost=%llu\n",
 		   p.over_limit, p.no_memory, p.overflows, p.torn, p.bad, p.sites_lost);
 	return 0;

@@ -59,6 +59,19 @@ static void take(struct pmm_ring *r, struct pmm_kmod_slot *slot, struct pmm_log 
 	pmm_log_enter(log, &request);
 }
 
+/*
+ * A drain that does not wait for memory leaves what needs some for one that does, as long as the
+ * program has room to go on. Then the log's oldest entries give way.
+ */
+static bool leave(const struct pmm_ring *r, const struct pmm_kmod_slot *slot, struct pmm_log *log)
+{
+	u32 pending = READ_ONCE(r->shared->head) - r->position;
+	u16 kind = READ_ONCE(slot->kind);
+
+	return log->nowait && pending <= r->slots / 4 * 3 && kind != PMM_KMOD_FREE &&
+	       kind != PMM_KMOD_MUNMAP && !pmm_log_ready(log);
+}
+
 /* The slot of the next position is free for the position a whole round later. */
 static void release(struct pmm_ring *r, struct pmm_kmod_slot *slot)
 {
@@ -120,6 +133,8 @@ u32 pmm_ring_drain(struct pmm_ring *r, struct pmm_log *log, u64 now_ns, bool las
 		/* before the copy: pairs with the writer's store when it has filled the slot */
 		sequence = smp_load_acquire(&slot->sequence);
 		if (sequence == r->position + 1) {
+			if (!last && leave(r, slot, log))
+				break;
 			take(r, slot, log, now_ns);
 			taken++;
 		} else if (give_up(r, now_ns, last)) {

@@ -26,9 +26,16 @@ struct kmem_cache *pmm_os_entries;
 
 int pmm_table_init(void)
 {
+	int err;
+
 	pmm_os_entries = kmem_cache_create("pmm_entry", sizeof(struct pmm_log_entry), 0,
-					   SLAB_ACCOUNT, NULL);
-	return pmm_os_entries ? 0 : -ENOMEM;
+					   SLAB_ACCOUNT | SLAB_RECLAIM_ACCOUNT, NULL);
+	if (!pmm_os_entries)
+		return -ENOMEM;
+	err = pmm_shrink_init();
+	if (err)
+		kmem_cache_destroy(pmm_os_entries);
+	return err;
 }
 
 static struct hlist_head *bucket_of(struct pid *pid)
@@ -63,7 +70,7 @@ static void free_target(struct kref *ref)
 	mem_cgroup_put(t->memcg);
 	put_pid(t->parent);
 	put_pid(t->pid);
-	kfree(t);
+	pmm_target_free(t);
 }
 
 void pmm_target_put(struct pmm_target *t)
@@ -76,10 +83,12 @@ void pmm_table_exit(void)
 {
 	struct pmm_target *t, *next;
 
+	pmm_shrink_stop();
 	list_for_each_entry_safe(t, next, &by_number, list) {
 		unlink_target(t);
 		pmm_target_put(t);
 	}
+	pmm_shrink_exit();
 	kmem_cache_destroy(pmm_os_entries);
 }
 
@@ -174,6 +183,7 @@ static void retire(struct pmm_target *t)
 static struct pmm_target *new_target(struct pid *pid, struct task_struct *task, bool by_itself,
 				     struct pmm_target **dead)
 {
+	struct mem_cgroup *memcg;
 	struct pmm_target *t;
 	u32 most = pmm_settings.processes;
 
@@ -184,16 +194,16 @@ static struct pmm_target *new_target(struct pid *pid, struct task_struct *task, 
 		*dead = take_dead(by_itself);
 	if (nr_targets >= most)
 		return ERR_PTR(-EUSERS);
-	t = kzalloc(sizeof(*t), PMM_GFP);
-	if (!t)
+	memcg = memcg_of(task);
+	t = pmm_target_alloc(memcg);
+	if (!t) {
+		mem_cgroup_put(memcg);
 		return ERR_PTR(-ENOMEM);
-	kref_init(&t->ref);
-	mutex_init(&t->lock);
+	}
 	INIT_LIST_HEAD(&t->list);
 	INIT_LIST_HEAD(&t->rings);
 	pmm_log_init(&t->log, &pmm_limits, get_random_u64());
 	t->pid = get_pid(pid);
-	t->memcg = memcg_of(task);
 	begin(t, task, by_itself);
 	enlist(t);
 	hlist_add_head(&t->node, bucket_of(pid));

@@ -147,13 +147,25 @@ struct pmm_kmod_process {
 	__s64 growth_bytes_per_s;	/* of resident memory, over the samples there are */
 	__u32 samples;
 	__u32 alerts;
-	/* the log */
+	/*
+	 * The log. At any time
+	 *	allocations = entries + frees + replaced + evicted + over_limit + no_memory
+	 *	allocated_bytes = entry_bytes + freed_bytes + lost_bytes
+	 */
 	__u64 entries, entry_bytes;	/* outstanding */
+	__u64 peak_entries, peak_bytes;	/* the most of each that ever was */
 	__u64 allocations, frees;	/* records taken: a realloc is one of each */
+	__u64 allocated_bytes;		/* of all allocations */
+	__u64 freed_bytes;		/* of entries that were freed, and of parts unmapped */
+	__u64 lost_bytes;		/* of the other four */
 	__u64 double_frees;		/* of what was freed shortly before */
 	__u64 foreign_frees;		/* of what no entry is of */
 	/* entries whose pointer was handed out again without a free */
 	__u64 replaced;
+	/* entries, the oldest, that gave way because memory was short */
+	__u64 evicted;
+	/* frees that may be of such ones: as many as were evicted, the rest is foreign */
+	__u64 evicted_frees;
 	__u64 over_limit;		/* allocations without an entry: too many */
 	__u64 no_memory;		/* allocations without an entry: no memory for it */
 	__u64 overflows;		/* records lost because the ring was full */

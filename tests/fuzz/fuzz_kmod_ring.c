@@ -4,12 +4,13 @@
  * between drains, and the log that its records go into.
  *
  * A drain keeps to its bounds, the figures of the log add up, and nothing is left when it is
- * cleared. Memory runs out now and then.
+ * cleared. Memory runs out now and then, and entries give way.
  */
 #include <stdlib.h>
 
 #include "kmod/pmm_ring.h"
 #include "tests/fuzz/input.h"
+#include "tests/unit/kmod_sum.h"
 
 #define SLOTS	64
 
@@ -45,14 +46,18 @@ static void change(struct pmm_ring *r, uint32_t *words, struct input *in)
 static void drain(struct pmm_ring *r, struct pmm_log *log, const struct pmm_kmod_ring *shared,
 		  unsigned number)
 {
-	const struct pmm_log_counts *c = &log->counts;
 	u32 position = r->position;
-	u32 taken = pmm_ring_drain(r, log, number * 100000000ull, number % 16 == 0);
+	u32 taken;
+
+	log->nowait = number & 1;
+	taken = pmm_ring_drain(r, log, number * 100000000ull, number % 16 == 0);
+	if (number % 8 == 0)
+		pmm_log_evict(log, number % 32);
 
 	if (taken > SLOTS || r->position - position > SLOTS || taken > r->position - position ||
 	    r->slots != SLOTS || r->shared != shared)
 		abort();
-	if (c->allocations != log->entries + c->frees + c->replaced + c->over_limit + c->no_memory)
+	if (!kmod_adds_up(log))
 		abort();
 	if (log->entries > log->limits->entries_per_process ||
 	    (u64)atomic_long_read(&log->limits->entries) != log->entries)

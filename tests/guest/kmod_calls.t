@@ -64,7 +64,8 @@ test_text_of_pid()
 	[1] PID: 9, Comp: kmod_log, PPID: 8, State: running, Log count: 3, 4611686018427388104 bytes
 	Footprint: virtual N KiB, resident N KiB, shared N KiB, code N KiB, data N KiB, stack N KiB, swap 0 KiB, page tables N KiB
 	Growth: 0 bytes/s over N looks, Threads: N, Faults: N minor, 0 major, Alerts: 0
-	Frees: 1 double, 1 foreign; 0 missing
+	Logged: 4 allocations, 4611686018427388204 bytes; 1 frees, 100 bytes; lost 0 bytes; peak 3 entries, 4611686018427388104 bytes
+	Frees: 1 double, 1 foreign, 0 maybe of evicted; 0 missing
 	{DOUBLE FREE @00:00:01} Pointer: 0x5000 Caller: 0x0 ?
 	{FOREIGN FREE @00:00:01} Pointer: 0x9999 Caller: 0x401235 ?
 	{REALLOC @12:34:56} Sz: 200B Pointer: 0x6000 Prev Pointer: 0x5000 Caller: 0x401234 main() 207 pmd.c
@@ -85,7 +86,8 @@ test_text_of_summary()
 	is "lines" "$(wc -l </proc/pmm/summary)" 2
 	is "keys" "$(sed -n '1s/=[^ ]*//gp' /proc/pmm/summary)" "pid ppid comm state status number flags virtual_bytes resident_bytes shared_bytes\
  code_bytes data_bytes stack_bytes swap_bytes page_table_bytes minor_faults major_faults threads growth_bytes_per_s samples alerts entries entry_bytes\
- allocations frees double_frees foreign_frees replaced over_limit no_memory overflows torn bad sites_lost"
+ allocations frees allocated_bytes freed_bytes lost_bytes peak_entries peak_bytes double_frees foreign_frees replaced evicted evicted_frees over_limit\
+ no_memory overflows torn bad sites_lost"
 	has /proc/pmm/summary "^pid=$pid ppid=$$ comm=sleep state=running status=0 number=1 flags=0x4 "
 	has /proc/pmm/summary "^pid=1 ppid=0 comm=init state=running status=0 number=2 flags=0x4 "
 	kill $pid

@@ -45,7 +45,7 @@ test_rings_overflow()
 	/prog/kmod_storm ring 4 20000
 	is "taken and lost" $(($(sum allocations) + $(sum overflows))) 80000
 	between "lost" "$(sum overflows)" 1 80000
-	is "shown" "$(grep -c '^Lost: [1-9][0-9]* ring full, 0 over the limit, 0 no memory, 0 torn, 0 senseless, 0 without place$' /proc/pmm/pid)" 4
+	is "shown" "$(grep -c '^Lost: [1-9][0-9]* ring full, 0 over the limit, 0 no memory, 0 evicted, 0 torn, 0 senseless, 0 without place$' /proc/pmm/pid)" 4
 }
 
 # Limits of entries hold at any moment and in all.

@@ -20,7 +20,7 @@ __asm__(".globl _start\n"
 _Static_assert(sizeof(struct pmm_kmod_record) == 256, "record");
 _Static_assert(sizeof(struct pmm_kmod_site) == 208, "site");
 _Static_assert(sizeof(struct pmm_kmod_config) == 112, "config");
-_Static_assert(sizeof(struct pmm_kmod_process) == 264, "process");
+_Static_assert(sizeof(struct pmm_kmod_process) == 320, "process");
 _Static_assert(sizeof(struct pmm_kmod_pids) == 32, "pids");
 _Static_assert(sizeof(struct pmm_kmod_log) == 32, "log");
 _Static_assert(sizeof(struct pmm_kmod_event) == 72, "event");

@@ -116,6 +116,10 @@ static void kinds(void)
 	IS(p.frees, 3);
 	IS(p.entries, 5);
 	IS(p.entry_bytes, 1000 + 400 + 500 + 600 + 0x4000);
+	IS(p.allocated_bytes, 600 + 0x4000 + 1000 + 400 + 500 + 600);
+	IS(p.freed_bytes, 600);
+	IS(p.peak_bytes, p.entry_bytes);
+	IS(p.peak_entries, 5);
 	IS(p.double_frees, 1);
 	/* of nobody, as a realloc's previous pointer too; a pointer that comes again */
 	IS(kind_of(fd, PMM_KMOD_FREE, 0x999, 0, 0, 0), 0);
@@ -137,7 +141,12 @@ static void kinds(void)
 	IS(p.allocations, 10);
 	IS(p.frees, 4);
 	IS(p.entries, 5);
-	IS(p.bad | p.torn | p.overflows | p.no_memory | p.over_limit | p.sites_lost, 0);
+	IS(p.bad | p.torn | p.overflows | p.no_memory | p.evicted | p.over_limit | p.sites_lost, 0);
+	IS(p.allocated_bytes, 3100 + 0x4000 + 770);
+	IS(p.freed_bytes, 600 + 0x4000);
+	IS(p.lost_bytes, 700);
+	IS(p.peak_bytes, 3200 + 0x4000);
+	IS(p.peak_entries, 6);
 	IS(read_log(fd, pid, 0, &r, 1), 1);
 	IS(r.pointer, 0x100);
 	IS(r.bytes, 1000);
@@ -145,6 +154,7 @@ static void kinds(void)
 	IS(monitor(fd, PMM_KMOD_SET_CLEAR, pid), 0);
 	p = process_of(fd, pid);
 	IS(p.entries | p.entry_bytes | p.allocations | p.frees | p.double_frees, 0);
+	IS(p.allocated_bytes | p.freed_bytes | p.lost_bytes | p.peak_bytes | p.peak_entries, 0);
 	close(fd);
 }
 

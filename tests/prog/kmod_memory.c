@@ -286,8 +286,10 @@ static int try(const struct operation *o, int nth)
 		o->undo(result);
 	p = process_of(all, getpid());
 	IS(p.allocations, taken);
-	IS(p.entries + p.no_memory, taken);
-	IS(p.no_memory + p.sites_lost <= 1, 1);
+	/* without memory for an entry old ones give way, if there are any */
+	IS(p.entries + p.evicted + p.no_memory, taken);
+	IS(p.allocated_bytes, p.entry_bytes + p.lost_bytes);
+	IS(p.no_memory + (p.evicted > 0) + p.sites_lost <= 1, 1);
 	IS(p.bad | p.torn | p.overflows | p.over_limit | p.replaced, 0);
 	if (failures)
 		printf("%s: when point %d fails\n", o->name, nth);

@@ -75,7 +75,8 @@ static void verify(unsigned long written, int rings)
 	}
 	p = process_of(fd, getpid());
 	IS(p.bad | p.torn | p.double_frees | p.foreign_frees | p.replaced, 0);
-	IS(p.over_limit | p.no_memory, 0);
+	IS(p.over_limit | p.no_memory | p.evicted, 0);
+	IS(p.allocated_bytes, p.entry_bytes + p.freed_bytes);
 	if (rings) {
 		IS(p.allocations, written);
 		IS(p.allocations + p.overflows, nr);

@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "kmod/pmm_log.h"
+#include "tests/unit/kmod_sum.h"
 
 #define SEED	0x0123456789abcdefull
 
@@ -39,10 +40,7 @@ static void enter(unsigned kind, u64 pointer, u64 bytes, u64 prev)
 
 static void check_sum(void)
 {
-	const struct pmm_log_counts *c = &the_log.counts;
-
-	assert_int_equal(c->allocations, the_log.entries + c->frees + c->replaced + c->over_limit +
-						 c->no_memory);
+	assert_true(kmod_adds_up(&the_log));
 	assert_int_equal(atomic_long_read(&limits.entries), the_log.entries);
 }
 
@@ -400,6 +398,139 @@ static void test_seed_matters(void **state)
 	assert_int_not_equal(pmm_os_hash(1, 1ull << 63), pmm_os_hash(1, 0));
 }
 
+/* Bytes of all that was requested, of what was freed and of what is lost, and the peaks. */
+static void test_bytes(void **state)
+{
+	const struct pmm_log_counts *c = &the_log.counts;
+
+	(void)state;
+	enter(PMM_KMOD_MALLOC, 0x10, 100, 0);
+	enter(PMM_KMOD_MALLOC, 0x20, 1000, 0);
+	enter(PMM_KMOD_FREE, 0x20, 0, 0);
+	enter(PMM_KMOD_REALLOC, 0x30, 300, 0x10);
+	assert_int_equal(c->allocated_bytes, 1400);
+	assert_int_equal(c->freed_bytes, 1100);
+	assert_int_equal(c->peak_bytes, 1100);
+	assert_int_equal(c->peak_entries, 2);
+	enter(PMM_KMOD_MALLOC, 0x30, 7, 0);		/* replaced */
+	assert_int_equal(c->lost_bytes, 300);
+	limits.entries_per_process = 1;
+	enter(PMM_KMOD_MALLOC, 0x40, 50000, 0);		/* over the limit */
+	assert_int_equal(c->allocated_bytes, 51407);
+	assert_int_equal(c->lost_bytes, 50300);
+	limits.entries_per_process = 1000;
+	enter(PMM_KMOD_MMAP, 0x10000, 0x3000, 0);
+	enter(PMM_KMOD_MUNMAP, 0x10000, 0x1000, 0);	/* a part of it */
+	assert_int_equal(c->freed_bytes, 1100 + 0x1000);
+	enter(PMM_KMOD_MUNMAP, 0x11000, 0x2000, 0);
+	assert_int_equal(c->freed_bytes, 1100 + 0x3000);
+	enter(PMM_KMOD_FREE, 0x99, 0, 0);		/* foreign: of nothing */
+	assert_int_equal(c->freed_bytes, 1100 + 0x3000);
+	assert_int_equal(c->allocated_bytes, 51407 + 0x3000);
+	assert_int_equal(c->lost_bytes, 50300);
+	assert_int_equal(c->peak_bytes, 7 + 0x3000);
+	assert_int_equal(c->peak_entries, 2);
+	assert_int_equal(the_log.bytes, 7);
+	check_sum();
+	pmm_log_empty(&the_log);
+	assert_int_equal(c->peak_bytes + c->peak_entries + c->allocated_bytes + c->freed_bytes, 0);
+}
+
+/* What of evicted entries is freed later is not of strangers, as long as it can be of them. */
+static void test_evicted(void **state)
+{
+	const struct pmm_log_counts *c = &the_log.counts;
+	u64 seen[64];
+
+	(void)state;
+	for (u64 i = 1; i <= 50; i++)
+		enter(PMM_KMOD_MALLOC, i, i, 0);
+	assert_int_equal(pmm_log_evict(&the_log, 20), 20);
+	assert_int_equal(the_log.entries, 30);
+	assert_int_equal(the_log.nr_spares, 0);
+	assert_int_equal(c->evicted, 20);
+	assert_int_equal(c->lost_bytes, 20 * 21 / 2);
+	assert_int_equal(pointers(seen), 30);
+	assert_int_equal(seen[0], 21);
+	for (u64 i = 1; i <= 15; i++)
+		enter(PMM_KMOD_FREE, i, 0, 0);
+	enter(PMM_KMOD_FREE, 50, 0, 0);
+	enter(PMM_KMOD_FREE, 50, 0, 0);
+	assert_int_equal(c->evicted_frees, 15);
+	assert_int_equal(c->frees, 1);
+	assert_int_equal(c->double_frees, 1);
+	assert_int_equal(c->foreign_frees, 0);
+	for (u64 i = 101; i <= 107; i++)
+		enter(PMM_KMOD_FREE, i, 0, 0);
+	assert_int_equal(c->evicted_frees, 20);
+	assert_int_equal(c->foreign_frees, 2);
+	assert_int_equal(the_log.nr_wrong, 3);
+	check_sum();
+	assert_int_equal(pmm_log_evict(&the_log, 1000), 29);
+	assert_int_equal(pmm_log_evict(&the_log, 1000), 0);
+	assert_null(the_log.buckets);
+	assert_int_equal(c->evicted, 49);
+	enter(PMM_KMOD_MALLOC, 1, 1, 0);
+	assert_int_equal(the_log.bits, 6);
+	check_sum();
+}
+
+/* The hash table gives way as well, and what is left in it is found. */
+static void test_table_shrinks(void **state)
+{
+	double per_find;
+
+	(void)state;
+	fill_to(5000, 16, 0);
+	assert_int_equal(the_log.bits, 13);
+	pmm_log_evict(&the_log, 5000 - 1024);
+	assert_int_equal(the_log.bits, 13);
+	pmm_os_allocs_left = 0;			/* no memory for a smaller one */
+	pmm_log_evict(&the_log, 1);
+	assert_int_equal(the_log.bits, 13);
+	pmm_os_allocs_left = -1;
+	pmm_log_evict(&the_log, 1);
+	assert_int_equal(the_log.bits, 11);
+	assert_int_equal(the_log.entries, 1022);
+	assert_in_range(longest_chain(&per_find), 1, 9);
+	for (u64 i = 5000 - 1021; i <= 5000; i++)
+		enter(PMM_KMOD_FREE, i * 16, 0, 0);
+	assert_int_equal(the_log.entries, 0);
+	assert_int_equal(the_log.counts.frees, 1022);
+	assert_int_equal(the_log.counts.evicted_frees, 0);
+	check_sum();
+}
+
+/* Without memory the newest is entered, the oldest gives way, and some more for the next ones. */
+static void test_oldest_gives_way(void **state)
+{
+	const struct pmm_log_counts *c = &the_log.counts;
+	u64 seen[64];
+
+	(void)state;
+	fill_to(640, 1, 0);
+	pmm_os_allocs_left = 0;
+	enter(PMM_KMOD_MALLOC, 641, 1, 0);
+	assert_int_equal(c->evicted, 11);
+	assert_int_equal(the_log.entries, 630);
+	assert_int_equal(the_log.nr_spares, 10);
+	fill_to(640, 1000, 0);
+	assert_int_equal(c->evicted, 11);
+	assert_int_equal(the_log.nr_spares, 0);
+	assert_int_equal(pointers(seen), 640);
+	assert_int_equal(seen[0], 12);
+	pmm_os_allocs_left = 1;
+	assert_true(pmm_log_ready(&the_log));
+	assert_true(pmm_log_ready(&the_log));
+	assert_int_equal(the_log.nr_spares, 1);
+	enter(PMM_KMOD_MALLOC, 777, 1, 0);
+	assert_false(pmm_log_ready(&the_log));
+	assert_int_equal(c->evicted, 11);
+	assert_int_equal(c->no_memory, 0);
+	pmm_os_allocs_left = -1;
+	check_sum();
+}
+
 /* A table that could not be had is asked for again when there are an eighth more entries. */
 static void test_no_memory_for_a_table(void **state)
 {
@@ -417,21 +548,26 @@ static void test_no_memory_for_a_table(void **state)
 	assert_int_equal(the_log.bits, 6);
 	pmm_os_allocs_left = 0;
 	enter(PMM_KMOD_MALLOC, 65, 1, 0);
-	assert_int_equal(the_log.counts.no_memory, 3);
-	for (u64 i = 65; i <= 72; i++) {
+	assert_int_equal(the_log.counts.evicted, 2);
+	assert_int_equal(the_log.entries, 63);
+	enter(PMM_KMOD_MALLOC, 66, 1, 0);	/* in the place of the second one */
+	for (u64 i = 67; i <= 74; i++) {
 		pmm_os_allocs_left = 1;		/* for the entry: no table is asked for */
 		enter(PMM_KMOD_MALLOC, i, 1, 0);
-		assert_int_equal(the_log.entries, i);
+		assert_int_equal(the_log.entries, i - 2);
 		assert_int_equal(the_log.bits, 6);
 	}
-	pmm_os_allocs_left = 1;
-	enter(PMM_KMOD_MALLOC, 73, 1, 0);
+	pmm_os_allocs_left = 1;			/* for the table */
+	enter(PMM_KMOD_MALLOC, 75, 1, 0);
 	assert_int_equal(the_log.bits, 7);
-	assert_int_equal(the_log.counts.no_memory, 4);
+	assert_int_equal(the_log.counts.no_memory, 2);
+	assert_int_equal(the_log.counts.evicted, 4);
 	pmm_os_allocs_left = -1;
 	check_sum();
-	for (u64 i = 1; i <= 72; i++)
+	for (u64 i = 5; i <= 75; i++)
 		enter(PMM_KMOD_FREE, i, 0, 0);
+	assert_int_equal(the_log.entries, 0);
+	assert_int_equal(the_log.counts.evicted_frees, 0);
 	assert_int_equal(the_log.nr_wrong, 0);
 }
 
@@ -467,6 +603,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_table_grows, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_high_pointers, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_seed_matters, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_bytes, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_evicted, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_table_shrinks, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_oldest_gives_way, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_no_memory_for_a_table, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_each_allocation_fails, setup, teardown),
 };

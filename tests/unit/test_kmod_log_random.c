@@ -6,6 +6,7 @@
 #include "tests/unit/unit.h"
 
 #include "kmod/pmm_log.h"
+#include "tests/unit/kmod_sum.h"
 
 #define SEED		42
 #define NR_POINTERS	200
@@ -45,6 +46,20 @@ static u64 *freed_of(u64 pointer)
 	return &model_freed[pmm_os_hash(pointer, SEED) >> 24];
 }
 
+/* The oldest entry of the model after a number; 0: none. */
+static u64 model_next(u64 after, u64 *number)
+{
+	u64 found = 0;
+
+	*number = 0;
+	for (u64 at = 1; at < NR(model); at++)
+		if (model[at].number > after && (!*number || model[at].number < *number)) {
+			*number = model[at].number;
+			found = at;
+		}
+	return found;
+}
+
 static void model_drop(u64 at)
 {
 	if (model_spares < PMM_LOG_NR_SPARES)
@@ -54,10 +69,28 @@ static void model_drop(u64 at)
 	model[at] = (struct model_entry){ 0 };
 }
 
+static void model_lose(u64 at)
+{
+	model_counts.lost_bytes += model[at].bytes;
+	model_drop(at);
+}
+
+static void model_evict(u64 most)
+{
+	u64 number;
+
+	for (; most && model_entries; most--) {
+		model_lose(model_next(0, &number));
+		model_counts.evicted++;
+	}
+}
+
 static void model_wrong(u64 at)
 {
 	if (*freed_of(at * PAGE) == at * PAGE)
 		model_counts.double_frees++;
+	else if (!model[at].number && model_counts.evicted_frees < model_counts.evicted)
+		model_counts.evicted_frees++;
 	else
 		model_counts.foreign_frees++;
 }
@@ -69,6 +102,7 @@ static void model_take(u64 at)
 		return;
 	}
 	model_counts.frees++;
+	model_counts.freed_bytes += model[at].bytes;
 	model_drop(at);
 	*freed_of(at * PAGE) = at * PAGE;
 }
@@ -76,23 +110,34 @@ static void model_take(u64 at)
 static void model_add(u64 at, u64 bytes, unsigned kind, u64 number)
 {
 	model_counts.allocations++;
+	model_counts.allocated_bytes += bytes;
 	if (*freed_of(at * PAGE) == at * PAGE)
 		*freed_of(at * PAGE) = 0;
 	if (model[at].number) {
 		model_counts.replaced++;
-		model_drop(at);
+		model_lose(at);
 	}
 	if (model_entries >= limits.entries_per_process ||
 	    model_entries >= limits.entries_in_all) {
 		model_counts.over_limit++;
-	} else if (!pmm_os_allocs_left && !model_spares) {
-		model_counts.no_memory++;
-	} else {
-		model_spares -= !!model_spares;
-		model[at] = (struct model_entry){ number, bytes, kind };
-		model_entries++;
-		model_bytes += bytes;
+		model_counts.lost_bytes += bytes;
+		return;
 	}
+	if (!pmm_os_allocs_left && !model_spares)
+		model_evict(1 + model_entries / 64);
+	if (!pmm_os_allocs_left && !model_spares) {
+		model_counts.no_memory++;
+		model_counts.lost_bytes += bytes;
+		return;
+	}
+	model_spares -= !!model_spares;
+	model[at] = (struct model_entry){ number, bytes, kind };
+	model_entries++;
+	model_bytes += bytes;
+	if (model_entries > model_counts.peak_entries)
+		model_counts.peak_entries = model_entries;
+	if (model_bytes > model_counts.peak_bytes)
+		model_counts.peak_bytes = model_bytes;
 }
 
 static void model_unmap(u64 at, u64 bytes)
@@ -108,8 +153,9 @@ static void model_unmap(u64 at, u64 bytes)
 
 		if (model[to].number) {
 			model_counts.replaced++;
-			model_drop(to);
+			model_lose(to);
 		}
+		model_counts.freed_bytes += bytes;
 		model[to] = (struct model_entry){ e.number, e.bytes - bytes, e.kind };
 		model[at] = (struct model_entry){ 0 };
 		model_bytes -= bytes;
@@ -142,20 +188,6 @@ static void request(void)
 		model_add(at, r.bytes, r.kind, r.time_ns);
 	}
 	pmm_log_enter(&the_log, &r);
-}
-
-/* The oldest entry of the model after a number; 0: none. */
-static u64 model_next(u64 after, u64 *number)
-{
-	u64 found = 0;
-
-	*number = 0;
-	for (u64 at = 1; at < NR(model); at++)
-		if (model[at].number > after && (!*number || model[at].number < *number)) {
-			*number = model[at].number;
-			found = at;
-		}
-	return found;
 }
 
 static void look(struct cursor *c)
@@ -192,6 +224,17 @@ static void step_cursor(struct cursor *c)
 	}
 }
 
+/* As when the kernel is short of memory. */
+static void shortage(void)
+{
+	u64 most = random_below(2) ? random_below(10) : random_below(NR_POINTERS);
+	u64 before = model_entries;
+
+	model_evict(most);
+	model_spares = 0;
+	assert_int_equal(pmm_log_evict(&the_log, most), before - model_entries);
+}
+
 static void empty(void)
 {
 	memset(model, 0, sizeof(model));
@@ -208,6 +251,7 @@ static void check(void)
 	assert_int_equal(the_log.bytes, model_bytes);
 	assert_int_equal(atomic_long_read(&limits.entries), model_entries);
 	assert_memory_equal(&the_log.counts, &model_counts, sizeof(model_counts));
+	assert_true(kmod_adds_up(&the_log));
 }
 
 static void step(void)
@@ -222,6 +266,8 @@ static void step(void)
 		limits.entries_in_all = random_below(2) ? 1000 : random_below(NR_POINTERS);
 	else if (what < 15)
 		pmm_os_allocs_left = -(long)random_below(2);
+	else if (what < 25)
+		shortage();
 	else if (what < 600)
 		request();
 	else

@@ -13,6 +13,7 @@
 #include <pmm/kmod_ring.h>
 
 #include "kmod/pmm_ring.h"
+#include "tests/unit/kmod_sum.h"
 
 #define SLOTS	64u
 #define NOW	1000000000000ull
@@ -354,25 +355,69 @@ static void *writer(void *arg)
 	return (void *)(uintptr_t)lost;
 }
 
-/* Without memory records are not thrown away one after another; at the end they are. */
+/* Without memory for a table records are not thrown away one after another; at the end they are. */
 static void test_no_memory_ends_a_drain(void **state)
 {
 	(void)state;
-	put();
-	assert_int_equal(pmm_ring_drain(&ring, &the_log, NOW, false), 1);
 	for (unsigned i = 0; i < 9; i++)
 		put();
-	pmm_os_allocs_left = 2;
-	assert_int_equal(pmm_ring_drain(&ring, &the_log, NOW, false), 3);
-	assert_int_equal(the_log.entries, 3);
+	pmm_os_allocs_left = 0;
+	assert_int_equal(pmm_ring_drain(&ring, &the_log, NOW, false), 1);
 	assert_int_equal(the_log.counts.no_memory, 1);
-	assert_int_equal(shared->tail, 4);
-	pmm_os_allocs_left = 1;
+	assert_int_equal(shared->tail, 1);
+	pmm_os_allocs_left = 2;
+	assert_int_equal(pmm_ring_drain(&ring, &the_log, NOW, false), 8);
+	assert_int_equal(the_log.entries, 1);
+	assert_int_equal(the_log.counts.no_memory, 1);
+	assert_int_equal(the_log.counts.evicted, 7);
+	assert_int_equal(pmm_log_evict(&the_log, 1), 1);
+	for (unsigned i = 0; i < 6; i++)
+		put();
 	assert_int_equal(pmm_ring_drain(&ring, &the_log, NOW, true), 6);
 	pmm_os_allocs_left = -1;
-	assert_int_equal(the_log.entries, 4);
-	assert_int_equal(the_log.counts.no_memory, 6);
+	assert_int_equal(the_log.entries, 0);
+	assert_int_equal(the_log.counts.no_memory, 7);
 	assert_int_equal(ring.torn, 0);
+}
+
+/* Who does not wait for memory leaves records that take some, until the ring is nearly full. */
+static void test_records_wait_for_memory(void **state)
+{
+	struct pmm_kmod_slot freed = { .kind = PMM_KMOD_FREE, .pointer = 1 };
+
+	(void)state;
+	put();
+	assert_int_equal(drain_at(NOW), 1);
+	the_log.nowait = true;
+	pmm_os_allocs_left = 0;
+	for (unsigned i = 0; i < SLOTS / 4 * 3; i++)
+		put();
+	for (unsigned i = 0; i < 10; i++)
+		assert_int_equal(drain_at(NOW + i * SECOND), 0);
+	assert_int_equal(the_log.counts.evicted, 0);
+	put();
+	assert_int_equal(drain_at(NOW), 1);
+	assert_int_equal(the_log.counts.evicted, 1);
+	assert_int_equal(shared->tail, 2);
+	pmm_os_allocs_left = 2;
+	assert_int_equal(drain_at(NOW), 2);
+	assert_int_equal(the_log.counts.evicted, 1);
+	the_log.nowait = false;			/* who does takes all, the oldest give way */
+	assert_int_equal(drain_at(NOW), SLOTS / 4 * 3 - 2);
+	assert_int_equal(the_log.entries, 3);
+	put();
+	the_log.nowait = true;			/* as does the last one */
+	assert_int_equal(pmm_ring_drain(&ring, &the_log, NOW, true), 1);
+	assert_int_equal(the_log.entries, 3);
+	freed.pointer = list_entry(the_log.items.next, struct pmm_log_entry, item.list)->pointer;
+	assert_int_equal(pmm_kmod_write(shared, SLOTS, &freed), 1);
+	put();
+	assert_int_equal(drain_at(NOW), 2);	/* what is freed makes room */
+	assert_int_equal(the_log.counts.frees, 1);
+	assert_int_equal(the_log.entries, 3);
+	assert_int_equal(the_log.counts.no_memory + ring.torn, 0);
+	assert_true(kmod_adds_up(&the_log));
+	pmm_os_allocs_left = -1;
 }
 
 /* Each record of each thread is in the log once, whole, in the order it was written, or is lost. */
@@ -462,8 +507,7 @@ static void hostile_drain(unsigned round)
 	assert_in_range(ring.position - before.position, 0, SLOTS);
 	assert_in_range(c->bad, was, was + taken);
 	assert_in_range(ring.overflows, before.overflows, before.overflows + UINT32_MAX);
-	assert_int_equal(c->allocations,
-			 the_log.entries + c->frees + c->replaced + c->over_limit + c->no_memory);
+	assert_true(kmod_adds_up(&the_log));
 	assert_in_range(the_log.entries, 0, 500);
 }
 
@@ -531,6 +575,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_finished_too_late, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_memory_ends_a_drain, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_records_wait_for_memory, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_positions_wrap, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_overflows_wrap, setup, teardown),
 		cmocka_unit_test_teardown(test_threads, teardown),

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Memory that targets take, and what of it gives way (pmm_module.h).
+ *
+ * Entries are accounted to the control group of the process that they are of. Nobody else could
+ * give them back, and a group full of them would have the OOM killer end the process at the next
+ * page that it touches. So each target is on a list of its group, and where memory is short, in the
+ * group or everywhere, the oldest entries of its targets go.
+ *
+ * Reclaim comes from any allocation, also from one of ours that is made under a target's lock. So a
+ * lock is only tried here.
+ */
+#include <linux/atomic.h>
+#include <linux/list_lru.h>
+#include <linux/shrinker.h>
+#include <linux/slab.h>
+#include <linux/swap.h>
+
+#include "pmm_compat.h"
+#include "pmm_module.h"
+
+/*
+ * An entry cannot be made again, as what is usually given back can: it goes when that was not
+ * enough.
+ */
+#define SEEKS		(16 * DEFAULT_SEEKS)
+#define MOST_TARGETS	4096	/* looked at in one go, with a spinlock */
+
+static struct list_lru lru;
+static struct shrinker *shrinker;
+static bool ready;		/* the list can be used */
+static struct kmem_cache *cache;
+
+/*
+ * Is it about an allocation that a thread may make with a target's lock? These do without file
+ * systems (pmm_os.h).
+ */
+static bool may_be_ours(const struct shrink_control *sc)
+{
+	return !(sc->gfp_mask & __GFP_FS);
+}
+
+struct sum {
+	unsigned long entries;
+	bool unlocked;		/* only of those targets that are not locked */
+};
+
+static enum lru_status add_up(struct list_head *item, struct list_lru_one *one, PMM_LRU_LOCK
+			      void *arg)
+{
+	struct pmm_target *t = container_of(item, struct pmm_target, lru);
+	struct sum *sum = arg;
+
+	if (!sum->unlocked || !mutex_is_locked(&t->lock))
+		sum->entries += (unsigned long)READ_ONCE(t->log.entries);
+	return LRU_SKIP;
+}
+
+/*
+ * What is counted and cannot be got is asked for again later, in addition. So what this thread may
+ * have locked itself, each time that its group is full, is not counted.
+ */
+static unsigned long count(struct shrinker *unused, struct shrink_control *sc)
+{
+	struct sum sum = { .unlocked = may_be_ours(sc) };
+	unsigned long most = MOST_TARGETS;
+
+	/* pairs with pmm_shrink_init() */
+	if (!smp_load_acquire(&ready))
+		return 0;
+	/* that there are none is said only where none can come: entries do not tell */
+	if (!list_lru_shrink_count(&lru, sc))
+		return SHRINK_EMPTY;
+	list_lru_walk_one(&lru, sc->nid, sc->memcg, add_up, &sum, &most);
+	return sum.entries;
+}
+
+static enum lru_status hold(struct list_head *item, struct list_lru_one *one, PMM_LRU_LOCK
+			    void *arg)
+{
+	struct pmm_target *t = container_of(item, struct pmm_target, lru);
+	struct pmm_target **held = arg;
+
+	if (!kref_get_unless_zero(&t->ref))
+		return LRU_SKIP;
+	*held = t;
+	return LRU_ROTATE;
+}
+
+/* The target whose turn it is, held; NULL: it is about to go. */
+static struct pmm_target *next_target(struct shrink_control *sc)
+{
+	struct pmm_target *t = NULL;
+	unsigned long one = 1;
+
+	list_lru_walk_one(&lru, sc->nid, sc->memcg, hold, &t, &one);
+	return t;
+}
+
+/*
+ * Who holds a target's lock does not hold it for long. One pause, as a process that finds nothing
+ * to give back is killed soon.
+ */
+static bool lock_soon(struct pmm_target *t, const struct shrink_control *sc, bool *paused)
+{
+	if (mutex_trylock(&t->lock))
+		return true;
+	if (*paused || may_be_ours(sc) || current_is_kswapd())
+		return false;
+	*paused = true;
+	schedule_timeout_uninterruptible(1);
+	return mutex_trylock(&t->lock);
+}
+
+static unsigned long evict(struct pmm_target *t, unsigned long most)
+{
+	struct mem_cgroup *before = pmm_set_payer(t->memcg);
+	unsigned long nr = (unsigned long)pmm_log_evict(&t->log, most);
+
+	pmm_set_payer(before);
+	return nr;
+}
+
+static unsigned long scan(struct shrinker *unused, struct shrink_control *sc)
+{
+	unsigned long targets = list_lru_shrink_count(&lru, sc), freed = 0;
+	struct pmm_target *t;
+	bool paused = false;
+
+	for (; targets && freed < sc->nr_to_scan; targets--) {
+		t = next_target(sc);
+		if (!t)
+			continue;
+		if (READ_ONCE(t->log.entries) && lock_soon(t, sc, &paused)) {
+			freed += evict(t, sc->nr_to_scan - freed);
+			mutex_unlock(&t->lock);
+		}
+		pmm_target_put(t);
+		cond_resched();
+	}
+	return freed ? freed : SHRINK_STOP;
+}
+
+struct pmm_target *pmm_target_alloc(struct mem_cgroup *memcg)
+{
+	struct mem_cgroup *before = pmm_set_payer(memcg);
+	struct pmm_target *t = pmm_cache_alloc_lru(cache, &lru, PMM_GFP | __GFP_ZERO);
+
+	pmm_set_payer(before);
+	if (!t)
+		return NULL;
+	kref_init(&t->ref);
+	mutex_init(&t->lock);
+	t->memcg = memcg;
+	INIT_LIST_HEAD(&t->lru);
+	pmm_lru_add(&lru, &t->lru);
+	return t;
+}
+
+void pmm_target_free(struct pmm_target *t)
+{
+	pmm_lru_del(&lru, &t->lru);
+	kmem_cache_free(cache, t);
+}
+
+int pmm_shrink_init(void)
+{
+	int err;
+
+	cache = kmem_cache_create("pmm_target", sizeof(struct pmm_target), 0, SLAB_ACCOUNT, NULL);
+	if (!cache)
+		return -ENOMEM;
+	shrinker = pmm_shrinker_new(count, scan, SEEKS);
+	err = PTR_ERR_OR_ZERO(shrinker);
+	if (err)
+		goto no_shrinker;
+	err = list_lru_init_memcg(&lru, shrinker);
+	if (err)
+		goto no_list;
+	/* from now on the list can be walked; pairs with count() */
+	smp_store_release(&ready, true);
+	pmm_shrinker_start(shrinker);
+	return 0;
+no_list:
+	pmm_shrinker_free(shrinker);
+no_shrinker:
+	kmem_cache_destroy(cache);
+	return err;
+}
+
+void pmm_shrink_stop(void)
+{
+	pmm_shrinker_free(shrinker);
+}
+
+void pmm_shrink_exit(void)
+{
+	list_lru_destroy(&lru);
+	kmem_cache_destroy(cache);
+}
