@@ -319,7 +319,7 @@ const struct cmd cmd_kmod = {
 		"--duration, and when all that were named have ended.\n\n"
 		"'report' shows the log of a process as 'pmm report' shows a capture, also after "
 		"its end, for as long as the module keeps it. The log has what is outstanding; of "
-		"what was freed only the number is known.\n\n"
+		"what was freed only number and bytes are known.\n\n"
 		"'load' looks for pmm.ko below /lib/modules/$(uname -r), in updates/dkms, extra and "
 		"updates, then beside this pmm, and loads it with the parameters given ('modinfo "
 		"pmm' lists them). 'unload' removes it, unless a process has the device open.\n\n"

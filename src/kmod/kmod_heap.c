@@ -44,7 +44,8 @@ void kmod_heap_losses(const struct pmm_kmod_process *p, struct heap_kmod *out)
 				   .sites_lost = p->sites_lost,
 				   .replaced = p->replaced,
 				   .foreign_frees = p->foreign_frees,
-				   .double_frees = p->double_frees };
+				   .double_frees = p->double_frees,
+				   .evicted = p->evicted };
 }
 
 static char *clean(const char *text)
@@ -328,19 +329,45 @@ static int set_head(struct making *m)
 	free(h->host);
 	h->comm = clean(m->p->comm);
 	h->host = clean(uname(&u) ? "" : u.nodename);
-	h->kmod.logged = true;
+	h->kmod.logged = h->kmod.sums = true;
+	h->kmod.lost_bytes = m->p->lost_bytes;
+	h->kmod.peak_bytes = m->p->peak_bytes;
+	h->kmod.peak_blocks = m->p->peak_entries;
 	return h->comm && h->host ? 0 : -ENOMEM;
+}
+
+static uint64_t bytes_of(const struct heap_block *v, size_t nr)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		bytes += v[i].size_bytes;
+	return bytes;
+}
+
+/* What is no block any more; also of mappings, as these are not told apart then. */
+static void add_rest(const struct making *m, struct heap_site *rest)
+{
+	const struct pmm_kmod_process *p = m->p;
+	uint64_t live = m->blocks.nr + m->maps.nr;
+	uint64_t live_bytes = bytes_of(m->blocks.v, m->blocks.nr) +
+			      bytes_of(m->maps.v, m->maps.nr);
+
+	/* entries that went while they were read are counted more than once */
+	if (p->allocations > live)
+		rest->allocs += p->allocations - live;
+	if (p->allocated_bytes > live_bytes)
+		rest->bytes_in += p->allocated_bytes - live_bytes;
+	rest->frees = p->frees;
+	rest->bytes_out = p->freed_bytes;
 }
 
 static void sum_up(struct making *m)
 {
 	struct heap_site *rest = &m->sites.v[0];
 	struct heap *h = m->h;
-	uint64_t allocs = m->p->allocations > m->maps.nr ? m->p->allocations - m->maps.nr : 0;
 
-	if (allocs > m->blocks.nr)
-		rest->allocs += allocs - m->blocks.nr;
-	rest->frees = m->p->frees;
+	add_rest(m, rest);
 	for (size_t i = 0; i < m->sites.nr; i++) {
 		struct heap_site *s = &m->sites.v[i];
 
@@ -351,9 +378,10 @@ static void sum_up(struct making *m)
 		s->peak_blocks = s->live_blocks;
 	}
 	h->frees = rest->frees;
+	h->bytes_out = rest->bytes_out;
 	h->live_blocks = m->blocks.nr;
-	h->live_bytes = h->bytes_in;
-	/* the highest that was seen */
+	h->live_bytes = bytes_of(m->blocks.v, m->blocks.nr);
+	/* the highest of which the blocks are known */
 	h->peak_bytes = h->live_bytes;
 	h->peak_ns = h->taken_ns;
 	h->untracked_frees = h->kmod.foreign_frees;

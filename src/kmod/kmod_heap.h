@@ -4,8 +4,8 @@
  *
  * The log has what is outstanding. Each record is a block; records of the same place in the source
  * and the same caller are a site, whose stack is that place below the caller. Of what was released
- * only the number is known: site 0 has it, with no bytes (struct heap_kmod). Times count from the
- * begin of monitoring, blocks from before have time 0.
+ * only number and bytes are known: site 0 has them (struct heap_kmod). Times count from the begin
+ * of monitoring, blocks from before have time 0.
  */
 #ifndef KMOD_KMOD_HEAP_H
 #define KMOD_KMOD_HEAP_H
@@ -18,7 +18,7 @@
 #include "src/kmod/kmod_device.h"
 #include "src/model/heap.h"
 
-/* The losses that the module counted, without `logged`. */
+/* The losses that the module counted, without `logged` and `sums`. */
 void kmod_heap_losses(const struct pmm_kmod_process *p, struct heap_kmod *out);
 
 /*

@@ -322,8 +322,8 @@ struct heap_check {
 
 /*
  * A heap that is the kernel module's log of a process (struct pmm_kmod_process), and what the log
- * lacks. The log has what is outstanding: of what was released only the number is known, which is
- * in site 0 with no bytes.
+ * lacks. The log has what is outstanding: of what was released only number and bytes are known,
+ * which are in site 0; the bytes only with `sums`, which captures before 1.8 do not have.
  */
 struct heap_kmod {
 	bool logged;			/* else all below is 0 */
@@ -336,6 +336,11 @@ struct heap_kmod {
 	/* entries whose pointer was handed out again without a free */
 	uint64_t replaced;
 	uint64_t foreign_frees, double_frees;
+	/* allocations whose entry gave way because memory was short */
+	uint64_t evicted;
+	bool sums;			/* bytes_in and bytes_out are of all, and below is known */
+	uint64_t lost_bytes;		/* of what has, or had, no entry and was not freed */
+	uint64_t peak_bytes, peak_blocks;	/* outstanding; when is not known */
 };
 
 struct heap {

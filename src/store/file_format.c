@@ -250,6 +250,11 @@ static const struct file_column kmod_columns[] = {
 	HEAP(kmod.double_frees),
 };
 
+static const struct file_column kmod_sum_columns[] = {
+	HEAP(kmod.sums),       HEAP(kmod.evicted),    HEAP(kmod.lost_bytes),
+	HEAP(kmod.peak_bytes), HEAP(kmod.peak_blocks),
+};
+
 _Static_assert(HEAP_NR_DROPS == 6 && HEAP_NR_KINDS == 16 && HEAP_NR_LIFETIMES == 24 &&
 		       HEAP_NR_CLASSES == 7 && HEAP_NR_REGS == 17,
 	       "a new one is a new optional section, see doc/capture-format.md");
@@ -312,6 +317,8 @@ const struct file_table file_tables[FILE_NR_TABLES] = {
 				 COLUMNS(kernel_fault_columns), .optional = true },
 	[FILE_KMOD] = { "KMOD", "the kernel module's log", 1, sizeof(struct heap), 0, 0, 0,
 			COLUMNS(kmod_columns), .optional = true },
+	[FILE_KMOD_SUMS] = { "KSUM", "sums of the kernel module's log", 1, sizeof(struct heap), 0,
+			     0, 0, COLUMNS(kmod_sum_columns), .optional = true },
 };
 
 /*

@@ -258,6 +258,8 @@ static int read_sections(struct reading *r)
 			unpack_damaged(u, "it is missing");
 		else if (i == FILE_COVERAGE && r->seen[i] && !r->seen[FILE_CHECK])
 			unpack_damaged(u, "it was not checked");
+		else if (i == FILE_KMOD_SUMS && r->seen[i] && !r->seen[FILE_KMOD])
+			unpack_damaged(u, "there is no such log");
 	}
 	return u->rc;
 }

@@ -252,6 +252,8 @@ int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err 
 		write_kernel(h, p);
 	if (h->kmod.logged)
 		write_figures(h, p, FILE_KMOD);
+	if (h->kmod.sums)
+		write_figures(h, p, FILE_KMOD_SUMS);
 	pack_pad(p, memory_needed(h));
 	if (!rc)
 		rc = pack_finish(p);

@@ -43,7 +43,13 @@ void heap_facts_calls(struct table *t, const struct heap *h, bool brief)
 	double rate = !brief && report_run_ns(h) > h->tick_ns ? report_rate(h) : 0;
 	struct str s = STR_INIT;
 
-	if (h->kmod.logged) {
+	if (h->kmod.sums) {
+		str_addf(&s, "%s of %s, %s of %s", fmt_many(h->allocs, "allocation").s,
+			 fmt_bytes(h->bytes_in).s, fmt_many(h->frees, "free").s,
+			 fmt_bytes(h->bytes_out).s);
+		if (h->kmod.lost_bytes)
+			str_addf(&s, "; %s lost", fmt_bytes(h->kmod.lost_bytes).s);
+	} else if (h->kmod.logged) {
 		str_addf(&s, "%s, %s", fmt_many(h->allocs, "allocation").s,
 			 fmt_many(h->frees, "free").s);
 	} else if (h->allocs) {

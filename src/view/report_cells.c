@@ -55,6 +55,11 @@ struct fmt report_peak(const struct heap *h)
 {
 	struct fmt f = fmt_bytes(h->peak_bytes), bytes = f;
 
+	if (h->kmod.sums) {
+		bytes = fmt_bytes(h->kmod.peak_bytes);
+		snprintf(f.s, sizeof(f.s), "%.12s, when is not known", bytes.s);
+		return f;
+	}
 	if (h->peak_bytes)
 		snprintf(f.s, sizeof(f.s), "%.12s %.26s", bytes.s, report_after(h, h->peak_ns).s);
 	return f;

@@ -91,16 +91,19 @@ static void add_totals(struct report *r)
 	record_bytes(t, "live_bytes", h->live_bytes);
 	record_count(t, "live_blocks", h->live_blocks);
 	record_bytes(t, "live_error_bytes", estimate_round(estimate_live_error(h)));
-	record_bytes(t, "peak_bytes", h->peak_bytes);
-	record_duration(t, "peak_ns", report_time(h, h->peak_ns));
+	record_bytes(t, "peak_bytes", h->kmod.sums ? h->kmod.peak_bytes : h->peak_bytes);
+	if (!h->kmod.sums)
+		record_duration(t, "peak_ns", report_time(h, h->peak_ns));
 	record_bytes(t, "peak_accounted_bytes", peak.sites_bytes);
 	record_count(t, "peak_accounted_blocks", peak.sites_blocks);
 	record_count(t, "allocs", h->allocs);
 	record_count(t, "frees", h->frees);
-	if (!h->kmod.logged) {
+	if (!h->kmod.logged || h->kmod.sums) {
 		record_bytes(t, "allocated_bytes", h->bytes_in);
 		record_bytes(t, "freed_bytes", h->bytes_out);
 	}
+	if (h->kmod.sums)
+		record_bytes(t, "lost_bytes", h->kmod.lost_bytes);
 	record_float(t, "allocs_per_second", UNIT_FLOAT, report_rate(h));
 	record_count(t, "temporary", h->temporary);
 	record_float(t, "temporary_percent", UNIT_PERCENT,
@@ -134,7 +137,8 @@ static void mode_row(struct table *t, const struct heap *h)
 
 	if (h->kmod.logged)
 		facts_add(t, "mode", "the kernel module's log: what is outstanding of what the "
-				     "process logged; of what was freed only the number is known");
+				     "process logged; of what was freed only %s known",
+			  h->kmod.sums ? "number and bytes are" : "the number is");
 	else if (h->mode != HEAP_SAMPLED)
 		facts_add(t, "mode", "%s",
 			  h->min_size_bytes	 ? "exact, of large enough blocks"

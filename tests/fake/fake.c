@@ -168,6 +168,11 @@ static void do_kmod(struct fake_heap *f, struct recipe_line *l)
 	k->replaced = recipe_count(l, "replaced", k->replaced);
 	k->foreign_frees = recipe_count(l, "foreign", k->foreign_frees);
 	k->double_frees = recipe_count(l, "double", k->double_frees);
+	k->evicted = recipe_count(l, "evicted", k->evicted);
+	k->lost_bytes = recipe_size(l, "lost", k->lost_bytes);
+	k->peak_bytes = recipe_size(l, "peak", k->peak_bytes);
+	k->peak_blocks = recipe_count(l, "peak-blocks", k->peak_blocks);
+	k->sums = k->evicted || k->lost_bytes || k->peak_bytes;
 }
 
 static void do_module(struct fake_heap *f, struct recipe_line *l)

@@ -130,8 +130,26 @@ static void the_kernel_modules_log_reads_back_the_same(void **state)
 		fail_msg("%s", what);
 	assert_int_equal(back->kmod.overflows, 3);
 	assert_int_equal(back->kmod.double_frees, UINT64_MAX);
-	heap_free(h);
+	assert_false(back->kmod.sums);
 	heap_free(back);
+	free(m.bytes);
+	h->kmod.sums = true;
+	h->kmod.evicted = 9;
+	h->kmod.lost_bytes = UINT64_MAX - 1;
+	h->kmod.peak_bytes = 11;
+	h->kmod.peak_blocks = 12;
+	m = write_image(h);
+	assert_int_equal(read_image(m.bytes, m.n, &back, &e), 0);
+	if (!heap_equal(h, back, what, sizeof(what)))
+		fail_msg("%s", what);
+	assert_int_equal(back->kmod.lost_bytes, UINT64_MAX - 1);
+	assert_int_equal(back->kmod.peak_blocks, 12);
+	heap_free(back);
+	free(m.bytes);
+	h->kmod.logged = false;		/* sums of nothing */
+	m = write_image(h);
+	assert_int_equal(read_image(m.bytes, m.n, &back, &e), -EBADMSG);
+	heap_free(h);
 	free(m.bytes);
 }
 
@@ -266,7 +284,7 @@ static void other_files_are_told_apart(void **state)
 		       "the capture 'x' is damaged (header): its checksum does not match");
 	head->crc = file_crc(0, head, offsetof(struct file_header, crc));
 	expect_refusal(m.bytes, m.n, -EPROTO,
-		       "the capture 'x' was made by a newer pmm (format 2.7, this one reads 1)");
+		       "the capture 'x' was made by a newer pmm (format 2.8, this one reads 1)");
 	heap_free(h);
 	free(m.bytes);
 }

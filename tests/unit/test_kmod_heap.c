@@ -13,7 +13,9 @@ static struct pmm_kmod_process process(void)
 {
 	return (struct pmm_kmod_process){ .pid = 77, .ppid = 1, .state = PMM_KMOD_RUNNING,
 					  .comm = "victim", .since_ns = START, .allocations = 10,
-					  .frees = 6 };
+					  .frees = 6, .allocated_bytes = 9000,
+					  .freed_bytes = 1500, .lost_bytes = 70,
+					  .peak_bytes = 8000, .peak_entries = 5 };
 }
 
 static struct pmm_kmod_record record(unsigned kind, uint64_t pointer, uint64_t bytes,
@@ -85,6 +87,36 @@ static void records_of_a_place_and_caller_are_a_site(void **state)
 	heap_free(h);
 }
 
+static void what_is_no_block_has_bytes(void **state)
+{
+	struct pmm_kmod_process p = process();
+	const struct pmm_kmod_record r[] = {
+		record(PMM_KMOD_MALLOC, 0x100, 100, "a.c", 1, 0),
+		record(PMM_KMOD_MALLOC, 0x200, 200, "", 0, 0),
+		record(PMM_KMOD_MMAP, 0x1000, 4096, "a.c", 2, 0),
+	};
+	struct heap *h = make(&p, r, NR(r));
+
+	(void)state;
+	assert_true(h->kmod.sums);
+	assert_int_equal(h->live_bytes, 300);
+	assert_int_equal(h->bytes_in, 9000 - 4096);
+	assert_int_equal(h->bytes_out, 1500);
+	assert_int_equal(h->sites[0].bytes_in, 9000 - 4096 - 100);
+	assert_int_equal(h->sites[0].bytes_out, 1500);
+	assert_int_equal(h->sites[0].live_bytes, 200);
+	assert_int_equal(h->kmod.lost_bytes, 70);
+	assert_int_equal(h->kmod.peak_bytes, 8000);
+	assert_int_equal(h->kmod.peak_blocks, 5);
+	heap_free(h);
+	/* more was read than is counted: entries changed meanwhile */
+	p.allocated_bytes = 50;
+	h = make(&p, r, NR(r));
+	assert_int_equal(h->bytes_in, 300);
+	assert_int_equal(h->live_bytes, 300);
+	heap_free(h);
+}
+
 static void frees_count_in_the_totals_alone(void **state)
 {
 	struct pmm_kmod_process p = process();
@@ -102,7 +134,7 @@ static void frees_count_in_the_totals_alone(void **state)
 	assert_int_equal(h->sites[0].frees, 6);
 	assert_int_equal(h->live_bytes, 100);
 	assert_int_equal(h->live_blocks, 1);
-	assert_int_equal(h->bytes_in, 100);
+	assert_int_equal(h->bytes_in, 9000 - 4096);
 	assert_int_equal(h->nr_maps, 1);
 	assert_int_equal(h->maps[0].kind, PMM_KIND_MMAP);
 	assert_int_equal(h->map_sites[h->maps[0].site].live_bytes, 4096);
@@ -130,6 +162,7 @@ static void losses_are_taken_over(void **state)
 	p.replaced = 7;
 	p.foreign_frees = 8;
 	p.double_frees = 9;
+	p.evicted = 10;
 	h = make(&p, NULL, 0);
 	assert_int_equal(h->kmod.over_limit, 1);
 	assert_int_equal(h->kmod.no_memory, 2);
@@ -141,6 +174,7 @@ static void losses_are_taken_over(void **state)
 	assert_int_equal(h->kmod.foreign_frees, 8);
 	assert_int_equal(h->untracked_frees, 8);
 	assert_int_equal(h->kmod.double_frees, 9);
+	assert_int_equal(h->kmod.evicted, 10);
 	assert_int_equal(h->nr_blocks, 0);
 	heap_free(h);
 }
@@ -284,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_of_a_place_and_caller_are_a_site),
 		cmocka_unit_test(frees_count_in_the_totals_alone),
+		cmocka_unit_test(what_is_no_block_has_bytes),
 		cmocka_unit_test(losses_are_taken_over),
 		cmocka_unit_test(senseless_records_are_counted),
 		cmocka_unit_test(an_address_twice_is_its_later_block),

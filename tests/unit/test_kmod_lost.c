@@ -6,13 +6,14 @@
 
 static void each_loss_has_its_own_sentence(void **state)
 {
-	const struct heap_kmod k = { true, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+	const struct heap_kmod k = { true, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 0, 0, 0 };
 	static const struct {
 		uint64_t count;
 		const char *code;
 	} row[KMOD_LOST_NR] = {
 		{ 3, "ring_overflows" }, { 4, "records_torn" },	     { 5, "records_bad" },
-		{ 1, "entries_over_limit" }, { 2, "entries_no_memory" }, { 6, "places_lost" },
+		{ 1, "entries_over_limit" }, { 10, "entries_evicted" },
+		{ 2, "entries_no_memory" }, { 6, "places_lost" },
 		{ 7, "entries_replaced" }, { 8, "foreign_frees" },     { 9, "double_frees" },
 	};
 
@@ -38,6 +39,7 @@ static void figures_are_too_small_with_some_of_them(void **state)
 	assert_false(kmod_lost_any(&(struct heap_kmod){ .logged = true }));
 	assert_true(kmod_lost_any(&(struct heap_kmod){ .overflows = 1 }));
 	assert_true(kmod_lost_any(&(struct heap_kmod){ .no_memory = 1 }));
+	assert_true(kmod_lost_any(&(struct heap_kmod){ .evicted = 1 }));
 	assert_true(kmod_lost_any(&(struct heap_kmod){ .bad = 1 }));
 	assert_false(kmod_lost_any(&(struct heap_kmod){ .foreign_frees = 1, .replaced = 1,
 							.sites_lost = 1, .double_frees = 1 }));

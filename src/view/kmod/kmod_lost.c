@@ -33,6 +33,13 @@ static const struct {
 		"%s allocation is not in the log: it had as many entries as it may",
 		"%s allocations are not in the log: it had as many entries as it may",
 	},
+	[KMOD_LOST_EVICTED] = {
+		"entries_evicted", offsetof(struct heap_kmod, evicted),
+		"%s allocation is not in the log any more: memory was short, and the oldest entry "
+		"gave way",
+		"%s allocations are not in the log any more: memory was short, and the oldest "
+		"entries gave way",
+	},
 	[KMOD_LOST_NO_MEMORY] = {
 		"entries_no_memory", offsetof(struct heap_kmod, no_memory),
 		"%s allocation is not in the log: the kernel had no memory for its entry",

@@ -88,7 +88,7 @@ static void losses_of(struct heap_kmod *k, const struct pmm_kmod_process *p)
 				 .overflows = p->overflows, .torn = p->torn, .bad = p->bad,
 				 .sites_lost = p->sites_lost, .replaced = p->replaced,
 				 .foreign_frees = p->foreign_frees,
-				 .double_frees = p->double_frees };
+				 .double_frees = p->double_frees, .evicted = p->evicted };
 }
 
 static void add_losses(struct table *t, const struct pmm_kmod_process *p)
@@ -143,6 +143,11 @@ enum {
 	AT_FREES,
 	AT_ALERTS,
 	AT_COMM,
+	AT_ALLOCATED,
+	AT_FREED,
+	AT_LOST,
+	AT_PEAK,
+	AT_PEAK_ENTRIES,
 	AT_NUMBER,
 	AT_SINCE,
 	AT_SEEN,
@@ -178,6 +183,11 @@ static const struct column columns[AT_NR] = {
 	[AT_FREES] = { "frees", "frees", UNIT_COUNT, 0 },
 	[AT_ALERTS] = { "alerts", "alerts", UNIT_COUNT, 0 },
 	[AT_COMM] = { "comm", "command", UNIT_TEXT, COLUMN_LABEL },
+	[AT_ALLOCATED] = JSON_COLUMN("allocated_bytes", UNIT_BYTES),
+	[AT_FREED] = JSON_COLUMN("freed_bytes", UNIT_BYTES),
+	[AT_LOST] = JSON_COLUMN("lost_bytes", UNIT_BYTES),
+	[AT_PEAK] = JSON_COLUMN("peak_bytes", UNIT_BYTES),
+	[AT_PEAK_ENTRIES] = JSON_COLUMN("peak_blocks", UNIT_COUNT),
 	[AT_NUMBER] = JSON_COLUMN("number", UNIT_NUMBER),
 	[AT_SINCE] = JSON_COLUMN("since_realtime_ns", UNIT_TIME),
 	[AT_SEEN] = JSON_COLUMN("seen_realtime_ns", UNIT_TIME),
@@ -255,6 +265,11 @@ static void add_process(struct table *t, const struct pmm_kmod_process *p)
 	table_set(t, AT_FREES, p->frees);
 	table_set(t, AT_ALERTS, p->alerts);
 	table_set_text(t, AT_COMM, p->comm);
+	table_set(t, AT_ALLOCATED, p->allocated_bytes);
+	table_set(t, AT_FREED, p->freed_bytes);
+	table_set(t, AT_LOST, p->lost_bytes);
+	table_set(t, AT_PEAK, p->peak_bytes);
+	table_set(t, AT_PEAK_ENTRIES, p->peak_entries);
 	table_set(t, AT_NUMBER, p->number);
 	table_set(t, AT_SINCE, p->since_ns);
 	table_set(t, AT_SAMPLES, p->samples);
