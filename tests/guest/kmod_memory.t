@@ -11,7 +11,7 @@ test_each_allocation_fails()
 	insmod /kmod/pmm.ko scan=0 interval_ms=10 keep_s=0
 	status=0
 	/prog/kmod_memory >out || status=$?
-	sed 's/^/pmm memory: /' out >/dev/kmsg
+	sed 's/^/<3>pmm memory: /' out >/dev/kmsg
 	cat out
 	is "status" "$status" 0
 	await rmmod pmm
