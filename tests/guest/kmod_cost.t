@@ -5,7 +5,7 @@
 value() { sed -n "s/^$1=//p" out; }
 
 # said: the figures go to the kernel's log as errors, which the guest's first serial line shows.
-said() { sed 's/^/<3>pmm cost: /' out >/dev/kmsg; }
+said() { while read -r line; do echo "<3>pmm cost: $line" >/dev/kmsg; done <out; }
 
 # The ratio to an empty call has no limit: each allocation is checked in these guests (slub_debug), which costs more than the record.
 test_record_in_a_long_log()

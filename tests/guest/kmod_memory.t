@@ -11,7 +11,7 @@ test_each_allocation_fails()
 	insmod /kmod/pmm.ko scan=0 interval_ms=10 keep_s=0
 	status=0
 	/prog/kmod_memory >out || status=$?
-	sed 's/^/<3>pmm memory: /' out >/dev/kmsg
+	while read -r line; do echo "<3>pmm memory: $line" >/dev/kmsg; done <out
 	cat out
 	is "status" "$status" 0
 	await rmmod pmm

@@ -258,7 +258,8 @@ static int victim(const char *how, size_t mib, int steps, long ms)
 			madvise(at, bytes, MADV_DONTNEED);
 		else if (!strcmp(how, "saw"))
 			touch(at + bytes / 3 * (size_t)(i % 4), bytes / 3);
-		sleep_ms(ms);
+		/* its time differs: else looks at a like interval might see it grow slowly */
+		sleep_ms(!strcmp(how, "saw") ? ms + i / 4 * 7 % 23 : ms);
 	}
 	for (;;)
 		pause();

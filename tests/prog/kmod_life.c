@@ -2,6 +2,7 @@
 /* Lives of monitored processes: fork, exec, ends of all kinds, numbers that are used again. */
 #include "kmod_test.h"
 
+#include <linux/sched.h>
 #include <pthread.h>
 #include <pmm/kmod_ring.h>
 
@@ -246,16 +247,19 @@ static void leader(void)
 	IS(wait_for(pid), 9 << 8);
 }
 
-static int next_is(int pid)
+/* fork() of a process with that number, which no other has. */
+static int fork_as(int pid)
 {
-	char text[16];
-	int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY), n;
+	struct clone_args args = {
+		.exit_signal = SIGCHLD,
+		.set_tid = (uintptr_t)&pid,
+		.set_tid_size = 1,
+	};
+	long made = syscall(SYS_clone3, &args, sizeof(args));
 
-	n = snprintf(text, sizeof(text), "%d", pid - 1);
-	if (fd < 0 || write(fd, text, (size_t)n) != n)
-		die("ns_last_pid");
-	close(fd);
-	return fork();
+	if (made < 0)
+		die("clone3");
+	return (int)made;
 }
 
 /* A process with the number of a dead one is another one: not monitored, and with a log of its own. */
@@ -276,7 +280,7 @@ static void reused(void)
 	event_of(old, PMM_KMOD_EVENT_ENDED);
 	/* it may have been looked at before it was waited for */
 	AWAIT(process_of(all, old).state == PMM_KMOD_EXITED);
-	pid = next_is(old);
+	pid = fork_as(old);
 	if (!pid) {
 		int fd = device(0);
 

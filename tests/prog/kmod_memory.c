@@ -162,19 +162,28 @@ static long get_config(void)
 	return call(fd, PMM_GET_CONFIG, &c);
 }
 
+static int other;
+
+/* One that was never monitored. */
+static void have_other(void)
+{
+	other = sleeper();
+}
+
 static long start_other(void)
 {
-	return monitor(all, PMM_KMOD_SET_START, 1);
+	return monitor(all, PMM_KMOD_SET_START, other);
 }
 
 static void stop_other(long unused)
 {
 	(void)unused;
-	IS(monitor(all, PMM_KMOD_SET_STOP, 1), 0);
+	IS(monitor(all, PMM_KMOD_SET_STOP, other), 0);
 }
 
 static void have_events(void)
 {
+	have_other();
 	IS(start_other(), 0);
 	stop_other(0);
 	IS(start_other(), 0);
@@ -250,7 +259,7 @@ static const struct operation {
 	{ "log", have_log, read_back, NULL },
 	{ "list", NULL, list_all, NULL },
 	{ "configuration", NULL, get_config, NULL },
-	{ "start", NULL, start_other, stop_other },
+	{ "start", have_other, start_other, stop_other },
 	{ "events", have_events, read_events, NULL },
 	{ "text", have_log, read_text, NULL },
 	{ "summary", have_log, read_summary, NULL },
@@ -291,6 +300,8 @@ static int try(const struct operation *o, int nth)
 	IS(p.allocated_bytes, p.entry_bytes + p.lost_bytes);
 	IS(p.no_memory + (p.evicted > 0) + p.sites_lost <= 1, 1);
 	IS(p.bad | p.torn | p.overflows | p.over_limit | p.replaced, 0);
+	if (other)
+		end(other);
 	if (failures)
 		printf("%s: when point %d fails\n", o->name, nth);
 	return failures ? 1 : left ? LAST : 0;
