@@ -189,6 +189,7 @@ static void pids(void)
 	int fd = device(0), child = sleeper();
 	struct pmm_kmod_config before = *get(fd), c = config_of(PMM_KMOD_SET_START);
 	const int wrong[] = { 0, -1, -2147483647 - 1 };
+	siginfo_t info;
 
 	for (int i = 0; i < 3; i++) {
 		IS(monitor(fd, PMM_KMOD_SET_START, wrong[i]), -EINVAL);
@@ -213,6 +214,10 @@ static void pids(void)
 	IS(list(fd, NULL, 0), 1);
 	IS(monitor(fd, PMM_KMOD_SET_CLEAR, child), 0);
 	IS(monitor(fd, PMM_KMOD_SET_STOP, child), 0);
+	/* ended, and not waited for */
+	kill(child, SIGKILL);
+	IS(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	IS(monitor(fd, PMM_KMOD_SET_START, child), -ESRCH);
 	end(child);
 	close(fd);
 }
