@@ -58,7 +58,7 @@ test_under_load()
 {
 	for how in ioctl ring; do
 		insmod /kmod/pmm.ko interval_ms=10
-		/prog/kmod_storm $how 8 100000000 >out 2>&1 &
+		/prog/kmod_storm $how 8 2000000000 >out 2>&1 &
 		await sh -c '[ "$(grep -c " allocations=[1-9]" /proc/pmm/summary)" = 8 ]'
 		for n in 1 2 3 4 5 6 7 8 9 10; do refused; done
 		kill -9 $(pidof kmod_storm) 2>/dev/null || :	# some may end with others
