@@ -17,8 +17,25 @@ waiting() {
 	bash -c 'read -r _ <"$0"; exec "$1" "$2"' "$T/go" "$PROG/trace_calls" "$1" 3>&- & victim=$!
 }
 
-# holds_links PID: its programs are in the kernel.
-holds_links() { until "$PROG/bpf_programs" "$1" | grep -q '^link'; do sleep 0.05; done; sleep 0.2; }
+# holds_links PID: its programs are in the kernel, all of them: their number stays, and it waits.
+holds_links() {
+	local links=0 before=0 same=0
+	until [ "$same" -eq 5 ]; do
+		sleep 0.1
+		links=$("$PROG/bpf_programs" "$1" | grep -c '^link') || :
+		same=$((links && links == before ? same + 1 : 0)) before=$links
+		grep -q '^State:.S' "/proc/$1/status" || same=0
+	done
+}
+
+# following OPTION...: traced life of processes that read to the end of $T/end, which comes when all is in place.
+following() {
+	local tracer
+	"$PMM" trace life --json --top 0 "$@" >"$T/out" 2>"$T/err" 3>&- 9>&- & tracer=$!
+	holds_links "$tracer"
+	exec 9>&-
+	wait "$tracer"
+}
 
 @test "three at once on one process: each has all" {
 	local i tracer=()
@@ -133,11 +150,13 @@ holds_links() { until "$PROG/bpf_programs" "$1" | grep -q '^link'; do sleep 0.05
 
 @test "many processes are given; the trace ends with the last" {
 	local i all=()
+	mkfifo "$T/end"
+	exec 9<>"$T/end"
 	for ((i = 0; i < 60; i++)); do
-		sleep 1 3>&- &
+		cat <"$T/end" 3>&- 9>&- &
 		all+=(-p $!)
 	done
-	traced 0 life "${all[@]}"
+	following "${all[@]}"
 	[ "$(count exit .)" -eq 60 ]
 	[ "$(result .coverage.scope)" = "60 processes and their children" ]
 }
@@ -146,10 +165,12 @@ holds_links() { until "$PROG/bpf_programs" "$1" | grep -q '^link'; do sleep 0.05
 	run -3 timeout 20 "$PMM" trace life -p 4194304
 	[ "${lines[0]}" = "pmm: no process 4194304" ]
 	run -2 timeout 20 "$PMM" trace life -p 0
-	sleep 0.5 3>&- &
-	traced 0 life -p $! -p $!
+	mkfifo "$T/end"
+	exec 9<>"$T/end"
+	cat <"$T/end" 3>&- 9>&- & local victim=$!
+	following -p "$victim" -p "$victim"
 	[ "$(count exit .)" -eq 1 ]
-	[ "$(result .coverage.scope)" = "process $! and its children" ]
+	[ "$(result .coverage.scope)" = "process $victim and its children" ]
 	# a zombie has ended
 	python3 -c 'import os, sys, time
 p = os.fork() or os._exit(0)

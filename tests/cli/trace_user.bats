@@ -198,11 +198,12 @@ adds_up() {
 }
 
 @test "several processes at once, one of which started the other" {
-	"${USER_65534[@]}" sh -c 'sleep 0.7 & exec sleep 0.9' 3>&- &
+	"${USER_65534[@]}" sh -c 'sleep 5 & exec sleep 6' 3>&- &
 	VICTIM=$!
-	sleep 0.3
+	await -p "$VICTIM" pgrep -P "$VICTIM" -x sleep
+	await -p "$VICTIM" grep -qx sleep "/proc/$VICTIM/comm"
 	local child
-	child=$(pgrep -P "$VICTIM" sleep)
+	child=$(pgrep -P "$VICTIM" -x sleep)
 	by_user 0 life -p "$VICTIM" -p "$child"
 	VICTIM=
 	[ "$(count exit .)" -eq 2 ]
