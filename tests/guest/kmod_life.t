@@ -104,3 +104,41 @@ test_too_many()
 	has out 'is -87, must be 0'
 	is "processes" "$(wc -l </proc/pmm/summary)" 3
 }
+
+# Three quarters of the table are for processes that begin by themselves; for another one of them the oldest of theirs that is dead goes.
+test_the_dead_give_way()
+{
+	loaded processes=4
+	first=
+	for n in 1 2 3; do
+		/prog/kmod_hold 1 >/dev/null &
+		first=${first:-$!}
+		await grep -q "^pid=$! .* entries=1 " /proc/pmm/summary
+	done
+	! /prog/kmod_hold 1 >out || fail "a fourth one by itself"
+	has out 'is -87, must be 0'
+	kill $first
+	await grep -q "^pid=$first .* state=killed " /proc/pmm/summary
+	/prog/kmod_hold 1 >/dev/null &
+	await grep -q "^pid=$! .* entries=1 " /proc/pmm/summary
+	is "processes" "$(grep -c . /proc/pmm/summary) $(grep -c "^pid=$first " /proc/pmm/summary || :)" "3 0"
+}
+
+test_the_dead_of_an_administrator_stay()
+{
+	loaded processes=4
+	sleep 1000 &
+	dead=$!
+	echo "START_PID $dead" >/proc/pmm/cfg
+	for n in 1 2; do
+		/prog/kmod_hold 1 >/dev/null &
+		await grep -q "^pid=$! .* entries=1 " /proc/pmm/summary
+	done
+	kill $dead
+	await grep -q "^pid=$dead .* state=killed " /proc/pmm/summary
+	! /prog/kmod_hold 1 >out || fail "in the place of another's"
+	has out 'is -87, must be 0'
+	sleep 1000 &
+	echo "START_PID $!" >/proc/pmm/cfg
+	is "processes" "$(grep -c . /proc/pmm/summary) $(grep -c "^pid=$dead " /proc/pmm/summary)" "4 1"
+}

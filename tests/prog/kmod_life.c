@@ -60,6 +60,11 @@ static void forked(void)
 	ring = ring_of(fd);
 	if (ring == MAP_FAILED)
 		die("ring");
+	/* nor can the parent change that, or give up a part of it */
+	IS(madvise(ring, PMM_KMOD_RING_BYTES(64), MADV_DOFORK), -1);
+	IS(errno, EINVAL);
+	IS(munmap(ring, 4096), -1);
+	IS(errno, EINVAL);
 	IS(add(fd, 16, 16), 0);
 	event_of(getpid(), PMM_KMOD_EVENT_STARTED);
 	pid = fork();
