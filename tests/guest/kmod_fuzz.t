@@ -27,7 +27,7 @@ test_at_once()
 	insmod /kmod/pmm.ko interval_ms=10
 	chmod 666 /dev/pmm /proc/pmm/*
 	for seed in 11 12 13; do
-		/prog/kmod_fuzz $seed 8000 >"out.$seed" &
+		{ /prog/kmod_fuzz $seed 8000 || echo "seed $seed: status $?"; } >"out.$seed" 2>&1 &
 	done
 	/prog/kmod_fuzz 14 8000 user >out.14
 	wait

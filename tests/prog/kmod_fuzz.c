@@ -46,6 +46,20 @@ static uint64_t odd(void)
 	return below(2) ? some[below(16)] : number(&state) >> below(64);
 }
 
+/*
+ * Where no structure can be, or only its begin. Not just anywhere: what the module writes there
+ * could be this program's own data, and its end.
+ */
+static void *bad_pointer(void)
+{
+	const uint64_t end = (uintptr_t)memory + 65536;
+	const uint64_t some[] = { 0,	       1,	       4095,	  ~0ull,	   ~0ull - 7,
+				  ~0ull << 12, 1ull << 63,     1ull << 47, (1ull << 47) - 8,
+				  end,	       end - 1 - below(300) };
+
+	return (void *)(uintptr_t)some[below(11)];
+}
+
 static int some_pid(void)
 {
 	const int some[] = { 0, 1, 2, -1, getpid(), getppid() };
@@ -76,18 +90,22 @@ static void fill(unsigned int nr, size_t bytes)
 	} else if (nr == 4) {
 		word[3] = word[5] = 0;
 		word[4] = sizeof(struct pmm_kmod_process) + 8 * (__u32)below(3);
-		memcpy(memory + 24, &address, 8);
 	} else if (nr == 5) {
 		word[3] = 0;
 	} else if (nr == 6) {
 		word[2] = (__u32)some_pid();
 		word[3] = (__u32)below(2);
 		word[5] = 0;
-		memcpy(memory + 24, &address, 8);
 	}
 	memory[79] = memory[127] = memory[207] = memory[255] = 0;
 	if (!below(4))
 		memory[below(bytes ? bytes : 1)] = (unsigned char)below(256);
+	/* where the module is to write: see bad_pointer() */
+	if (nr == 4 || nr == 6) {
+		if (!below(16))
+			address = (uintptr_t)bad_pointer();
+		memcpy(memory + 24, &address, 8);
+	}
 }
 
 static long one_call(void)
@@ -104,7 +122,7 @@ static long one_call(void)
 	memset(memory + 256, 0, 256);
 	fill(nr, bytes);
 	if (!below(16))
-		at = (void *)(uintptr_t)odd();
+		at = bad_pointer();
 	if (nr == 8)
 		at = (void *)(uintptr_t)below(20);
 	return ioctl(files[below(FILES)],
