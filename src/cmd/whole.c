@@ -4,11 +4,10 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
+#include <time.h>
 
 #include "src/store/capture.h"
 #include "src/store/output.h"
-#include "src/store/replace.h"
 
 /* Returns what they were. */
 static sigset_t hold_signals(void)
@@ -20,6 +19,18 @@ static sigset_t hold_signals(void)
 	return before;
 }
 
+/* That a file would be too large is an error of the write, and no signal any more. */
+static void release_signals(const sigset_t *before)
+{
+	sigset_t too_large;
+
+	sigemptyset(&too_large);
+	sigaddset(&too_large, SIGXFSZ);
+	if (!sigismember(before, SIGXFSZ))
+		sigtimedwait(&too_large, NULL, &(struct timespec){ 0, 0 });
+	sigprocmask(SIG_SETMASK, before, NULL);
+}
+
 int whole_write(const struct heap *h, const char *output, pid_t pid, char *name, struct err *e)
 {
 	int rc = output_name(output, pid, h->comm, true, name);
@@ -29,30 +40,15 @@ int whole_write(const struct heap *h, const char *output, pid_t pid, char *name,
 		return rc == -ENAMETOOLONG ? err_set(e, rc, "the capture's name is too long") : rc;
 	before = hold_signals();
 	rc = capture_write(h, name, e);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	release_signals(&before);
 	return rc;
 }
 
-struct bytes {
-	const char *bytes, *name;
-	size_t nr;
-};
-
-static int write_bytes(void *arg, FILE *f, struct err *e)
+int whole_write_report(const char *name, replace_write *write, void *arg, struct err *e)
 {
-	const struct bytes *b = arg;
-
-	if (fwrite(b->bytes, 1, b->nr, f) == b->nr && !fflush(f))
-		return 0;
-	return replace_failed(e, -errno, "report", b->name);
-}
-
-int whole_write_bytes(const char *bytes, size_t nr, const char *name, struct err *e)
-{
-	struct bytes b = { bytes, name, nr };
 	sigset_t before = hold_signals();
-	int rc = replace_file(name, "report", write_bytes, &b, e);
+	int rc = replace_file(name, "report", write, arg, e);
 
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	release_signals(&before);
 	return rc;
 }

@@ -4,11 +4,11 @@
 #ifndef CMD_WHOLE_H
 #define CMD_WHOLE_H
 
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "src/base/err.h"
 #include "src/model/heap.h"
+#include "src/store/replace.h"
 
 /*
  * Write it to the name that `output` gives a process's capture (output_name()); `name`, of PATH_MAX
@@ -16,7 +16,7 @@
  */
 int whole_write(const struct heap *h, const char *output, pid_t pid, char *name, struct err *e);
 
-/* Write a report. 0 or -errno with `e`. */
-int whole_write_bytes(const char *bytes, size_t nr, const char *name, struct err *e);
+/* The same of a report that `write` writes. 0 or -errno with `e`. */
+int whole_write_report(const char *name, replace_write *write, void *arg, struct err *e);
 
 #endif

@@ -2,6 +2,8 @@
 /* Which form is written by whom. */
 #include "src/export/export.h"
 
+#include <errno.h>
+
 #include "src/export/export_priv.h"
 
 static int write_profile(enum export_form form, const struct export_source *s, FILE *out)
@@ -10,7 +12,7 @@ static int write_profile(enum export_form form, const struct export_source *s, F
 	int rc = heap_profile(s->heap, s->names, s->selection, &p);
 
 	if (rc)
-		return rc;
+		return rc == -ENOSPC ? -E2BIG : rc;	/* that is a full disk's */
 	rc = form == EXPORT_COLLAPSED ? export_collapsed(p, s, out) : export_speedscope(p, s, out);
 	profile_free(p);
 	return rc;

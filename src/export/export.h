@@ -23,7 +23,7 @@ struct export_source {
 
 /*
  * Write a heap. Sums of a form's figures are those of the report with the same selection. 0,
- * -ENOMEM, -ENOSPC (more frames than a profile takes), or -errno of writing.
+ * -ENOMEM, -E2BIG (more frames or stacks than a profile takes), or -errno of writing.
  */
 int export_write(enum export_form form, const struct export_source *s, FILE *out);
 

@@ -38,8 +38,8 @@ static int write_stack(const struct profile *p, uint32_t node, int64_t value, FI
 	if (!node)
 		str_add(&line, EXPORT_NO_STACK);
 	rc = rc ? rc : str_error(&line);
-	if (!rc)
-		fprintf(out, "%s %lld\n", str_text(&line), (long long)value);
+	if (!rc && fprintf(out, "%s %lld\n", str_text(&line), (long long)value) < 0)
+		rc = errno ? -errno : -EIO;
 	str_fini(&line);
 	vec_fini(&path.nodes);
 	return rc;

@@ -105,12 +105,19 @@ static void write_types(struct writer *w)
 							: "inuse_space"));
 }
 
+/* Numbers are signed there. */
+static uint64_t within(uint64_t n)
+{
+	return n < INT64_MAX ? n : INT64_MAX;
+}
+
 static void write_sample(struct writer *w, uint32_t site)
 {
 	const struct heap *h = w->s->heap;
 	const struct weight live = rank_weight(h, w->s->selection, RANK_LIVE, site),
 			    all = rank_weight(h, w->s->selection, RANK_ALLOCATED, site);
-	const uint64_t value[NR_VALUES] = { all.count, all.bytes, live.count, live.bytes };
+	const uint64_t value[NR_VALUES] = { within(all.count), within(all.bytes),
+					    within(live.count), within(live.bytes) };
 	uint32_t node = h->sites[site].node;
 
 	if (!value[0] && !value[1] && !value[2] && !value[3])
@@ -124,10 +131,13 @@ static void write_sample(struct writer *w, uint32_t site)
 	} while (node);
 	wire_numbers(&w->part, LOCATION_ID, w->ids.v, w->ids.nr);
 	wire_numbers(&w->part, VALUE, value, NR_VALUES);
-	wire_number(&w->inner, KEY, text(w, "largest_request"));
-	wire_number(&w->inner, NUM, h->sites[site].max_bytes);
-	wire_number(&w->inner, NUM_UNIT, text(w, "bytes"));
-	end_inner(w, LABEL);
+	/* of the blocks that pass a filter alone it is not known */
+	if (!w->s->selection || !w->s->selection->live_bytes) {
+		wire_number(&w->inner, KEY, text(w, "largest_request"));
+		wire_number(&w->inner, NUM, within(h->sites[site].max_bytes));
+		wire_number(&w->inner, NUM_UNIT, text(w, "bytes"));
+		end_inner(w, LABEL);
+	}
 	end_part(w, SAMPLE);
 }
 
@@ -157,7 +167,7 @@ static void write_mappings(struct writer *w)
 	uint32_t first = 0;
 
 	for (uint32_t i = 1; i < h->nr_modules && !first; i++)
-		if (w->module[i] && *h->exe && !strcmp(h->modules[i].path, h->exe))
+		if (*h->exe && !strcmp(h->modules[i].path, h->exe))
 			first = i;
 	if (first)
 		write_mapping(w, first);
@@ -261,7 +271,12 @@ static int write_compressed(const struct str *s, FILE *out)
 		z.next_out = room;
 		z.avail_out = sizeof(room);
 		rc = deflate(&z, left ? Z_NO_FLUSH : Z_FINISH);
-		fwrite(room, 1, sizeof(room) - z.avail_out, out);
+		if (fwrite(room, 1, sizeof(room) - z.avail_out, out) <
+		    sizeof(room) - z.avail_out) {
+			rc = errno ? -errno : -EIO;
+			deflateEnd(&z);
+			return rc;
+		}
 	} while (rc == Z_OK);
 	deflateEnd(&z);
 	return rc == Z_STREAM_END ? export_flush(out) : -ENOMEM;

@@ -6,6 +6,8 @@
  */
 #include "src/export/export_priv.h"
 
+#include <errno.h>
+
 #include "src/base/json.h"
 
 static const struct {
@@ -24,6 +26,7 @@ static const struct {
 static int write_frames(struct json *j, const struct profile *p)
 {
 	struct str name = STR_INIT;
+	bool failed = false;
 
 	json_array(j, "frames");
 	for (uint32_t i = 0; i < p->frames.nr; i++) {
@@ -32,6 +35,7 @@ static int write_frames(struct json *j, const struct profile *p)
 		str_clear(&name);
 		if (i)
 			export_frame(&name, f->function, f->module);
+		failed |= name.failed;
 		json_object_flat(j, NULL);
 		json_str(j, "name", i ? str_text(&name) : EXPORT_NO_STACK);
 		if (i && f->file)
@@ -42,7 +46,7 @@ static int write_frames(struct json *j, const struct profile *p)
 	}
 	json_end(j);
 	str_fini(&name);
-	return str_error(&name);
+	return failed ? -ENOMEM : 0;
 }
 
 static int64_t self_of(const struct profile *p, uint32_t node, unsigned metric)

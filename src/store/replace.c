@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,14 +69,47 @@ static int target_check(const char *path, const char *what, struct err *e)
 	return 0;
 }
 
+/*
+ * What a link of the caller or of root leads to (free()); NULL: it is no such link. A link of
+ * another user, who may have guessed the name, is replaced and never followed: proc_sys_fs(5),
+ * protected_symlinks.
+ */
+static char *follow(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct str to = STR_INIT;
+	char target[PATH_MAX], *real;
+	struct stat st;
+	ssize_t n = -1;
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISLNK(st.st_mode) && (!st.st_uid || st.st_uid == geteuid()))
+		n = readlinkat(fd, "", target, sizeof(target));
+	close(fd);
+	if (n <= 0 || n == sizeof(target))
+		return NULL;
+	if (*target != '/')
+		str_addn(&to, path, slash ? (size_t)(slash + 1 - path) : 0);
+	str_addn(&to, target, (size_t)n);
+	real = str_error(&to) ? NULL : realpath(str_text(&to), NULL);
+	str_fini(&to);
+	return real;
+}
+
 int replace_file(const char *path, const char *what, replace_write *write, void *arg, struct err *e)
 {
 	struct str name = STR_INIT;
 	int rc = target_check(path, what, e), fd;
+	char *real;
 	FILE *f;
 
 	if (rc)
 		return rc;
+	real = follow(path);
+	if (real)
+		path = real;
 	fd = temporary_open(path, &name);
 	if (fd < 0) {
 		rc = replace_failed(e, fd, what, path);
@@ -96,5 +131,6 @@ remove:
 		unlink(str_text(&name));
 out:
 	str_fini(&name);
+	free(real);
 	return rc;
 }

@@ -31,7 +31,7 @@ refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
 
 @test "speedscope: samples have weights, frames exist, sums are the report's" {
 	report --format speedscope -o out.json "$REAL"
-	grep -q "^pmm: written to 'out.json': 'speedscope out.json' shows it$" "$T/said"
+	grep -q "^pmm: written to 'out.json': 'speedscope FILE' shows it$" "$T/said"
 	[ "$(stat -c %a "$T/out.json")" = 600 ]
 	jq -e '. as $all | .["$schema"] == "https://www.speedscope.app/file-format-schema.json"
 		and (.shared.frames | all(.name | type == "string" and length > 0))
@@ -86,11 +86,32 @@ refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
 	echo old >"$T/old"
 	refused_with 3 "cannot write the report '$T/folder': it is a directory" "$PMM" report --format pprof -o "$T/folder" "$DEMO"
 	refused_with 3 "cannot write the report '/dev/full': it is not a regular file" "$PMM" report --format pprof -o /dev/full "$DEMO"
-	(ulimit -f 8; trap '' XFSZ; ! "$PMM" report --format speedscope -o "$T/old" "$REAL" 2>"$T/said")
-	grep -q "cannot write the report '$T/old': File too large" "$T/said"
+	(ulimit -f 8; refused_with 3 "cannot write the report '$T/old': File too large" "$PMM" report --format speedscope -o "$T/old" "$REAL")
 	[ "$(cat "$T/old")" = old ]
 	rm -f "$T/out"
 	[ "$(ls -A "$T")" = "$(printf '%s\n' folder old said)" ]
+}
+
+@test "what a link leads to is replaced, not the link; never the capture that is read" {
+	cp "$DEMO" "$T/copy.pmm"
+	echo old >"$T/target"
+	ln -s target "$T/link"
+	report --format collapsed -o link "$DEMO"
+	[ "$(readlink "$T/link")" = target ]
+	cmp <(report --format collapsed "$DEMO") "$T/target"
+	# of somebody else, who may have guessed the name: replaced, what it leads to stays
+	if [ "$(id -u)" = 0 ]; then
+		echo old >"$T/target"
+		chown -h 65534 "$T/link"
+		report --format collapsed -o "$T/link" "$DEMO"
+		[ ! -L "$T/link" ]
+		[ "$(cat "$T/target")" = old ]
+	fi
+	refuses "'$T/copy.pmm' is the capture itself" --format pprof -o "$T/copy.pmm" "$T/copy.pmm"
+	ln -s copy.pmm "$T/other.pmm"
+	refuses "'$T/copy.pmm' is the capture itself" --json -o "$T/copy.pmm" "$T/other.pmm"
+	cmp "$DEMO" "$T/copy.pmm"
+	refuses "the name after '-o' is empty" -o '' "$DEMO"
 }
 
 @test "what a form cannot say is refused" {
@@ -98,6 +119,7 @@ refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
 	refuses "'--blocks' cannot be used with '--format collapsed'" --format collapsed --blocks "$DEMO"
 	refuses "'--bottom-up' cannot be used with '--format speedscope'" --format speedscope --bottom-up "$DEMO"
 	refuses "'--format pprof' has no figures for '--sort peak'" --format pprof --sort peak "$DEMO"
+	refuses "'--skip-fn' cannot be used with '--format pprof'" --format pprof --skip-fn main "$DEMO"
 	refuses "two forms of output are given" --json --format pprof "$DEMO"
 	refuses "'--sort peak' cannot be used with --thread, --size or --age" --format collapsed --sort peak --size 1 "$DEMO"
 	refuses "svg" --format svg "$DEMO"

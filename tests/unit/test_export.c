@@ -286,6 +286,8 @@ static void pprof_of_what_a_filter_passes(void **state)
 	(void)state;
 	assert_int_equal(count(p, 2), 1);
 	assert_string_equal(sample(p, 0), "main>parse>leaf 0 0 2 200");
+	/* the largest request may be one that does not pass */
+	assert_int_equal(count(nth(p, 2, 0).bytes, 3), 0);
 	assert_int_equal(count(p, 4), 3);
 	p = profile_of("", RANK_LIVE, NULL);
 	assert_int_equal(count(p, 2), 0);

@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "src/cmd/cmd.h"
 #include "src/cmd/emit.h"
@@ -16,44 +14,18 @@
 #include "src/session/name_notes.h"
 #include "src/symbol/symbol.h"
 
-static int write_doc(const struct report_command *c, const struct doc *doc, FILE *out)
+struct document {
+	const struct report_command *command;
+	const struct doc *doc;
+};
+
+static int write_doc(void *arg, FILE *out)
 {
+	const struct document *d = arg;
 	struct style style = terminal_style(out);
 
-	return c->as_json ? doc_print_json(doc, out) : doc_print_text(doc, &style, out);
-}
-
-/* To a file: when it is complete. */
-static int put_doc(const struct report_command *c, const struct heap *h, const struct doc *doc,
-		   struct err *e)
-{
-	char *bytes = NULL;
-	size_t nr = 0;
-	FILE *f = open_memstream(&bytes, &nr);
-	int rc = f ? write_doc(c, doc, f) : -ENOMEM;
-
-	if (f && fclose(f) && !rc)
-		rc = -ENOMEM;
-	if (!rc)
-		rc = report_put(c, h, bytes, nr, e);
-	free(bytes);
-	return rc;
-}
-
-static int print_doc(const struct report_command *c, const struct heap *h, const struct doc *doc,
-		     struct err *e)
-{
-	int rc;
-
-	if (!report_to_stdout(c))
-		return put_doc(c, h, doc, e);
-	rc = write_doc(c, doc, stdout);
-	/* a reader that has seen enough (head, less) is no trouble */
-	if (rc == -EPIPE)
-		return 0;
-	if (rc)
-		err_set(e, rc, "cannot write the report: %s", strerror(-rc));
-	return rc;
+	return d->command->as_json ? doc_print_json(d->doc, out)
+				   : doc_print_text(d->doc, &style, out);
 }
 
 int report_command_print(struct report_command *c, const struct heap *h, const char *source,
@@ -76,7 +48,7 @@ int report_command_print(struct report_command *c, const struct heap *h, const c
 	}
 	rc = report_init(&report, h, &naming.names, &c->opt, e);
 	if (!rc)
-		rc = print_doc(c, h, &report.doc, e);
+		rc = report_put(c, h, write_doc, &(struct document){ c, &report.doc }, e);
 	report_fini(&report);
 out:
 	if (!rc)

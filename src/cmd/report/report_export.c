@@ -5,16 +5,16 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/cmd/cmd.h"
 #include "src/cmd/terminal.h"
 #include "src/cmd/whole.h"
 #include "src/export/export.h"
-#include "src/model/profile.h"
 #include "src/store/output.h"
+#include "src/store/replace.h"
 
 static const struct {
 	enum export_form form;
@@ -61,6 +61,7 @@ static const char *list_option(const struct report_command *c)
 	       : c->bottom_up		? "--bottom-up"
 	       : c->opt.blocks		? "--blocks"
 	       : c->opt.functions	? "--functions"
+	       : c->skipped.nr		? "--skip-fn"
 					: NULL;
 }
 
@@ -75,6 +76,8 @@ int report_export_check(const struct report_command *c, struct err *e)
 	const char *option = forms[c->form].form == EXPORT_NR ? NULL : list_option(c);
 	struct fmt text;
 
+	if (c->output && !*c->output)
+		return cmd_refuse(e, "the name after '-o' is empty", "name a file");
 	if (option) {
 		snprintf(text.s, sizeof(text.s), "'%s' cannot be used with '--format %s'", option,
 			 name);
@@ -105,59 +108,103 @@ static void say_losses(const struct heap *h)
 	doc_fini(&d);
 }
 
-static int print(const char *bytes, size_t nr, struct err *e)
+/* What was being read must not be what is written: its name after '-o' is a mistake. */
+static int check_target(const char *name, const char *source, struct err *e)
 {
-	if (fwrite(bytes, 1, nr, stdout) == nr && !fflush(stdout))
+	struct stat to, from;
+
+	if (!source || stat(name, &to) || stat(source, &from) || to.st_dev != from.st_dev ||
+	    to.st_ino != from.st_ino)
 		return 0;
-	/* a reader that has seen enough is no trouble */
-	return errno == EPIPE ? 0
-			      : err_set(e, -errno, "cannot write the report: %s", strerror(errno));
+	err_set(e, -EINVAL, "'%s' is the capture itself", name);
+	err_hint(e, "name another file with -o");
+	e->exit_code = CMD_USAGE;
+	return -EINVAL;
 }
 
-int report_put(const struct report_command *c, const struct heap *h, const char *bytes, size_t nr,
-	       struct err *e)
+/* What replace_file() calls. */
+struct writing {
+	report_write *write;
+	void *arg;
+	const char *name;
+};
+
+static int explain(int rc, const char *name, struct err *e)
+{
+	if (rc == -E2BIG)
+		return err_set(e, rc, "there are more different frames or stacks than a profile "
+				      "takes");
+	return rc == -ENOMEM ? rc : replace_failed(e, rc, "report", name);
+}
+
+static int write_file(void *arg, FILE *f, struct err *e)
+{
+	const struct writing *w = arg;
+	int rc = w->write(w->arg, f);
+
+	return rc ? explain(rc, w->name, e) : 0;
+}
+
+static int print(report_write *write, void *arg, struct err *e)
+{
+	int rc = write(arg, stdout);
+
+	/* a reader that has seen enough (head, less) is no trouble */
+	if (!rc || rc == -EPIPE)
+		return 0;
+	if (rc == -E2BIG || rc == -ENOMEM)
+		return explain(rc, "", e);
+	return err_set(e, rc, "cannot write the report: %s", strerror(-rc));
+}
+
+int report_put(const struct report_command *c, const struct heap *h, report_write *write,
+	       void *arg, struct err *e)
 {
 	const char *reader = forms[c->form].reader;
 	char name[PATH_MAX];
 	int rc;
 
 	if (report_to_stdout(c))
-		return print(bytes, nr, e);
+		return print(write, arg, e);
 	rc = output_name(c->output ? c->output : forms[c->form].name, (pid_t)h->pid, h->comm, true,
 			 name);
 	if (rc == -ENAMETOOLONG)
 		return err_set(e, rc, "the name of the file is too long");
 	if (!rc)
-		rc = whole_write_bytes(bytes, nr, name, e);
+		rc = check_target(name, c->opt.source, e);
 	if (!rc)
-		cmd_note(reader ? "written to '%s': '%s %s' shows it" : "written to '%s'", name,
-			 reader, name);
+		rc = whole_write_report(name, write_file, &(struct writing){ write, arg, name }, e);
+	if (!rc)
+		cmd_note(reader ? "written to '%s': '%s FILE' shows it" : "written to '%s'", name,
+			 reader);
 	return rc;
+}
+
+struct exporting {
+	enum export_form form;
+	struct export_source source;
+};
+
+static int write_export(void *arg, FILE *f)
+{
+	const struct exporting *x = arg;
+
+	return export_write(x->form, &x->source, f);
 }
 
 int report_export(const struct report_command *c, const struct heap *h, struct names *n,
 		  struct err *e)
 {
 	struct selection selection;
-	struct export_source source = { .heap = h, .names = n, .selection = &selection };
-	char *bytes = NULL;
-	size_t nr = 0;
-	FILE *f = open_memstream(&bytes, &nr);
-	int rc = f ? selection_init(&selection, h, n, &c->opt.filter, e) : -ENOMEM;
+	struct exporting x = { forms[c->form].form,
+			       { .heap = h, .names = n, .selection = &selection } };
+	int rc = selection_init(&selection, h, n, &c->opt.filter, e);
 
-	if (!rc) {
-		source.key = rank_chosen(h, &selection, c->opt.sort_given, c->opt.sort);
-		rc = export_write(forms[c->form].form, &source, f);
-		selection_fini(&selection);
-	}
-	if (f && fclose(f) && !rc)
-		rc = -ENOMEM;
-	if (!rc) {
-		say_losses(h);
-		rc = report_put(c, h, bytes, nr, e);
-	} else if (rc == -ENOSPC) {
-		err_set(e, rc, "there are more than %u different frames", PROFILE_MAX_FRAMES - 1);
-	}
-	free(bytes);
+	if (rc)
+		return rc;
+	x.source.key = rank_chosen(h, &selection, c->opt.sort_given, c->opt.sort);
+	say_losses(h);
+	rc = report_put(c, h, write_export, &x, e);
+	selection_fini(&selection);
 	return rc;
 }

@@ -3,6 +3,8 @@
 #ifndef CMD_REPORT_REPORT_EXPORT_H
 #define CMD_REPORT_REPORT_EXPORT_H
 
+#include <stdio.h>
+
 #include "src/cmd/cmd.h"
 #include "src/cmd/report/report_command.h"
 
@@ -15,9 +17,15 @@ int report_export_check(const struct report_command *c, struct err *e);
 /* Does the report go to stdout? */
 bool report_to_stdout(const struct report_command *c);
 
-/* Write what a report has become to where it goes. 0 or -errno with `e`. */
-int report_put(const struct report_command *c, const struct heap *h, const char *bytes, size_t nr,
-	       struct err *e);
+/* Write a report; 0 or -errno. */
+typedef int report_write(void *arg, FILE *f);
+
+/*
+ * Have a report written to where it goes: a file is there whole or not at all. 0, or -errno with
+ * `e`, which has no text when memory ran out.
+ */
+int report_put(const struct report_command *c, const struct heap *h, report_write *write,
+	       void *arg, struct err *e);
 
 /*
  * Write a heap as c->form says, to c->output (NULL: the form's own name, "-": stdout). What the
