@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "pmm_compat.h"
 #include "pmm_module.h"
 #include "pmm_parse.h"
 
@@ -107,9 +108,11 @@ static struct pmm_site *site_of(struct pmm_target *t, const struct pmm_kmod_reco
 	return site;
 }
 
+/* The target's group pays, also when its process is in another one now. */
 static int enter(struct pmm_target *t, const struct pmm_kmod_record *record,
 		 struct pmm_log_request *r)
 {
+	struct mem_cgroup *before;
 	int err = mutex_lock_killable(&t->lock);
 
 	if (err)
@@ -118,8 +121,10 @@ static int enter(struct pmm_target *t, const struct pmm_kmod_record *record,
 		err = -ESRCH;
 	} else {
 		pmm_target_catch_up(t);
+		before = pmm_set_payer(t->memcg);
 		r->site = site_of(t, record);
 		pmm_log_enter(&t->log, r);
+		pmm_set_payer(before);
 	}
 	mutex_unlock(&t->lock);
 	return err;
@@ -146,6 +151,7 @@ static int record_log(struct handle *h, unsigned int cmd, void __user *arg)
 
 static int add_site(struct handle *h, unsigned int cmd, void __user *arg)
 {
+	struct mem_cgroup *before;
 	struct pmm_kmod_site made;
 	struct pmm_target *t;
 	struct pmm_site *site;
@@ -162,8 +168,10 @@ static int add_site(struct handle *h, unsigned int cmd, void __user *arg)
 	if (err)
 		return err;
 	pmm_target_catch_up(t);
+	before = pmm_set_payer(t->memcg);
 	site = t->stopped ? NULL : pmm_sites_add(&t->log.sites, made.function, made.file,
 						 made.line);
+	pmm_set_payer(before);
 	err = site ? 0 : t->stopped ? -ESRCH : t->log.sites.nr == PMM_SITES_MAX ? -ENOSPC : -ENOMEM;
 	made.id = site ? site->id : 0;
 	mutex_unlock(&t->lock);
@@ -524,12 +532,14 @@ static long pmm_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	}
 }
 
+#ifdef CONFIG_COMPAT
 /* A number is no address: compat_ptr() of s390 would take a bit from -1. */
-static long __maybe_unused pmm_compat_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+static long pmm_compat_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	return cmd == PMM_SET_EVENTFD ? pmm_ioctl(file, cmd, arg) :
 					compat_ptr_ioctl(file, cmd, arg);
 }
+#endif
 
 static const struct file_operations pmm_fops = {
 	.owner = THIS_MODULE,

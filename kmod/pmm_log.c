@@ -98,13 +98,19 @@ static void free_table(struct pmm_log *log)
 	log->grow_at = 0;
 }
 
-/* A smaller table, if this one is nearly empty. */
+/* A smaller table, if this one is nearly empty: in one step, as each goes through all entries. */
 static void shrink(struct pmm_log *log)
 {
-	if (!log->entries)
+	u32 bits = log->bits;
+
+	if (!log->entries) {
 		free_table(log);
-	else if (log->bits > FIRST_BITS + 1 && log->entries < 1ull << (log->bits - 3))
-		resize(log, log->bits - 2, false);
+		return;
+	}
+	while (bits > FIRST_BITS + 1 && log->entries < 1ull << (bits - 3))
+		bits -= 2;
+	if (bits != log->bits)
+		resize(log, bits, false);
 }
 
 static void free_entry(struct pmm_log *log, struct pmm_log_entry *entry)
@@ -164,6 +170,8 @@ bool pmm_log_ready(struct pmm_log *log)
 {
 	struct pmm_log_entry *entry;
 
+	if (!log->buckets && !resize(log, FIRST_BITS, !log->nowait))
+		return false;
 	if (log->nr_spares)
 		return true;
 	entry = pmm_os_entry_alloc(sizeof(*entry), !log->nowait);

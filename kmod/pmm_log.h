@@ -116,7 +116,7 @@ int pmm_log_check(const struct pmm_log_request *r);
  */
 void pmm_log_enter(struct pmm_log *log, const struct pmm_log_request *r);
 
-/* There is memory at hand for the entry of an allocation: nothing will give way for that. */
+/* There are a table and memory for the entry of an allocation: nothing will give way for that. */
 bool pmm_log_ready(struct pmm_log *log);
 
 /*

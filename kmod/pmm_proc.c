@@ -144,6 +144,12 @@ static int let_others(struct reader *r)
 	return mutex_lock_killable(&r->target->lock);
 }
 
+/* What it shows now is no part of what is shown here: it comes again behind the others. */
+static bool began_anew(const struct reader *r)
+{
+	return READ_ONCE(r->target->number) != r->number;
+}
+
 /* One line on. */
 static int advance(struct reader *r)
 {
@@ -159,8 +165,12 @@ static int advance(struct reader *r)
 		if (entry)
 			pmm_cursor_pass(&r->cursor, entry);
 	}
-	if (++r->lines == MOST_LINES && let_others(r))
-		return -EINTR;
+	if (++r->lines == MOST_LINES) {
+		if (let_others(r))
+			return -EINTR;
+		if (began_anew(r))
+			return leave_target(r);
+	}
 	return find_entry(r);
 }
 
@@ -173,10 +183,7 @@ static void let_go(struct reader *r)
 	r->target = NULL;
 }
 
-/*
- * Where the last piece ended; an entry that has gone meanwhile is not waited for. What began anew
- * is no part of what is shown here: it comes again behind the others.
- */
+/* Where the last piece ended; an entry that has gone meanwhile is not waited for. */
 static int resume(struct reader *r)
 {
 	if (!r->target)
@@ -184,7 +191,7 @@ static int resume(struct reader *r)
 	if (mutex_lock_killable(&r->target->lock))
 		return -EINTR;
 	r->lines = 0;
-	if (READ_ONCE(r->target->number) != r->number)
+	if (began_anew(r))
 		return leave_target(r);
 	return r->in_log ? find_entry(r) : 1;
 }

@@ -12,6 +12,7 @@
  */
 #include <linux/atomic.h>
 #include <linux/list_lru.h>
+#include <linux/sched/signal.h>
 #include <linux/shrinker.h>
 #include <linux/slab.h>
 #include <linux/swap.h>
@@ -81,9 +82,9 @@ static enum lru_status hold(struct list_head *item, struct list_lru_one *one, PM
 	struct pmm_target *t = container_of(item, struct pmm_target, lru);
 	struct pmm_target **held = arg;
 
-	if (!kref_get_unless_zero(&t->ref))
-		return LRU_SKIP;
-	*held = t;
+	/* one that is about to go must not keep the others from their turn */
+	if (kref_get_unless_zero(&t->ref))
+		*held = t;
 	return LRU_ROTATE;
 }
 
@@ -97,47 +98,54 @@ static struct pmm_target *next_target(struct shrink_control *sc)
 	return t;
 }
 
-/*
- * Who holds a target's lock does not hold it for long. One pause, as a process that finds nothing
- * to give back is killed soon.
- */
-static bool lock_soon(struct pmm_target *t, const struct shrink_control *sc, bool *paused)
-{
-	if (mutex_trylock(&t->lock))
-		return true;
-	if (*paused || may_be_ours(sc) || current_is_kswapd())
-		return false;
-	*paused = true;
-	schedule_timeout_uninterruptible(1);
-	return mutex_trylock(&t->lock);
-}
-
+/* 0: nothing, or another thread has its lock. */
 static unsigned long evict(struct pmm_target *t, unsigned long most)
 {
-	struct mem_cgroup *before = pmm_set_payer(t->memcg);
-	unsigned long nr = (unsigned long)pmm_log_evict(&t->log, most);
+	struct mem_cgroup *before;
+	unsigned long nr;
 
+	if (!mutex_trylock(&t->lock))
+		return 0;
+	before = pmm_set_payer(t->memcg);
+	nr = (unsigned long)pmm_log_evict(&t->log, most);
 	pmm_set_payer(before);
+	mutex_unlock(&t->lock);
 	return nr;
 }
 
+/* A tick is too long for who does it for all, or shall end. */
+static bool may_pause(const struct shrink_control *sc)
+{
+	return !may_be_ours(sc) && !current_is_kswapd() && !fatal_signal_pending(current);
+}
+
+/*
+ * Who holds a target's lock does not hold it for long. A process that finds nothing to give back is
+ * killed soon: so if no other target gave anything, there is one pause for the first busy one. The
+ * kernel calls this for each 128 entries that it wants, so more pauses would add up.
+ */
 static unsigned long scan(struct shrinker *unused, struct shrink_control *sc)
 {
-	unsigned long targets = list_lru_shrink_count(&lru, sc), freed = 0;
-	struct pmm_target *t;
-	bool paused = false;
+	unsigned long targets = list_lru_shrink_count(&lru, sc), freed = 0, nr;
+	struct pmm_target *t, *busy = NULL;
 
 	for (; targets && freed < sc->nr_to_scan; targets--) {
 		t = next_target(sc);
 		if (!t)
 			continue;
-		if (READ_ONCE(t->log.entries) && lock_soon(t, sc, &paused)) {
-			freed += evict(t, sc->nr_to_scan - freed);
-			mutex_unlock(&t->lock);
-		}
-		pmm_target_put(t);
+		nr = READ_ONCE(t->log.entries) ? evict(t, sc->nr_to_scan - freed) : 0;
+		freed += nr;
+		if (!nr && !busy && READ_ONCE(t->log.entries))
+			busy = t;
+		else
+			pmm_target_put(t);
 		cond_resched();
 	}
+	if (busy && !freed && may_pause(sc)) {
+		schedule_timeout_uninterruptible(1);
+		freed = evict(busy, sc->nr_to_scan);
+	}
+	pmm_target_put(busy);
 	return freed ? freed : SHRINK_STOP;
 }
 

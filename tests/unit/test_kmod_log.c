@@ -501,6 +501,35 @@ static void test_table_shrinks(void **state)
 	check_sum();
 }
 
+/* It gets as small as what is left fits, in one step: for one allocation. */
+static void test_table_shrinks_in_one_step(void **state)
+{
+	static const struct {
+		u64 left;
+		u32 bits;
+	} rows[] = { { 256, 11 }, { 255, 9 }, { 64, 9 }, { 63, 7 }, { 1, 7 } };
+	double per_find;
+
+	(void)state;
+	for (unsigned i = 0; i < NR(rows); i++) {
+		fill_to(5000, 16, 0);
+		assert_int_equal(the_log.bits, 13);
+		pmm_os_allocs_left = 1;
+		pmm_log_evict(&the_log, 5000 - rows[i].left);
+		assert_int_equal(pmm_os_allocs_left, 0);
+		pmm_os_allocs_left = -1;
+		assert_int_equal(the_log.bits, rows[i].bits);
+		assert_in_range(longest_chain(&per_find), 1, 9);
+		for (u64 p = 5001 - rows[i].left; p <= 5000; p++)
+			enter(PMM_KMOD_FREE, p * 16, 0, 0);
+		assert_int_equal(the_log.entries, 0);
+		assert_int_equal(the_log.counts.frees, rows[i].left);
+		pmm_log_clear(&the_log);
+	}
+	pmm_log_evict(&the_log, 1);
+	assert_null(the_log.buckets);
+}
+
 /* Without memory the newest is entered, the oldest gives way, and some more for the next ones. */
 static void test_oldest_gives_way(void **state)
 {
@@ -571,6 +600,28 @@ static void test_no_memory_for_a_table(void **state)
 	assert_int_equal(the_log.nr_wrong, 0);
 }
 
+/* Ready is a log that has both a table and an entry. */
+static void test_ready(void **state)
+{
+	(void)state;
+	pmm_os_allocs_left = 0;
+	assert_false(pmm_log_ready(&the_log));
+	assert_null(the_log.buckets);
+	pmm_os_allocs_left = 1;			/* for the table, not for the entry */
+	assert_false(pmm_log_ready(&the_log));
+	assert_int_equal(the_log.bits, 6);
+	assert_int_equal(the_log.nr_spares, 0);
+	pmm_os_allocs_left = 1;
+	assert_true(pmm_log_ready(&the_log));
+	assert_int_equal(the_log.nr_spares, 1);
+	enter(PMM_KMOD_MALLOC, 1, 1, 0);
+	assert_int_equal(the_log.entries, 1);
+	assert_int_equal(the_log.counts.no_memory, 0);
+	assert_int_equal(pmm_os_allocs_left, 0);
+	pmm_os_allocs_left = -1;
+	check_sum();
+}
+
 /* Each allocation of a course of requests fails once; figures add up and nothing is left. */
 static void test_each_allocation_fails(void **state)
 {
@@ -606,8 +657,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_bytes, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_evicted, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_table_shrinks, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_table_shrinks_in_one_step, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_oldest_gives_way, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_no_memory_for_a_table, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_ready, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_each_allocation_fails, setup, teardown),
 };
 
