@@ -161,7 +161,7 @@ static inline void pmm_lru_del(struct list_lru *lru, struct list_head *item)
 #endif
 }
 
-/* Who walks a list is told its lock before 6.13. */
+/* The callback of a walk has the list's lock as an argument before 6.13. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
 #define PMM_LRU_LOCK
 #else

@@ -62,11 +62,6 @@ static void reverse(struct stack *st)
 	}
 }
 
-static int64_t within(uint64_t n)
-{
-	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
-}
-
 /* Returns whether there is anything. */
 static bool weigh(const struct heap *h, const struct selection *s, uint32_t site, int64_t *value)
 {
@@ -75,13 +70,13 @@ static bool weigh(const struct heap *h, const struct selection *s, uint32_t site
 			    all = rank_weight(h, s, RANK_ALLOCATED, site),
 			    temporary = rank_weight(h, s, RANK_TEMPORARY, site);
 
-	value[HEAP_PROFILE_LIVE_BYTES] = within(live.bytes);
-	value[HEAP_PROFILE_LIVE_BLOCKS] = within(live.count);
-	value[HEAP_PROFILE_PEAK_BYTES] = within(peak.bytes);
-	value[HEAP_PROFILE_PEAK_BLOCKS] = within(peak.count);
-	value[HEAP_PROFILE_ALLOCATED_BYTES] = within(all.bytes);
-	value[HEAP_PROFILE_ALLOCATIONS] = within(all.count);
-	value[HEAP_PROFILE_TEMPORARY] = within(temporary.count);
+	value[HEAP_PROFILE_LIVE_BYTES] = heap_profile_value(live.bytes);
+	value[HEAP_PROFILE_LIVE_BLOCKS] = heap_profile_value(live.count);
+	value[HEAP_PROFILE_PEAK_BYTES] = heap_profile_value(peak.bytes);
+	value[HEAP_PROFILE_PEAK_BLOCKS] = heap_profile_value(peak.count);
+	value[HEAP_PROFILE_ALLOCATED_BYTES] = heap_profile_value(all.bytes);
+	value[HEAP_PROFILE_ALLOCATIONS] = heap_profile_value(all.count);
+	value[HEAP_PROFILE_TEMPORARY] = heap_profile_value(temporary.count);
 	for (unsigned i = 0; i < HEAP_PROFILE_NR; i++)
 		if (value[i])
 			return true;

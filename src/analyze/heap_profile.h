@@ -22,6 +22,12 @@ enum heap_profile_metric {
 	HEAP_PROFILE_NR,
 };
 
+/* A figure as a value of a profile: it stays at the end of the range. */
+static inline int64_t heap_profile_value(uint64_t n)
+{
+	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
 /* What of a profile a key sorts by. */
 enum heap_profile_metric heap_profile_metric(enum rank_key key);
 

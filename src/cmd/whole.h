@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A file written whole, whatever signals come: a signal in the middle would leave a part under
- * another name. Signals wait meanwhile. */
+/*
+ * A file written whole, whatever signals come: one in the middle would leave a part under another
+ * name. Signals wait meanwhile.
+ */
 #ifndef CMD_WHOLE_H
 #define CMD_WHOLE_H
 

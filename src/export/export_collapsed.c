@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Collapsed stacks, as flame graph scripts read them: a line for each stack, its frames from the
- * outermost to the innermost parted by ';', a space, a number.
+ * outermost to the innermost separated by ';', a space, a number.
  */
 #include "src/export/export_priv.h"
 

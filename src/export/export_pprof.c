@@ -105,19 +105,15 @@ static void write_types(struct writer *w)
 							: "inuse_space"));
 }
 
-/* Numbers are signed there. */
-static uint64_t within(uint64_t n)
-{
-	return n < INT64_MAX ? n : INT64_MAX;
-}
-
 static void write_sample(struct writer *w, uint32_t site)
 {
 	const struct heap *h = w->s->heap;
 	const struct weight live = rank_weight(h, w->s->selection, RANK_LIVE, site),
 			    all = rank_weight(h, w->s->selection, RANK_ALLOCATED, site);
-	const uint64_t value[NR_VALUES] = { within(all.count), within(all.bytes),
-					    within(live.count), within(live.bytes) };
+	const uint64_t value[NR_VALUES] = {
+		(uint64_t)heap_profile_value(all.count), (uint64_t)heap_profile_value(all.bytes),
+		(uint64_t)heap_profile_value(live.count), (uint64_t)heap_profile_value(live.bytes),
+	};
 	uint32_t node = h->sites[site].node;
 
 	if (!value[0] && !value[1] && !value[2] && !value[3])
@@ -134,7 +130,7 @@ static void write_sample(struct writer *w, uint32_t site)
 	/* of the blocks that pass a filter alone it is not known */
 	if (!w->s->selection || !w->s->selection->live_bytes) {
 		wire_number(&w->inner, KEY, text(w, "largest_request"));
-		wire_number(&w->inner, NUM, within(h->sites[site].max_bytes));
+		wire_number(&w->inner, NUM, (uint64_t)heap_profile_value(h->sites[site].max_bytes));
 		wire_number(&w->inner, NUM_UNIT, text(w, "bytes"));
 		end_inner(w, LABEL);
 	}

@@ -5,14 +5,10 @@
 #include "src/store/capture.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "src/base/hash.h"
-#include "src/base/nanotime.h"
 #include "src/base/str.h"
 #include "src/store/file_format.h"
 #include "src/store/file_pack.h"

@@ -15,8 +15,7 @@ typedef int replace_write(void *arg, FILE *f, struct err *e);
 
 /*
  * Write a file; `what` it is for messages: "capture". Only a regular file is replaced, or what a
- * link of the caller or of root leads to. 0 or -errno
- * with `e`.
+ * link of the caller or of root leads to. 0 or -errno with `e`.
  */
 int replace_file(const char *path, const char *what, replace_write *write, void *arg,
 		 struct err *e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pmm.h's full form, compiled without PMM_KMOD, logs to the kernel module while it is told to: 4
+ * pmm.h's full form, compiled without PMM_KMOD, logs to the kernel module while that is switched on: 4
  * allocations, 2 frees and one of a block that the log does not have; outstanding are 800 bytes
  * (line 27) and 3200 (32). It ends with its input.
  */
