@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Long work in slices. A generator yields now and then; between slices the browser draws and
+// answers keys. There is no worker: the page's policy forbids to load one.
+
+export const SLICE_MS = 12;
+
+// Run a generator to its end at once and return its value.
+export function finish(work) {
+	for (;;) {
+		const step = work.next();
+		if (step.done) {
+			return step.value;
+		}
+	}
+}
+
+// Run a generator in slices, then call done(value). Returns what cancels it.
+export function inSlices(work, done, later = (f) => setTimeout(f, 0), now = () => performance.now()) {
+	let cancelled = false;
+	function slice() {
+		const end = now() + SLICE_MS;
+		while (!cancelled) {
+			const step = work.next();
+			if (step.done) {
+				done(step.value);
+				return;
+			}
+			if (now() >= end) {
+				later(slice);
+				return;
+			}
+		}
+	}
+	slice();
+	return () => {
+		cancelled = true;
+	};
+}
