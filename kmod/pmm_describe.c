@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* All there is to say about a target (pmm_module.h). */
+#include <linux/mutex.h>
+#include <linux/pid.h>
+
 #include "pmm_module.h"
 
 static void describe_figures(const struct pmm_figures *f, struct pmm_kmod_process *out)

@@ -17,6 +17,7 @@
 #ifndef KMOD_PMM_MODULE_H
 #define KMOD_PMM_MODULE_H
 
+#ifdef __KERNEL__
 #include <linux/fs.h>
 #include <linux/kref.h>
 #include <linux/mm_types.h>
@@ -25,6 +26,9 @@
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/wait.h>
+#else
+#include "pmm_kernel_user.h"
+#endif
 
 #include "pmm_log.h"
 #include "pmm_ring.h"

@@ -10,6 +10,7 @@
  * Reclaim comes from any allocation, also from one of ours that is made under a target's lock. So a
  * lock is only tried here.
  */
+#ifdef __KERNEL__
 #include <linux/atomic.h>
 #include <linux/list_lru.h>
 #include <linux/sched/signal.h>
@@ -18,6 +19,7 @@
 #include <linux/swap.h>
 
 #include "pmm_compat.h"
+#endif
 #include "pmm_module.h"
 
 /*
@@ -26,6 +28,7 @@
  */
 #define SEEKS		(16 * DEFAULT_SEEKS)
 #define MOST_TARGETS	4096	/* looked at in one go, with a spinlock */
+#define PAUSE_PART	64	/* this part of a log goes for a pause */
 
 static struct list_lru lru;
 static struct shrinker *shrinker;
@@ -57,6 +60,13 @@ static enum lru_status add_up(struct list_head *item, struct list_lru_one *one, 
 	return LRU_SKIP;
 }
 
+static void add_up_targets(struct shrink_control *sc, struct sum *sum)
+{
+	unsigned long most = MOST_TARGETS;
+
+	list_lru_walk_one(&lru, sc->nid, sc->memcg, add_up, sum, &most);
+}
+
 /*
  * What is counted and cannot be got is asked for again later, in addition. So what this thread may
  * have locked itself, each time that its group is full, is not counted.
@@ -64,7 +74,6 @@ static enum lru_status add_up(struct list_head *item, struct list_lru_one *one, 
 static unsigned long count(struct shrinker *unused, struct shrink_control *sc)
 {
 	struct sum sum = { .unlocked = may_be_ours(sc) };
-	unsigned long most = MOST_TARGETS;
 
 	/* pairs with pmm_shrink_init() */
 	if (!smp_load_acquire(&ready))
@@ -72,7 +81,7 @@ static unsigned long count(struct shrinker *unused, struct shrink_control *sc)
 	/* that there are none is said only where none can come: entries do not tell */
 	if (!list_lru_shrink_count(&lru, sc))
 		return SHRINK_EMPTY;
-	list_lru_walk_one(&lru, sc->nid, sc->memcg, add_up, &sum, &most);
+	add_up_targets(sc, &sum);
 	return sum.entries;
 }
 
@@ -120,9 +129,25 @@ static bool may_pause(const struct shrink_control *sc)
 }
 
 /*
- * Who holds a target's lock does not hold it for long. A process that finds nothing to give back is
- * killed soon: so if no other target gave anything, there is one pause for the first busy one. The
- * kernel calls this for each 128 entries that it wants, so more pauses would add up.
+ * One pause for who has that target's lock: it is not held for long. As to wait takes long, more
+ * goes then than is asked for, and the pass ends: the kernel asks for 128 entries at a time, and
+ * one whose lock is contended would cost a tick each time. All that there may be counts as looked
+ * at, else the kernel would ask for the rest later, in addition.
+ */
+static unsigned long evict_busy(struct pmm_target *t, struct shrink_control *sc)
+{
+	unsigned long part = (unsigned long)READ_ONCE(t->log.entries) / PAUSE_PART;
+	struct sum all = { 0 };
+
+	schedule_timeout_uninterruptible(1);
+	add_up_targets(sc, &all);
+	sc->nr_scanned = max(2 * all.entries, sc->nr_to_scan);
+	return evict(t, max(part, sc->nr_to_scan));
+}
+
+/*
+ * A process that finds nothing to give back is killed soon: so if no other target gave anything,
+ * the first busy one is waited for.
  */
 static unsigned long scan(struct shrinker *unused, struct shrink_control *sc)
 {
@@ -141,12 +166,12 @@ static unsigned long scan(struct shrinker *unused, struct shrink_control *sc)
 			pmm_target_put(t);
 		cond_resched();
 	}
-	if (busy && !freed && may_pause(sc)) {
-		schedule_timeout_uninterruptible(1);
-		freed = evict(busy, sc->nr_to_scan);
-	}
+	if (busy && !freed && may_pause(sc))
+		freed = evict_busy(busy, sc);
+	else if (!freed)
+		freed = SHRINK_STOP;
 	pmm_target_put(busy);
-	return freed ? freed : SHRINK_STOP;
+	return freed;
 }
 
 struct pmm_target *pmm_target_alloc(struct mem_cgroup *memcg)
