@@ -83,7 +83,8 @@ static bool weigh(const struct heap *h, const struct selection *s, uint32_t site
 	return false;
 }
 
-static int add_site(struct profile *p, struct names *n, const struct heap *h, uint32_t stack,
+/* The number of its node, or -errno. */
+static int64_t add_site(struct profile *p, struct names *n, const struct heap *h, uint32_t stack,
 		    const int64_t *value, struct stack *st)
 {
 	int64_t rc = 0;
@@ -94,21 +95,32 @@ static int add_site(struct profile *p, struct names *n, const struct heap *h, ui
 	reverse(st);
 	if (!rc)
 		rc = profile_add(p, st->frames.v, st->frames.nr, value);
-	return rc < 0 ? (int)rc : 0;
+	return rc;
 }
 
 int heap_profile(const struct heap *h, struct names *n, const struct selection *s,
 		 struct profile **out)
 {
-	int64_t value[HEAP_PROFILE_NR];
+	return heap_profile_nodes(h, n, s, NULL, out);
+}
+
+int heap_profile_nodes(const struct heap *h, struct names *n, const struct selection *s,
+		       uint32_t *node, struct profile **out)
+{
+	int64_t value[HEAP_PROFILE_NR], at;
 	struct stack st = { 0 };
 	int rc;
 
 	*out = profile_new(metrics, HEAP_PROFILE_NR);
 	rc = *out ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < h->nr_sites && !rc; i++)
-		if (weigh(h, s, i, value))
-			rc = add_site(*out, n, h, h->sites[i].node, value, &st);
+	for (uint32_t i = 0; i < h->nr_sites && !rc; i++) {
+		bool some = weigh(h, s, i, value);
+
+		at = some ? add_site(*out, n, h, h->sites[i].node, value, &st) : 0;
+		rc = at < 0 ? (int)at : 0;
+		if (node)
+			node[i] = some ? (uint32_t)at : UINT32_MAX;
+	}
 	if (!rc)
 		rc = profile_sum(*out);
 	vec_fini(&st.frames);

@@ -39,4 +39,8 @@ enum heap_profile_metric heap_profile_metric(enum rank_key key);
 int heap_profile(const struct heap *h, struct names *n, const struct selection *s,
 		 struct profile **out);
 
+/* The same; node[i] becomes the node of site i, UINT32_MAX of one that is not in the profile. */
+int heap_profile_nodes(const struct heap *h, struct names *n, const struct selection *s,
+		       uint32_t *node, struct profile **out);
+
 #endif

@@ -14,7 +14,8 @@ static struct report_command c = { .opt.top = 10 };
 
 static const struct opt report_opts[] = {
 	{ "format", 0, OPT_CHOICE, NULL,
-	  "form of the report (default text); collapsed, speedscope and pprof are for other tools: "
+	  "form of the report (default text); html is a page for a browser; collapsed, speedscope and "
+	  "pprof are for other tools: "
 	  "all stacks, with what --sort names",
 	  &c.form, .given = &c.form_given, .choices = report_form_name },
 	{ "output", 'o', OPT_FILE, "FILE",

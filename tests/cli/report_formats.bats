@@ -127,5 +127,5 @@ refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
 
 @test "help lists the forms" {
 	"$PMM" help formats >"$T/help"
-	[ "$(awk '/^  [a-z]/ { print $1 }' "$T/help" | xargs)" = "text json collapsed speedscope pprof" ]
+	[ "$(awk '/^  [a-z]/ { print $1 }' "$T/help" | xargs)" = "text json html collapsed speedscope pprof" ]
 }

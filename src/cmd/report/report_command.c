@@ -8,6 +8,7 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/emit.h"
 #include "src/cmd/report/report_export.h"
+#include "src/cmd/report/report_page.h"
 #include "src/cmd/terminal.h"
 #include "src/names/names.h"
 #include "src/names/naming.h"
@@ -43,7 +44,8 @@ int report_command_print(struct report_command *c, const struct heap *h, const c
 	naming_open(&naming, h, &options);
 	names_skip(&naming.names, c->skipped.v, c->skipped.nr);
 	if (c->form > REPORT_JSON) {
-		rc = report_export(c, h, &naming.names, e);
+		rc = c->form == REPORT_HTML ? report_page(c, h, &naming.names, e)
+					    : report_export(c, h, &naming.names, e);
 		goto out;
 	}
 	rc = report_init(&report, h, &naming.names, &c->opt, e);
@@ -81,7 +83,9 @@ int report_command_check(struct report_command *c, struct err *e)
 		return cmd_refuse(e, "two forms of output are given",
 				  "leave out '--json' or '--format'");
 	complete(c);
-	rc = report_export_check(c, e);
+	rc = c->form == REPORT_HTML ? report_page_check(e) : 0;
+	if (!rc)
+		rc = report_export_check(c, e);
 	if (rc)
 		return rc;
 	if (c->bottom_up && c->top_down)

@@ -10,7 +10,14 @@
 #include "src/model/heap.h"
 #include "src/view/report_view.h"
 
-enum report_form { REPORT_TEXT, REPORT_JSON, REPORT_COLLAPSED, REPORT_SPEEDSCOPE, REPORT_PPROF };
+enum report_form {
+	REPORT_TEXT,
+	REPORT_JSON,
+	REPORT_HTML,
+	REPORT_COLLAPSED,
+	REPORT_SPEEDSCOPE,
+	REPORT_PPROF
+};
 #define REPORT_NR_FORMS (REPORT_PPROF + 1)
 extern const char *const report_form_name[REPORT_NR_FORMS + 1];	/* ends with NULL */
 

@@ -25,6 +25,7 @@ static const struct {
 } forms[REPORT_NR_FORMS] = {
 	[REPORT_TEXT] = { EXPORT_NR, "-", NULL, true, false },
 	[REPORT_JSON] = { EXPORT_NR, "-", NULL, true, false },
+	[REPORT_HTML] = { EXPORT_NR, "pmm.%c.%p.html", NULL, true, false },
 	[REPORT_COLLAPSED] = { EXPORT_COLLAPSED, "-", NULL, true, false },
 	[REPORT_SPEEDSCOPE] = { EXPORT_SPEEDSCOPE, "pmm.%c.%p.speedscope.json", "speedscope", true,
 				false },
@@ -34,6 +35,7 @@ static const struct {
 const char *const report_form_name[REPORT_NR_FORMS + 1] = {
 	[REPORT_TEXT] = "text",
 	[REPORT_JSON] = "json",
+	[REPORT_HTML] = "html",
 	[REPORT_COLLAPSED] = "collapsed",
 	[REPORT_SPEEDSCOPE] = "speedscope",
 	[REPORT_PPROF] = "pprof",
@@ -43,6 +45,8 @@ const char *const report_form_name[REPORT_NR_FORMS + 1] = {
 const struct cmd_pair report_form_about[] = {
 	{ "text", "for people: pmm report, leaks, check, trace, kmod report" },
 	{ "json", "for programs, by the schemas of doc/json.md: the same commands, with --json" },
+	{ "html", "a page for a browser, with pictures and tables: one file that needs no "
+		  "server and no network; pmm report" },
 	{ "collapsed", "a line for each stack, with one figure (--sort): flame graph scripts, "
 		       "speedscope; pmm report, and as 'folded' pmm trace" },
 	{ "speedscope", "all stacks with all figures: speedscope, as a page or a program; pmm "
@@ -61,7 +65,7 @@ static const char *list_option(const struct report_command *c)
 	       : c->bottom_up		? "--bottom-up"
 	       : c->opt.blocks		? "--blocks"
 	       : c->opt.functions	? "--functions"
-	       : c->skipped.nr		? "--skip-fn"
+	       : c->skipped.nr && c->form != REPORT_HTML ? "--skip-fn"
 					: NULL;
 }
 
@@ -73,7 +77,8 @@ bool report_to_stdout(const struct report_command *c)
 int report_export_check(const struct report_command *c, struct err *e)
 {
 	const char *name = report_form_name[c->form];
-	const char *option = forms[c->form].form == EXPORT_NR ? NULL : list_option(c);
+	bool lists = forms[c->form].form == EXPORT_NR && c->form != REPORT_HTML;
+	const char *option = lists ? NULL : list_option(c);
 	struct fmt text;
 
 	if (c->output && !*c->output)
