@@ -10,10 +10,10 @@ export const STEPS = 8;		// of a difference, in each direction
 export const REST = -1;		// the colour index of what is put together
 
 // The program first; neighbours in this list are far apart on the wheel.
-const HUES = [62, 245, 150, 310, 200, 20, 105, 275, 175, 345];
+const HUES = [248, 65, 155, 310, 20, 195, 105, 280, 345, 130];
 
 const LIGHT = { fill: 0.86, chroma: 0.072, step: -0.018, grey: 0.88, back: [1, 0, 0], dim: 0.72 };
-const DARK = { fill: 0.40, chroma: 0.072, step: 0.018, grey: 0.34, back: [0.19, 0.01, 260], dim: 0.66 };
+const DARK = { fill: 0.43, chroma: 0.075, step: 0.016, grey: 0.36, back: [0.19, 0.01, 260], dim: 0.66 };
 
 function linear(l, c, h) {
 	const a = c * Math.cos(h * Math.PI / 180);

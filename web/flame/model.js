@@ -99,6 +99,11 @@ export class Model {
 		return node ? this.classes.first[this.tree.cls[node]] : 0;
 	}
 
+	// The profile's node that this is, where it is just one; else 0.
+	profileNode(node) {
+		return this.inverted || this.folded.size < this.profile.nodes.parent.length ? 0 : node;
+	}
+
 	moduleOf(node) {
 		return baseName(this.profile.strings[this.profile.frames.module[this.frame(node)]]);
 	}
@@ -132,10 +137,11 @@ export class Model {
 		return sum;
 	}
 
-	// The metric of the same name in the other unit, or -1.
+	// The metric that counts the same in the other unit, or -1.
 	pair(metric) {
 		const { metrics } = this.profile;
-		return metrics.findIndex((m, i) => i !== metric && m.name === metrics[metric].name);
+		const what = (m) => (m.name === "allocations" ? "allocated" : m.name);
+		return metrics.findIndex((m, i) => i !== metric && what(m) === what(metrics[metric]));
 	}
 
 	children(node) {

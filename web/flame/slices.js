@@ -14,8 +14,18 @@ export function finish(work) {
 	}
 }
 
+// Call f after the events that wait: a message is not held back as timers are.
+function afterEvents(f) {
+	const channel = new MessageChannel();
+	channel.port1.onmessage = () => {
+		channel.port1.close();
+		f();
+	};
+	channel.port2.postMessage(0);
+}
+
 // Run a generator in slices, then call done(value). Returns what cancels it.
-export function inSlices(work, done, later = (f) => setTimeout(f, 0), now = () => performance.now()) {
+export function inSlices(work, done, later = afterEvents, now = () => performance.now()) {
 	let cancelled = false;
 	function slice() {
 		const end = now() + SLICE_MS;

@@ -2,25 +2,80 @@
 // The flame graph's place in the page: its profile, and the selection in both directions.
 import { flame } from "../flame/index.js";
 import { make } from "../lib/dom.js";
+import { metricOf, record, rowsOf } from "../lib/model.js";
+
+const LEVELS = { unlikely: 1, growing: 2, likely: 3, certain: 4 };	// of VERDICTS in flame/colour.js
+const TABLES = ["certain", "likely", "growing", "unlikely", "others"];
+
+/** The worst verdict of the blocks of each stack, by node; null where no leaks were searched for. */
+export function verdicts(model) {
+	if (!model.leaks)
+		return null;
+	const { profile, sites } = model, out = new Uint8Array(profile.nodes.parent.length);
+
+	for (const table of TABLES) {
+		for (const { site, verdict } of rowsOf(model.leaks.byKey[table])) {
+			const node = sites.node[sites.byNumber.get(site)];
+
+			if (node !== undefined)
+				out[node] = Math.max(out[node], LEVELS[verdict] ?? 0);
+		}
+	}
+	return out;
+}
+
+/** The profile of what passes where criteria of blocks are in use: live figures are all that is known. */
+export function profileOf(model, { byBlocks, live, blocks, site }) {
+	const { profile, sites } = model, verdict = verdicts(model);
+
+	if (!byBlocks)
+		return { ...profile, verdict };
+	const self = [live, blocks].map((values) => {
+		const out = new Float64Array(profile.nodes.parent.length);
+
+		for (let i = 0; i < sites.nr; i++)
+			if (site[i])
+				out[sites.node[i]] += values[i];
+		return out;
+	});
+
+	return { ...profile, verdict, self, metrics: [profile.metrics[metricOf(model, "live", "bytes")],
+		profile.metrics[metricOf(model, "live", "blocks")]] };
+}
+
+function parsed(text) {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return null;	// an address that somebody has changed
+	}
+}
 
 export function flameView(model, store) {
 	const element = make("div", { class: "flame" });
 
 	requestAnimationFrame(() => {
-		const graph = flame(element, model.profile, {});
+		let windowed = false, own = false;
+		const passed = store.passed();
+		const graph = flame(element, profileOf(model, passed), { program: record(model.report, "process").exe ?? model.about.comm });
 
-		graph.on?.("select", (what) => store.select({
-			node: what?.node || null,
-			function: what?.frame ? model.profile.frames.function[what.frame] || null : null,
-		}));
+		windowed = passed.byBlocks;
 		if (store.extra.flame)
-			try {
-				graph.restore?.(JSON.parse(store.extra.flame));
-			} catch {
-				store.remember("flame", null);	// an address that somebody has changed
-			}
-		graph.on?.("state", (state) => store.remember("flame", JSON.stringify(state)));
-		store.subscribe((passed) => graph.setSelection?.({ nodes: passed.nodes, frame: null }));
+			graph.restore(parsed(store.extra.flame));
+		graph.on("select", (what) => {
+			own = true;	// what is zoomed is not dimmed around, nor is the picture made anew
+			store.select({ node: what?.node || null,
+				function: what && !what.node ? model.profile.frames.function[what.frame] || null : null });
+			own = false;
+		});
+		graph.on("state", (state) => store.remember("flame", Object.keys(state).length ? JSON.stringify(state) : null));
+		store.subscribe((now) => {
+			if (now.byBlocks || windowed)
+				graph.setProfile(profileOf(model, now));
+			windowed = now.byBlocks;
+			graph.setSelection({ nodes: own || now.byBlocks ? null : now.nodes, frame: null });
+		});
+		element.graph = graph;
 	});
 	return element;
 }
