@@ -22,7 +22,8 @@ MEMBERS = ("style", "style_hash", "code", "code_hash")
 def bundle(esbuild, dygraphs, entry, folder):
     out = os.path.join(folder, entry)
     command = [esbuild, os.path.join(WEB, entry), "--bundle", "--minify", "--charset=utf8", "--legal-comments=inline", BROWSERS,
-               "--log-level=warning", f"--outfile={out}", f"--metafile={out}.json", f"--alias:dygraphs={dygraphs}/dygraph.min.js"]
+               "--log-level=warning", f"--outfile={out}", f"--metafile={out}.json", f"--alias:dygraphs={dygraphs}/dygraph.min.js",
+               f"--alias:dygraphs.css={dygraphs}/dygraph.min.css"]
     subprocess.run(command + (["--format=esm"] if entry.endswith(".js") else []), check=True)
     with open(out, "rb") as file:
         return file.read()

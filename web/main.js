@@ -6,12 +6,21 @@ import { loadModel } from "./lib/model.js";
 import { Store } from "./lib/store.js";
 import { Tabs } from "./lib/tabs.js";
 import { overviewView } from "./views/overview.js";
+import { errorsView, leaksView } from "./views/documents.js";
 import { flameView } from "./views/flame.js";
+import { histogramsView } from "./views/histograms.js";
+import { tablesView } from "./views/tables.js";
+import { timelineView } from "./views/timeline.js";
 
 function views(model, store) {
 	return [
 		{ id: "overview", title: "Overview", make: () => overviewView(model, store) },
 		{ id: "flame", title: "Flame graph", make: () => flameView(model, store) },
+		{ id: "timeline", title: "Timeline", make: () => timelineView(model, store) },
+		{ id: "tables", title: "Tables", make: () => tablesView(model, store) },
+		{ id: "histograms", title: "Sizes and lifetimes", make: () => histogramsView(model, store) },
+		{ id: "leaks", title: "Leaks", make: () => leaksView(model) },
+		{ id: "errors", title: "Errors", make: () => errorsView(model) },
 	];
 }
 

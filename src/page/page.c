@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "src/analyze/sizes.h"
 #include "src/base/json.h"
 #include "src/page/page_priv.h"
 
@@ -72,6 +73,10 @@ static void put_about(struct page *p, const struct page_stacks *k, const struct 
 	json_bool(&j, "searched", k->leaked_bytes);
 	json_bool(&j, "live_only", s->selection->from_blocks);
 	json_u64(&j, "blocks", s->selection->nr_blocks);
+	json_array_flat(&j, "kinds");
+	for (unsigned i = 0; i < HEAP_NR_KINDS; i++)
+		json_str(&j, NULL, kind_name(i));
+	json_end(&j);
 	json_array_flat(&j, "metrics");
 	for (uint32_t i = 0; i < k->profile->nr_metrics; i++) {
 		json_str(&j, NULL, k->profile->metric[i].name);

@@ -23,14 +23,6 @@ function below(nodes, is) {
 	return out;
 }
 
-/** "name" of a line: frames of one file and line are the same line, whatever the function. */
-export function lineKey(model, frame) {
-	const { frames } = model.profile;
-
-	return frames.file[frame] && frames.line[frame] ? `${frames.file[frame]}:${frames.line[frame]}`
-		: `${frames.function[frame]}/${frames.module[frame]}`;
-}
-
 export class Store {
 	constructor(model) {
 		this.model = model;
@@ -143,12 +135,8 @@ export class Store {
 		for (let i = 0; i < sites.nr; i++)
 			for (const test of tests)
 				on[i] &= test[sites.node[i]];
-		if ("answer" in state) {
-			const key = lineKey(model, state.answer);
-
-			for (let i = 0; i < sites.nr; i++)
-				on[i] &= lineKey(model, sites.answer[i]) === key ? 1 : 0;
-		}
+		for (let i = 0; i < sites.nr && "answer" in state; i++)
+			on[i] &= sites.answer[i] === state.answer ? 1 : 0;
 		return on;
 	}
 
