@@ -17,6 +17,8 @@
 #include "src/cmd/live.h"
 #include "src/cmd/options/percent.h"
 #include "src/cmd/options/pid.h"
+#include "src/cmd/options/program.h"
+#include "src/cmd/report/forms.h"
 #include "src/cmd/report/report_file.h"
 #include "src/cmd/run_signals.h"
 #include "src/cmd/runs_signals.h"
@@ -67,12 +69,12 @@ static struct check_job job = {
 	.sample_bytes = DEFAULT_SAMPLE,
 	.report = &shown,
 };
-static int level = LEVEL(PMM_CHECK_GUARD), reaction;
+static int level = LEVEL(PMM_CHECK_GUARD), reaction, form;
 static const char *output, *report;
 static const char *fail_rate, *budget, *scan, *fail_on;
 static uint64_t garbage = 0xaa, error_code, count;
 static bool left, right, mprotect_only, fill, zero, no_strings, given_code, given_top, uninit,
-	exhaustive;
+	exhaustive, as_json, given_form;
 
 static const struct opt check_opts[] = {
 	{ "level", 0, OPT_CHOICE, NULL,
@@ -130,12 +132,15 @@ static const struct opt check_opts[] = {
 	  .min = 1, .uses = FOR_PROCESS },
 	{ "no-follow", 0, OPT_FLAG, NULL, "do not check children", &job.no_follow,
 	  .uses = FOR_COMMAND | FOR_VALGRIND },
-	{ "output", 'o', OPT_FILE, "FILE", "write captures too, as 'pmm run -o FILE'", &output,
-	  .uses = FOR_COMMAND },
+	{ "output", 'o', OPT_FILE, "FILE",
+	  "of a COMMAND: write captures too, as 'pmm run -o FILE'; else the same as --report",
+	  &output, .uses = FOR_COMMAND | FOR_PROCESS | FOR_CAPTURE },
 	{ "report", 0, OPT_FILE, "FILE",
 	  "write to FILE instead of standard error (of a capture: standard output)", &report },
-	{ "json", 0, OPT_FLAG, NULL, "write JSON, at the end (schema " CHECK_SCHEMA ")",
-	  &shown.whole },
+	FORM_OPTION(&form, &given_form,
+		    "form of the output (default text); json, sarif, junit are written at the end"),
+	{ "json", 0, OPT_FLAG, NULL, "the same as --format json (schema " CHECK_SCHEMA ")",
+	  &as_json },
 	{ "top", 0, OPT_UINT, "N",
 	  "errors shown of a capture, or listed of a tree of processes (default 100, as JSON all; "
 	  "0 = all)",
@@ -220,6 +225,15 @@ static int read_options(unsigned *failures, struct err *e)
 	int rc = 0;
 
 	*failures = FAIL_ERRORS;
+	rc = form_join_json(&form, given_form, as_json, e);
+	if (!rc)
+		rc = form_check((enum form)form, FORM_CHECK, e);
+	if (rc)
+		return rc;
+	shown.whole = form != FORM_TEXT;
+	shown.form = form == FORM_SARIF	  ? CHECK_SARIF
+		     : form == FORM_JUNIT ? CHECK_JUNIT
+					  : CHECK_DOCUMENT;
 	shown.skip = (struct texts){ skipped.v, skipped.nr };
 	if (shown.whole && !given_top)
 		shown.view.top = 0;
@@ -377,6 +391,13 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 	int rc;
 
 	emit_init(&to, out, shown.whole);
+	if (output && program_meant(argv[0]))
+		return cmd_refuse(e, "'--output' is for a COMMAND",
+				  "a program is run with '--' before it: pmm check -o ... -- "
+				  "COMMAND");
+	if (job.scan_every_ns && shown.form != CHECK_DOCUMENT)
+		return cmd_refuse(e, "repeated canary scans print text and JSON only",
+				  "leave out --format, or scan once: --sweep");
 	if (count && !job.scan_every_ns)
 		return cmd_refuse(e, "'--count' is for repeated canary scans",
 				  "how often: --sweep=TIME");
@@ -394,9 +415,14 @@ static int dispatch(int argc, char **argv, unsigned failures, struct err *e)
 {
 	/* opt_parse() leaves it before the operands */
 	bool command = !strcmp(argv[-1], "--");
+	bool looks = !command && (!output || !program_meant(argv[0]));
 	int rc = check_options(command, argv[0], e);
 	FILE *out;
 
+	if (!rc)
+		rc = report_file_where(&report, output, looks ? argv[0] : NULL, e);
+	if (!rc && command && !report && shown.form != CHECK_DOCUMENT)
+		rc = form_needs_file((enum form)form, e);
 	if (rc)
 		return rc;
 	out = report ? report_file_open(report, "--report", e) : command ? NULL : stdout;

@@ -40,8 +40,11 @@ static const struct opt kmod_opts[] = {
 	{ "duration", 'd', OPT_DURATION, "TIME",
 	  "watch: end after TIME (seconds, or 10ms, 5m, 2h, 1d)", &duration_ns, .min = 1000000,
 	  .uses = FOR_WATCH },
+	FORM_OPTION(&report.form, &report.form_given,
+		    "report: its form, as of 'pmm report' (default text)", .uses = FOR_REPORT),
 	{ "output", 'o', OPT_FILE, "FILE",
-	  "report: write a capture instead (%p: pid, %c: command), which 'pmm report' reads",
+	  "report: with --format write there; else write a capture instead, which 'pmm report' "
+	  "reads (%p: pid, %c: command)",
 	  &output, .uses = FOR_REPORT },
 	REPORT_OPTIONS(report, FOR_REPORT),
 	CMD_MEMORY_LIMIT(&report.memory_bytes, .uses = FOR_REPORT),
@@ -280,7 +283,13 @@ static int check_verb(const struct verb *v, int nr, struct err *e)
 		return -EINVAL;
 	}
 	e->exit_code = 0;
-	return v->uses & FOR_REPORT ? report_command_check(&report, e) : 0;
+	if (!(v->uses & FOR_REPORT))
+		return 0;
+	if (report.form_given) {
+		report.output = output;
+		output = NULL;
+	}
+	return report_command_check(&report, FORM_KMOD_REPORT, e);
 }
 
 static int kmod_run(int argc, char **argv)

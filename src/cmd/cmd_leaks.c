@@ -15,24 +15,19 @@
 #include "src/cmd/live.h"
 #include "src/cmd/options/pid.h"
 #include "src/cmd/options/program.h"
+#include "src/cmd/report/forms.h"
 #include "src/cmd/report/report_file.h"
 #include "src/cmd/cmd_run.h"
 #include "src/cmd/terminal.h"
 
-static const char *const formats[] = {
-	[LEAKS_TEXT] = "text",
-	[LEAKS_JSON] = "json",
-	[LEAKS_VALGRIND_XML] = "valgrind-xml",
-	[LEAKS_VALGRIND_XML + 1] = NULL,
-};
-static const char *const forms[] = { "valgrind", "lsan", NULL };
+static const char *const suppress_forms[] = { "valgrind", "lsan", NULL };
 
 static struct leaks_job job = { .search = LEAKS_SEARCH_DEFAULT, .report = LEAKS_REPORT_DEFAULT };
-static int format, form;
+static int format, suppress_form;
 static uint64_t nr_threads, every_ns, count;
 static const char *show, *fail_on, *heuristics, *tag_bits, *core, *report, *output, *holds;
 static uint64_t error_code;
-static bool as_json, generate, no_default, given_code, given_budget, given_top;
+static bool as_json, given_format, generate, no_default, given_code, given_budget, given_top;
 static struct opt_list suppressions, skipped;
 
 static const struct opt leaks_opts[] = {
@@ -57,8 +52,8 @@ static const struct opt leaks_opts[] = {
 	{ "old", 0, OPT_DURATION, "TIME",
 	  "blocks of this age are old; what grows for 30 times as long can be likely (default 10s)",
 	  &job.report.old_ns, .min = 1 },
-	{ "format", 0, OPT_CHOICE, NULL, "form of the output (default text)", &format,
-	  .choices = formats },
+	FORM_OPTION(&format, &given_format,
+		    "form of the output (default text): json, valgrind-xml, sarif, junit"),
 	{ "json", 0, OPT_FLAG, NULL, "the same as --format json (schema " LEAKS_SCHEMA ")",
 	  &as_json },
 	{ "fail-on", 0, OPT_STRING, "LIST",
@@ -73,7 +68,9 @@ static const struct opt leaks_opts[] = {
 	{ "report", 0, OPT_FILE, "FILE",
 	  "write to FILE instead of standard output (of a COMMAND: instead of standard error)",
 	  &report },
-	{ "output", 'o', OPT_FILE, "FILE", "of a COMMAND: write captures too, as 'pmm run -o FILE'",
+	{ "output", 'o', OPT_FILE, "FILE",
+	  "of a capture or PID: the same as --report; of a COMMAND: write captures too, as 'pmm run "
+	  "-o FILE'",
 	  &output },
 	{ "suppressions", 0, OPT_LIST, "FILE",
 	  "do not report what FILE suppresses (Valgrind's or LeakSanitizer's form; may be given "
@@ -82,8 +79,8 @@ static const struct opt leaks_opts[] = {
 	{ "no-default-suppressions", 0, OPT_FLAG, NULL,
 	  "also report what the C library and run-time systems keep on purpose", &no_default },
 	{ "gen-suppressions", 0, OPT_CHOICE, NULL,
-	  "write suppressions for what would be listed, instead of the list", &form,
-	  .if_omitted = "valgrind", .given = &generate, .choices = forms },
+	  "write suppressions for what would be listed, instead of the list", &suppress_form,
+	  .if_omitted = "valgrind", .given = &generate, .choices = suppress_forms },
 	{ "show-bytes", 0, OPT_FLAG, NULL, "show the first bytes of a block of each entry",
 	  &job.search.contents },
 	{ "heuristics", 0, OPT_STRING, "LIST",
@@ -115,12 +112,29 @@ static const struct opt leaks_opts[] = {
 
 /* ---- options ---- */
 
+static enum leaks_format format_of(void)
+{
+	if (generate)
+		return suppress_form ? LEAKS_GEN_LSAN : LEAKS_GEN_VALGRIND;
+	return format == FORM_JSON	     ? LEAKS_JSON
+	       : format == FORM_VALGRIND_XML ? LEAKS_VALGRIND_XML
+	       : format == FORM_SARIF	     ? LEAKS_SARIF
+	       : format == FORM_JUNIT	     ? LEAKS_JUNIT
+					     : LEAKS_TEXT;
+}
+
 static int check_options(struct err *e)
 {
-	if (every_ns && (format == LEAKS_VALGRIND_XML || generate))
+	int rc = form_join_json(&format, given_format, as_json, e);
+
+	if (!rc)
+		rc = form_check((enum form)format, FORM_LEAKS, e);
+	if (rc)
+		return rc;
+	if (every_ns && (format > FORM_JSON || generate))
 		return cmd_refuse(e, "'--every' prints text and JSON only",
 				  "leave out --format or --gen-suppressions");
-	if (holds && (every_ns || generate || format == LEAKS_VALGRIND_XML))
+	if (holds && (every_ns || generate || format > FORM_JSON))
 		return cmd_refuse(e, "'--holds' searches once, and prints text or JSON",
 				  "leave out --every, --gen-suppressions or --format");
 	if (holds && !*holds)
@@ -129,9 +143,6 @@ static int check_options(struct err *e)
 				  "0x7f00dead0010");
 	if (count && !every_ns)
 		return cmd_refuse(e, "'--count' needs '--every'", "such as --every 10s");
-	if (as_json && format != LEAKS_TEXT && format != LEAKS_JSON)
-		return cmd_refuse(e, "'--json' and '--format' contradict each other",
-				  "leave out one of them");
 	if (core && every_ns)
 		return cmd_refuse(e, "'--core' and '--every' cannot be used together",
 				  "a core file does not change");
@@ -146,10 +157,8 @@ static int read_options(struct err *e)
 	job.search.roots = true;
 	job.repeated = every_ns;
 	job.report.skip = (struct texts){ skipped.v, skipped.nr };
-	job.report.format = generate  ? (form ? LEAKS_GEN_LSAN : LEAKS_GEN_VALGRIND)
-			    : as_json ? LEAKS_JSON
-				      : (enum leaks_format)format;
-	if (job.report.format == LEAKS_JSON && !given_top)
+	job.report.format = format_of();
+	if (format >= FORM_JSON && format != FORM_VALGRIND_XML && !given_top)
 		job.report.view.top = 0;
 	job.report.view.others = job.report.format == LEAKS_JSON && !show;
 	if (job.report.format == LEAKS_VALGRIND_XML)
@@ -357,12 +366,10 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 	if (argc > 1)
 		return cmd_refuse(e, "one capture or process at a time",
 				  "a program is run with '--' before it: pmm leaks -- COMMAND");
-	if (output)
+	if (output && program_meant(argv[0]))
 		return cmd_refuse(e, "'--output' is for a COMMAND",
-				  program_meant(argv[0])
-				  ? "a program is run with '--' before it: pmm leaks -o ... -- "
-				    "COMMAND"
-				  : "'pmm snapshot PID' writes a capture of a running process");
+				  "a program is run with '--' before it: pmm leaks -o ... -- "
+				  "COMMAND");
 	if (holds && (core || source_is_process(argv[0])))
 		return hold_process(argv[0], out, e);
 	if (core)
@@ -379,9 +386,15 @@ static int dispatch(int argc, char **argv, struct err *e)
 {
 	/* opt_parse() leaves it before the operands */
 	bool command = !strcmp(argv[-1], "--");
-	FILE *out = report ? report_file_open(report, "--report", e) : command ? NULL : stdout;
-	int rc;
+	FILE *out;
+	bool looks = !command && (!output || !program_meant(argv[0]));
+	int rc = report_file_where(&report, output, looks ? argv[0] : NULL, e);
 
+	if (!rc && command && !report && (format == FORM_SARIF || format == FORM_JUNIT))
+		rc = form_needs_file((enum form)format, e);
+	if (rc)
+		return rc;
+	out = report ? report_file_open(report, "--report", e) : command ? NULL : stdout;
 	if (report && !out)
 		return -EIO;
 	if (command) {

@@ -13,11 +13,9 @@
 static struct report_command c = { .opt.top = 10 };
 
 static const struct opt report_opts[] = {
-	{ "format", 0, OPT_CHOICE, NULL,
-	  "form of the report (default text); html is a page for a browser; collapsed, speedscope and "
-	  "pprof are for other tools: "
-	  "all stacks, with what --sort names",
-	  &c.form, .given = &c.form_given, .choices = report_form_name },
+	FORM_OPTION(&c.form, &c.form_given,
+		    "form of the report (default text): json; html, a page for a browser; and for other "
+		    "tools, with all stacks, collapsed, speedscope, pprof; 'pmm help formats' says who reads what"),
 	{ "output", 'o', OPT_FILE, "FILE",
 	  "write there, - is standard output (%p: pid, %c: command); default - for text, json and "
 	  "collapsed, else pmm.%c.%p. with the form's ending",
@@ -52,7 +50,7 @@ static int report_run(int argc, char **argv)
 	int rc;
 
 	(void)argc;
-	rc = report_command_check(&c, &e);
+	rc = report_command_check(&c, FORM_REPORT, &e);
 	if (!rc && source_is_process(what) && !proc_parse_pid(what))
 		rc = cmd_parse_pid(what, &pid, &e);
 	if (!rc)

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "src/analyze/suppress/suppress.h"
-#include "src/base/utf8.h"
+#include "src/base/xml.h"
 #include "src/view/leaks_view.h"
 #include "src/render/plain.h"
 #include "src/view/report_priv.h"
@@ -31,23 +31,13 @@ struct xml {
 	bool failed;		/* no memory for a text: it is missing */
 };
 
-/* Text from outside: valid UTF-8 without control characters, markup quoted. */
 static void put_text(struct xml *x, const char *text)
 {
 	struct str clean = STR_INIT;
 
-	utf8_add_clean(&clean, text);
+	xml_add(&clean, text);
 	x->failed |= str_error(&clean) != 0;
-	for (const char *p = str_text(&clean); *p; p++) {
-		if (*p == '<')
-			fputs("&lt;", x->out);
-		else if (*p == '>')
-			fputs("&gt;", x->out);
-		else if (*p == '&')
-			fputs("&amp;", x->out);
-		else
-			fputc(*p, x->out);
-	}
+	fputs(str_text(&clean), x->out);
 	str_fini(&clean);
 }
 

@@ -289,7 +289,7 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 	refuses 2 "'--sample' does nothing with '--level=guard'" --sample 1K -- true
 	grep -q "choose '--level=sampled'" "$T/said"
 	refuses 2 "one capture or process at a time" "$CHECK" "$CHECK"
-	refuses 2 "'--output' is for a COMMAND" -o x "$CHECK"
+	refuses 2 "'--output' is for a COMMAND" -o x true
 	refuses 2 "'--sweep' is for running processes" --sweep "$CHECK"
 	refuses 3 "no process 99999999" 99999999
 	refuses 3 "cannot find the program '$T/nothing'" -- "$T/nothing"

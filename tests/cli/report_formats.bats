@@ -120,12 +120,13 @@ refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
 	refuses "'--bottom-up' cannot be used with '--format speedscope'" --format speedscope --bottom-up "$DEMO"
 	refuses "'--format pprof' has no figures for '--sort peak'" --format pprof --sort peak "$DEMO"
 	refuses "'--skip-fn' cannot be used with '--format pprof'" --format pprof --skip-fn main "$DEMO"
-	refuses "two forms of output are given" --json --format pprof "$DEMO"
+	refuses "'--json' and '--format' contradict each other" --json --format pprof "$DEMO"
 	refuses "'--sort peak' cannot be used with --thread, --size or --age" --format collapsed --sort peak --size 1 "$DEMO"
 	refuses "svg" --format svg "$DEMO"
 }
 
 @test "help lists the forms" {
 	"$PMM" help formats >"$T/help"
-	[ "$(awk '/^  [a-z]/ { print $1 }' "$T/help" | xargs)" = "text json html collapsed speedscope pprof" ]
+	[ "$(awk '/^  [a-z]/ { print $1 }' "$T/help" | xargs)" = "text json html collapsed speedscope pprof valgrind-xml sarif junit" ]
+	grep -q "^'pmm check --format': text, json, sarif, junit$" "$T/help"
 }

@@ -9,7 +9,7 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/help/manual.h"
 #include "src/cmd/help/meant.h"
-#include "src/cmd/report/report_export.h"
+#include "src/cmd/report/forms.h"
 #include "src/cmd/terminal.h"
 #include "src/document/doc.h"
 
@@ -165,13 +165,21 @@ static void print_names(void)
 
 static void print_forms(void)
 {
-	print_wrapped("forms of results, who reads them and which commands write them:", 0, 0);
-	for (const struct cmd_pair *p = report_form_about; p->left; p++) {
-		printf("  %-10s ", p->left);
-		print_wrapped(p->right, 13, 13);
+	print_wrapped("forms of results, what is in each and who reads it:", 0, 0);
+	for (unsigned i = 0; i < FORM_NR; i++) {
+		printf("  %-13s ", form_table[i].name);
+		print_wrapped(form_table[i].about, 16, 16);
 	}
-	print_wrapped("\n'pmm report --format FORM -o FILE'; doc/formats.md says what is in each",
-		      0, 0);
+	for (unsigned i = 0; i < FORM_NR_WRITERS; i++) {
+		struct str s = STR_INIT;
+
+		str_addf(&s, "%s'%s --format': ", i ? "" : "\n", form_writers[i].command);
+		form_add_names(&s, form_writers[i].writer);
+		print_wrapped(str_error(&s) ? "out of memory" : str_text(&s), 0, 4);
+		str_fini(&s);
+	}
+	print_wrapped("\n'--format FORM -o FILE' writes it to a file; doc/formats.md says more", 0,
+		      0);
 }
 
 static int help_run(int argc, char **argv)

@@ -43,8 +43,8 @@ int report_command_print(struct report_command *c, const struct heap *h, const c
 	c->opt.source = source;
 	naming_open(&naming, h, &options);
 	names_skip(&naming.names, c->skipped.v, c->skipped.nr);
-	if (c->form > REPORT_JSON) {
-		rc = c->form == REPORT_HTML ? report_page(c, h, &naming.names, e)
+	if (c->form > FORM_JSON) {
+		rc = c->form == FORM_HTML ? report_page(c, h, &naming.names, e)
 					    : report_export(c, h, &naming.names, e);
 		goto out;
 	}
@@ -62,9 +62,7 @@ out:
 /* JSON has all, unless less was asked for. */
 static void complete(struct report_command *c)
 {
-	if (c->as_json)
-		c->form = REPORT_JSON;
-	c->as_json = c->form == REPORT_JSON;
+	c->as_json = c->form == FORM_JSON;
 	c->opt.sort = (enum rank_key)c->sort;
 	if (c->as_json && !c->given_top)
 		c->opt.top = 0;
@@ -75,15 +73,16 @@ static void complete(struct report_command *c)
 				      : REPORT_LIST;
 }
 
-int report_command_check(struct report_command *c, struct err *e)
+int report_command_check(struct report_command *c, enum form_writer writer, struct err *e)
 {
-	int rc;
+	int rc = form_join_json(&c->form, c->form_given, c->as_json, e);
 
-	if (c->as_json && c->form_given && c->form != REPORT_JSON)
-		return cmd_refuse(e, "two forms of output are given",
-				  "leave out '--json' or '--format'");
+	if (!rc)
+		rc = form_check((enum form)c->form, writer, e);
+	if (rc)
+		return rc;
 	complete(c);
-	rc = c->form == REPORT_HTML ? report_page_check(e) : 0;
+	rc = c->form == FORM_HTML ? report_page_check(e) : 0;
 	if (!rc)
 		rc = report_export_check(c, e);
 	if (rc)

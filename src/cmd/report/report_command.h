@@ -7,22 +7,12 @@
 
 #include "src/analyze/rank.h"
 #include "src/cmd/options/opt.h"
+#include "src/cmd/report/forms.h"
 #include "src/model/heap.h"
 #include "src/view/report_view.h"
 
-enum report_form {
-	REPORT_TEXT,
-	REPORT_JSON,
-	REPORT_HTML,
-	REPORT_COLLAPSED,
-	REPORT_SPEEDSCOPE,
-	REPORT_PPROF
-};
-#define REPORT_NR_FORMS (REPORT_PPROF + 1)
-extern const char *const report_form_name[REPORT_NR_FORMS + 1];	/* ends with NULL */
-
 struct report_command {
-	int form;			/* enum report_form */
+	int form;			/* enum form */
 	bool form_given;
 	const char *output;		/* NULL: not given */
 	struct report_options opt;
@@ -77,8 +67,11 @@ struct report_command {
 	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &(c).no_symbols,    \
 	  .uses = (bits) }
 
-/* Make the options whole, and see that they go together. 0, or -EINVAL with `e` (a usage error). */
-int report_command_check(struct report_command *c, struct err *e);
+/*
+ * Make the options whole, and see that they go together; `writer`: which of the two commands it is.
+ * 0, or -EINVAL with `e` (a usage error).
+ */
+int report_command_check(struct report_command *c, enum form_writer writer, struct err *e);
 
 /* Print the report of a heap; `source`: what the user named. 0 or -errno with `e`. */
 int report_command_print(struct report_command *c, const struct heap *h, const char *source,

@@ -6,55 +6,37 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/cmd/cmd.h"
+#include "src/cmd/report/forms.h"
+#include "src/cmd/report/report_file.h"
 #include "src/cmd/terminal.h"
 #include "src/cmd/whole.h"
 #include "src/export/export.h"
 #include "src/store/output.h"
 #include "src/store/replace.h"
 
-static const struct {
-	enum export_form form;
-	const char *name;	/* of the file, where none is given */
-	const char *reader;	/* what it is read with, before the file's name */
-	bool peak;		/* has figures of the peak and of temporary blocks */
-	bool binary;
-} forms[REPORT_NR_FORMS] = {
-	[REPORT_TEXT] = { EXPORT_NR, "-", NULL, true, false },
-	[REPORT_JSON] = { EXPORT_NR, "-", NULL, true, false },
-	[REPORT_HTML] = { EXPORT_NR, "pmm.%c.%p.html", NULL, true, false },
-	[REPORT_COLLAPSED] = { EXPORT_COLLAPSED, "-", NULL, true, false },
-	[REPORT_SPEEDSCOPE] = { EXPORT_SPEEDSCOPE, "pmm.%c.%p.speedscope.json", "speedscope", true,
-				false },
-	[REPORT_PPROF] = { EXPORT_PPROF, "pmm.%c.%p.pb.gz", "go tool pprof", false, true },
-};
-
-const char *const report_form_name[REPORT_NR_FORMS + 1] = {
-	[REPORT_TEXT] = "text",
-	[REPORT_JSON] = "json",
-	[REPORT_HTML] = "html",
-	[REPORT_COLLAPSED] = "collapsed",
-	[REPORT_SPEEDSCOPE] = "speedscope",
-	[REPORT_PPROF] = "pprof",
-	[REPORT_NR_FORMS] = NULL,
-};
-
-const struct cmd_pair report_form_about[] = {
-	{ "text", "for people: pmm report, leaks, check, trace, kmod report" },
-	{ "json", "for programs, by the schemas of doc/json.md: the same commands, with --json" },
-	{ "html", "a page for a browser, with pictures and tables: one file that needs no "
-		  "server and no network; pmm report" },
-	{ "collapsed", "a line for each stack, with one figure (--sort): flame graph scripts, "
-		       "speedscope; pmm report, and as 'folded' pmm trace" },
-	{ "speedscope", "all stacks with all figures: speedscope, as a page or a program; pmm "
-			"report" },
-	{ "pprof", "all stacks with what was allocated and what is live, by number and bytes: "
-		   "'go tool pprof', services for profiles; pmm report" },
-	{ 0 }
-};
+/* What writes it; EXPORT_NR: a renderer of documents. */
+static enum export_form writer_of(int form)
+{
+	switch ((enum form)form) {
+	case FORM_COLLAPSED:
+		return EXPORT_COLLAPSED;
+	case FORM_SPEEDSCOPE:
+		return EXPORT_SPEEDSCOPE;
+	case FORM_PPROF:
+		return EXPORT_PPROF;
+	case FORM_TEXT:
+	case FORM_JSON:
+	case FORM_HTML:
+	case FORM_VALGRIND_XML:
+	case FORM_SARIF:
+	case FORM_JUNIT:
+		break;
+	}
+	return EXPORT_NR;
+}
 
 /* An option of lists and trees, which the forms do not have. NULL: none was given. */
 static const char *list_option(const struct report_command *c)
@@ -65,19 +47,19 @@ static const char *list_option(const struct report_command *c)
 	       : c->bottom_up		? "--bottom-up"
 	       : c->opt.blocks		? "--blocks"
 	       : c->opt.functions	? "--functions"
-	       : c->skipped.nr && c->form != REPORT_HTML ? "--skip-fn"
+	       : c->skipped.nr && c->form != FORM_HTML ? "--skip-fn"
 					: NULL;
 }
 
 bool report_to_stdout(const struct report_command *c)
 {
-	return !strcmp(c->output ? c->output : forms[c->form].name, "-");
+	return !strcmp(c->output ? c->output : form_table[c->form].file, "-");
 }
 
 int report_export_check(const struct report_command *c, struct err *e)
 {
-	const char *name = report_form_name[c->form];
-	bool lists = forms[c->form].form == EXPORT_NR && c->form != REPORT_HTML;
+	const char *name = form_table[c->form].name;
+	bool lists = writer_of(c->form) == EXPORT_NR && c->form != FORM_HTML;
 	const char *option = lists ? NULL : list_option(c);
 	struct fmt text;
 
@@ -88,13 +70,13 @@ int report_export_check(const struct report_command *c, struct err *e)
 			 name);
 		return cmd_refuse(e, text.s, "all stacks are in it; leave the option out");
 	}
-	if (!forms[c->form].peak && c->opt.sort_given &&
+	if (c->form == FORM_PPROF && c->opt.sort_given &&
 	    (c->opt.sort == RANK_PEAK || c->opt.sort == RANK_TEMPORARY)) {
 		snprintf(text.s, sizeof(text.s), "'--format %s' has no figures for '--sort %s'",
 			 name, rank_key_name[c->opt.sort]);
 		return cmd_refuse(e, text.s, "'--format speedscope' has");
 	}
-	if (forms[c->form].binary && report_to_stdout(c) && isatty(STDOUT_FILENO)) {
+	if (form_table[c->form].binary && report_to_stdout(c) && isatty(STDOUT_FILENO)) {
 		snprintf(text.s, sizeof(text.s), "'--format %s' is nothing for a terminal", name);
 		return cmd_refuse(e, text.s, "name a file with '-o'");
 	}
@@ -111,20 +93,6 @@ static void say_losses(const struct heap *h)
 	if (!doc_error(&d))
 		doc_print_text(&d, &style, stderr);
 	doc_fini(&d);
-}
-
-/* What was being read must not be what is written: its name after '-o' is a mistake. */
-static int check_target(const char *name, const char *source, struct err *e)
-{
-	struct stat to, from;
-
-	if (!source || stat(name, &to) || stat(source, &from) || to.st_dev != from.st_dev ||
-	    to.st_ino != from.st_ino)
-		return 0;
-	err_set(e, -EINVAL, "'%s' is the capture itself", name);
-	err_hint(e, "name another file with -o");
-	e->exit_code = CMD_USAGE;
-	return -EINVAL;
 }
 
 /* What replace_file() calls. */
@@ -165,18 +133,18 @@ static int print(report_write *write, void *arg, struct err *e)
 int report_put(const struct report_command *c, const struct heap *h, report_write *write,
 	       void *arg, struct err *e)
 {
-	const char *reader = forms[c->form].reader;
+	const char *reader = form_table[c->form].reader;
 	char name[PATH_MAX];
 	int rc;
 
 	if (report_to_stdout(c))
 		return print(write, arg, e);
-	rc = output_name(c->output ? c->output : forms[c->form].name, (pid_t)h->pid, h->comm, true,
-			 name);
+	rc = output_name(c->output ? c->output : form_table[c->form].file, (pid_t)h->pid, h->comm,
+			 true, name);
 	if (rc == -ENAMETOOLONG)
 		return err_set(e, rc, "the name of the file is too long");
 	if (!rc)
-		rc = check_target(name, c->opt.source, e);
+		rc = report_file_apart(name, c->opt.source, e);
 	if (!rc)
 		rc = whole_write_report(name, write_file, &(struct writing){ write, arg, name }, e);
 	if (!rc)
@@ -201,7 +169,7 @@ int report_export(const struct report_command *c, const struct heap *h, struct n
 		  struct err *e)
 {
 	struct selection selection;
-	struct exporting x = { forms[c->form].form,
+	struct exporting x = { writer_of(c->form),
 			       { .heap = h, .names = n, .selection = &selection } };
 	int rc = selection_init(&selection, h, n, &c->opt.filter, e);
 

@@ -8,9 +8,6 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/report/report_command.h"
 
-/* The forms of all commands: who reads them, which commands write them. Ends with { 0 }. */
-extern const struct cmd_pair report_form_about[];
-
 /* Do the other options go with the form? 0, or -EINVAL with `e` (a usage error). */
 int report_export_check(const struct report_command *c, struct err *e);
 

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/names/naming.h"
 #include "src/proc/access.h"
+#include "src/session/check/check_verdict.h"
 #include "src/session/name_notes.h"
 
 _Static_assert(ACCESS_NR_REGS == HEAP_NR_REGS, "the same registers");
@@ -27,6 +29,22 @@ static int hand_over(const struct heap *h, struct names *n, const struct check_r
 	if (!rc && !o->entry)
 		rc = session_document(to, &view.doc, o->follows);
 	check_view_fini(&view);
+	return rc;
+}
+
+static int give_verdicts(const struct heap *h, struct names *n,
+			 const struct check_report_options *o, const struct session_sink *to)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *memory = open_memstream(&text, &bytes);
+	int rc = memory ? check_verdicts_print(h, n, o, memory) : -ENOMEM;
+
+	if (memory && fclose(memory) && !rc)
+		rc = -ENOMEM;
+	if (!rc)
+		rc = session_text(to, text, bytes);
+	free(text);
 	return rc;
 }
 
@@ -53,7 +71,8 @@ int check_report(const struct heap *h, const struct check_report_options *o,
 	}
 	naming_open(&naming, h, &options);
 	names_skip(&naming.names, o->skip.v, o->skip.nr);
-	rc = hand_over(h, &naming.names, o, to);
+	rc = o->form == CHECK_DOCUMENT ? hand_over(h, &naming.names, o, to)
+				       : give_verdicts(h, &naming.names, o, to);
 	/* a reader that has seen enough (head, less) is no trouble */
 	if (rc && rc != -EPIPE) {
 		err_set(e, rc, "cannot write the report: %s", strerror(-rc));

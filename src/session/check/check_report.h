@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The heap errors of a heap as a document with names. For `pmm check FILE|PID`, and while and after
- * `pmm check -- COMMAND` runs.
+ * The heap errors of a heap, with names, as a document or as verdicts. For `pmm check FILE|PID`,
+ * and while and after `pmm check -- COMMAND` runs.
  */
 #ifndef SESSION_CHECK_CHECK_REPORT_H
 #define SESSION_CHECK_CHECK_REPORT_H
@@ -15,7 +15,10 @@
 #include "src/session/session.h"
 #include "src/view/check/check_view.h"
 
+enum check_form { CHECK_DOCUMENT, CHECK_SARIF, CHECK_JUNIT };
+
 struct check_report_options {
+	enum check_form form;	/* other than a document: with `whole` */
 	struct check_view_options view;
 	/* one document for each process, at its end: where results are no text for a person */
 	bool whole;

@@ -8,6 +8,7 @@
 
 #include "src/names/naming.h"
 #include "src/session/leaks/leaks_root.h"
+#include "src/session/leaks/leaks_verdict.h"
 #include "src/session/name_notes.h"
 
 #define MAX_FILE	(64u << 20)	/* of suppressions */
@@ -74,16 +75,6 @@ int leaks_read_suppressions(struct texts files, bool no_default, struct suppress
 
 /* ---- the verdict ---- */
 
-static bool counts(const struct leak_entry *e, unsigned fail_on)
-{
-	if (e->verdict == LEAK_SUPPRESSED)
-		return false;
-	return (fail_on & 1u << e->class) ||
-	       ((fail_on & LEAKS_FAIL_LIKELY) && e->verdict <= LEAK_LIKELY) ||
-	       ((fail_on & LEAKS_FAIL_GROWTH) &&
-		(e->reason == LEAK_GROWS || e->reason == LEAK_FILLS));
-}
-
 /* Is there more of what makes it fail than is allowed? */
 static bool found(const struct leaks *l, const struct leaks_report_options *o)
 {
@@ -91,7 +82,7 @@ static bool found(const struct leaks *l, const struct leaks_report_options *o)
 	uint64_t blocks = 0, bytes = 0;
 
 	for (const struct leak_entry *e = l->entries.v; e < end; e++) {
-		if (!counts(e, o->fail_on))
+		if (!leaks_counts(e, o->fail_on))
 			continue;
 		blocks += e->blocks;
 		bytes += e->bytes;
@@ -142,14 +133,19 @@ static int give_suppressions(const struct heap *h, struct names *n, const struct
 	return rc;
 }
 
-static int give_xml(const struct heap *h, struct names *n, const struct leaks *l,
-		    const struct leaks_report_options *o, const struct session_sink *to)
+/* A form that is no document: written to memory first. */
+static int give_text(const struct heap *h, struct names *n, const struct leaks *l,
+		     const struct leaks_report_options *o, const struct session_sink *to)
 {
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *memory = open_memstream(&text, &bytes);
-	int rc = memory ? leaks_print_xml(h, n, l, &o->view, o->suppress, memory) : -ENOMEM;
+	int rc = -ENOMEM;
 
+	if (memory && o->format == LEAKS_VALGRIND_XML)
+		rc = leaks_print_xml(h, n, l, &o->view, o->suppress, memory);
+	else if (memory)
+		rc = leaks_verdicts_print(h, n, l, o, found(l, o), memory);
 	if (memory && fclose(memory) && !rc)
 		rc = -ENOMEM;
 	if (!rc)
@@ -181,8 +177,8 @@ static int give_all(const struct heap *h, struct names *n, const struct leaks *l
 {
 	int rc;
 
-	if (o->format == LEAKS_VALGRIND_XML)
-		rc = give_xml(h, n, l, o, to);
+	if (o->format == LEAKS_VALGRIND_XML || o->format == LEAKS_SARIF || o->format == LEAKS_JUNIT)
+		rc = give_text(h, n, l, o, to);
 	else if (o->format == LEAKS_GEN_VALGRIND || o->format == LEAKS_GEN_LSAN)
 		rc = give_suppressions(h, n, l, o, to);
 	else

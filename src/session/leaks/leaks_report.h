@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The verdict on a searched heap: names, suppressions, growth; handed over as a document, as
- * Valgrind's XML or as suppressions. For `pmm leaks` and for the end of `pmm run --leaks`.
+ * Valgrind's XML, as verdicts or as suppressions. For `pmm leaks` and for the end of `pmm run
+ * --leaks`.
  */
 #ifndef SESSION_LEAKS_LEAKS_REPORT_H
 #define SESSION_LEAKS_LEAKS_REPORT_H
@@ -19,6 +20,8 @@ enum leaks_format {
 	LEAKS_TEXT, /* a document, for a person */
 	LEAKS_JSON, /* a document, for programs: with a head also when empty */
 	LEAKS_VALGRIND_XML,
+	LEAKS_SARIF,
+	LEAKS_JUNIT,
 	LEAKS_GEN_VALGRIND,
 	LEAKS_GEN_LSAN
 };

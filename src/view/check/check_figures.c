@@ -77,6 +77,12 @@ static const char *const type_name[PMM_NR_FINDING_TYPES] = {
 	[PMM_FINDING_OTHER] = "other",
 	[PMM_FINDING_CRASH] = "crash",
 };
+
+const char *check_type_name(unsigned type)
+{
+	return type < PMM_NR_FINDING_TYPES ? type_name[type] : "other";
+}
+
 static const char *const by_name[PMM_NR_FINDING_BYS] = {
 	[PMM_BY_ACCESS] = "access",   [PMM_BY_FUNCTION] = "function",
 	[PMM_BY_RELEASE] = "release", [PMM_BY_QUARANTINE] = "quarantine",

@@ -186,7 +186,7 @@ static void add_size(struct str *s, const struct heap_finding *f)
 		str_add(s, bytes(f->size_bytes).s);
 }
 
-static const char *type_title(unsigned type)
+const char *check_type_title(unsigned type)
 {
 	static const char *const title[PMM_NR_FINDING_TYPES] = {
 		[PMM_FINDING_OVERRUN] = "heap overrun",
@@ -237,7 +237,7 @@ void check_title(struct str *s, struct names *n, const struct heap_finding *f, b
 
 	if (site != HEAP_NO_SITE && site < n->heap->nr_sites && n->heap->sites[site].node)
 		at = names_responsible(n, n->heap->sites[site].node, NULL);
-	str_add(s, type_title(f->type));
+	str_add(s, check_type_title(f->type));
 	if (f->type == PMM_FINDING_CRASH && check_crash_signal(n->heap)) {
 		char name[CHECK_SIGNAL_BYTES];
 
@@ -268,7 +268,7 @@ void check_counts(struct str *s, const struct heap *h)
 	for (unsigned type = 0; type < PMM_NR_FINDING_TYPES; type++) {
 		if (!nr[type])
 			continue;
-		str_addf(s, "%s%s %s", sep, fmt_count(nr[type]).s, type_title(type));
+		str_addf(s, "%s%s %s", sep, fmt_count(nr[type]).s, check_type_title(type));
 		sep = ", ";
 	}
 }

@@ -97,4 +97,8 @@ void check_headline(struct str *s, const struct heap *h, const struct heap_findi
 /* The same for the release of a block whose damage a canary scan has reported. */
 void check_headline_again(struct str *s, const struct heap_finding *f);
 
+/* enum pmm_finding_type: "use-after-free", "use after free". */
+const char *check_type_name(unsigned type);
+const char *check_type_title(unsigned type);
+
 #endif

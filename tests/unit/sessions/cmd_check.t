@@ -425,8 +425,8 @@ $ cp /bin/true prog; pmm check --level=light ./prog
   pmm: hint: a program is run with '--' before it: pmm check --level ... -- ./prog
 [2]
 $ pmm check -o x.pmm --level=light ./prog --level=guard
-  pmm: '--output' is for a COMMAND
-  pmm: hint: a program is run with '--' before it: pmm check --output ... -- ./prog
+  pmm: '--level' is for a COMMAND
+  pmm: hint: a program is run with '--' before it: pmm check --level ... -- ./prog
 [2]
 $ pmm check ./prog
   pmm: './prog' is not a pmm capture
@@ -466,9 +466,7 @@ $ pmm check --guard-every 0 -- true
   pmm: hint: 'pmm check --help' lists the options
 [2]
 $ pmm check -o x.pmm check.pmm
-  pmm: '--output' is for a COMMAND
-  pmm: hint: a capture can be copied
-[2]
+[1]
 $ pmm check pmm
   pmm: cannot open 'pmm': No such file or directory
   pmm: hint: name a capture or the number of a process; a program is run with '--' before it: pmm check -- pmm
@@ -532,8 +530,4 @@ $ pmm check --no-follow check.pmm
 $ pmm check --left $$
   pmm: '--left' is for a COMMAND
   pmm: hint: it takes effect when a program is started: pmm check --left ... -- COMMAND
-[2]
-$ pmm check -o x $$
-  pmm: '--output' is for a COMMAND
-  pmm: hint: 'pmm snapshot PID' writes a capture of a running process
 [2]

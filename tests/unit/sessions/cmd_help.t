@@ -290,7 +290,7 @@ $ pmm help --completion bash
   
   _pmm_report() {
   	case $prev in
-  	--format=|--format) COMPREPLY=($(compgen -W 'text json collapsed speedscope pprof' -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html collapsed speedscope pprof valgrind-xml sarif junit' -- "$cur")); return ;;
   	--output=|--output|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
   	--sort=|--sort) COMPREPLY=($(compgen -W 'live peak allocated calls temporary' -- "$cur")); return ;;
   	--top=|--top) return ;;
@@ -322,7 +322,7 @@ $ pmm help --completion bash
   	--top=|--top) return ;;
   	--depth=|--depth) return ;;
   	--old=|--old) return ;;
-  	--format=|--format) COMPREPLY=($(compgen -W 'text json valgrind-xml' -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html collapsed speedscope pprof valgrind-xml sarif junit' -- "$cur")); return ;;
   	--fail-on=|--fail-on) return ;;
   	--max-leaked=|--max-leaked) return ;;
   	--error-exitcode=|--error-exitcode) return ;;
@@ -362,6 +362,7 @@ $ pmm help --completion bash
   	--count=|--count) return ;;
   	--output=|--output|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
   	--report=|--report) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html collapsed speedscope pprof valgrind-xml sarif junit' -- "$cur")); return ;;
   	--top=|--top) return ;;
   	--depth=|--depth) return ;;
   	--error-exitcode=|--error-exitcode) return ;;
@@ -373,7 +374,7 @@ $ pmm help --completion bash
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --level --uninit --on-error --right --left --exhaustive --max-guarded --budget --quarantine --sample --no-strings --zero-size --garbage --fail-after --fail-rate --limit --sweep --count --no-follow --output --report --json --top --depth --show-bytes --error-exitcode --fail-on --ledger-limit --no-madvise-guard --max-mappings --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --level --uninit --on-error --right --left --exhaustive --max-guarded --budget --quarantine --sample --no-strings --zero-size --garbage --fail-after --fail-rate --limit --sweep --count --no-follow --output --report --format --json --top --depth --show-bytes --error-exitcode --fail-on --ledger-limit --no-madvise-guard --max-mappings --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
   	else
   		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
   		_pmm_pids
@@ -425,6 +426,7 @@ $ pmm help --completion bash
   _pmm_kmod() {
   	case $prev in
   	--duration=|--duration|-d) return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html collapsed speedscope pprof valgrind-xml sarif junit' -- "$cur")); return ;;
   	--output=|--output|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
   	--sort=|--sort) COMPREPLY=($(compgen -W 'live peak allocated calls temporary' -- "$cur")); return ;;
   	--top=|--top) return ;;
@@ -440,7 +442,7 @@ $ pmm help --completion bash
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --json --duration --output --sort --top --top-down --bottom-up --depth --function --file --module --thread --size --age --blocks --functions --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --json --duration --format --output --sort --top --top-down --bottom-up --depth --function --file --module --thread --size --age --blocks --functions --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
   	else
   		_pmm_pids
   	fi
@@ -557,7 +559,7 @@ $ pmm help --completion zsh | head -80
   		;;
   	report)
   		_arguments -s -S \
-  		'--format=[form of the report (default text); collapsed, speedscope and pprof are for other tools\: all stacks, with what --sort names]:choice:(text json collapsed speedscope pprof)' \
+  		'--format=[form of the report (default text)\: json; html, a page for a browser; and for other tools, with all stacks, collapsed, speedscope, pprof; '\''pmm help formats'\'' says who reads what]:FORM:(text json html collapsed speedscope pprof valgrind-xml sarif junit)' \
   		'(-o --output)'{-o+,--output=}'[write there, - is standard output (%p\: pid, %c\: command); default - for text, json and collapsed, else pmm.%c.%p. with the form'\''s ending]:FILE:_files' \
   		'--json[the same as --format json (schema pmm-report/1.3)]' \
   		'--sort=[what makes a site large (default live; peak when little of it is left)]:choice:(live peak allocated calls temporary)' \

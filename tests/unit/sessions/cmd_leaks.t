@@ -841,7 +841,7 @@ $ pmm leaks --show nonsense leaks.pmm
 [2]
 $ pmm leaks --format xml leaks.pmm
   pmm: 'xml' is not a choice of --format
-  pmm: hint: one of: text, json, valgrind-xml
+  pmm: hint: one of: text, json, html, collapsed, speedscope, pprof, valgrind-xml, sarif, junit
 [2]
 $ pmm leaks --json --format valgrind-xml leaks.pmm
   pmm: '--json' and '--format' contradict each other
@@ -963,9 +963,7 @@ $ pmm leaks --count 3 leaks.pmm
   pmm: hint: such as --every 10s
 [2]
 $ pmm leaks -o x.pmm leaks.pmm
-  pmm: '--output' is for a COMMAND
-  pmm: hint: 'pmm snapshot PID' writes a capture of a running process
-[2]
+[1]
 $ pmm leaks -- no/such/program
   pmm: cannot find the program 'no/such/program'
   pmm: hint: check the spelling and PATH, or give its path

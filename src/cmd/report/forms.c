@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of forms. */
+#include "src/cmd/report/forms.h"
+
+#include <errno.h>
+
+#include "src/base/str.h"
+#include "src/cmd/cmd.h"
+
+#define FORM_HEAP	(FORM_REPORT | FORM_KMOD_REPORT)
+#define FORM_VERDICTS	(FORM_LEAKS | FORM_CHECK)
+#define FORM_ALL	(FORM_HEAP | FORM_VERDICTS)
+
+const struct form_row form_table[FORM_NR] = {
+	[FORM_TEXT] = { "text", FORM_ALL, "-", NULL, false,
+			"for people" },
+	[FORM_JSON] = { "json", FORM_ALL, "-", NULL, false,
+			"for programs, by the schemas of doc/json.md; the same as --json" },
+	[FORM_HTML] = { "html", FORM_HEAP, "pmm.%c.%p.html", NULL, false,
+			"a page for a browser, with pictures and tables: one file that needs no "
+			"server and no network" },
+	[FORM_COLLAPSED] = { "collapsed", FORM_HEAP, "-", NULL, false,
+			     "a line for each stack, with one figure (--sort): flame graph "
+			     "scripts, speedscope; of pmm trace as 'folded'" },
+	[FORM_SPEEDSCOPE] = { "speedscope", FORM_HEAP, "pmm.%c.%p.speedscope.json", "speedscope",
+			      false,
+			      "all stacks with all figures: speedscope, as a page or a program" },
+	[FORM_PPROF] = { "pprof", FORM_HEAP, "pmm.%c.%p.pb.gz", "go tool pprof", true,
+			 "all stacks with what was allocated and what is live, by number and "
+			 "bytes: 'go tool pprof', services for profiles" },
+	[FORM_VALGRIND_XML] = { "valgrind-xml", FORM_LEAKS, "-", NULL, false,
+				"as memcheck's --xml=yes, protocol 4: what reads Valgrind's "
+				"results" },
+	[FORM_SARIF] = { "sarif", FORM_VERDICTS, "-", NULL, false,
+			 "findings with places, stacks and stable fingerprints, SARIF 2.1.0: code "
+			 "scanning of GitHub and GitLab, editors" },
+	[FORM_JUNIT] = { "junit", FORM_VERDICTS, "-", NULL, false,
+			 "a test case for each finding and for what was looked at: CI services" },
+};
+
+const char *const form_name[FORM_NR + 1] = {
+	[FORM_TEXT] = "text",
+	[FORM_JSON] = "json",
+	[FORM_HTML] = "html",
+	[FORM_COLLAPSED] = "collapsed",
+	[FORM_SPEEDSCOPE] = "speedscope",
+	[FORM_PPROF] = "pprof",
+	[FORM_VALGRIND_XML] = "valgrind-xml",
+	[FORM_SARIF] = "sarif",
+	[FORM_JUNIT] = "junit",
+	[FORM_NR] = NULL,
+};
+
+const struct form_by form_writers[FORM_NR_WRITERS] = {
+	{ FORM_REPORT, "pmm report" },
+	{ FORM_KMOD_REPORT, "pmm kmod report" },
+	{ FORM_LEAKS, "pmm leaks" },
+	{ FORM_CHECK, "pmm check" },
+};
+
+void form_add_names(struct str *s, enum form_writer writer)
+{
+	const char *separator = "";
+
+	for (unsigned i = 0; i < FORM_NR; i++)
+		if (form_table[i].writers & writer) {
+			str_addf(s, "%s%s", separator, form_table[i].name);
+			separator = ", ";
+		}
+}
+
+/* Append "'pmm leaks', 'pmm check'". */
+static void add_writers(struct str *s, unsigned writers)
+{
+	const char *separator = "";
+
+	for (unsigned i = 0; i < FORM_NR_WRITERS; i++)
+		if (writers & form_writers[i].writer) {
+			str_addf(s, "%s'%s'", separator, form_writers[i].command);
+			separator = ", ";
+		}
+}
+
+static const char *command_of(enum form_writer writer)
+{
+	for (unsigned i = 0; i < FORM_NR_WRITERS; i++)
+		if (form_writers[i].writer == writer)
+			return form_writers[i].command;
+	return "pmm";
+}
+
+int form_check(enum form form, enum form_writer writer, struct err *e)
+{
+	const struct form_row *row = &form_table[form];
+	struct str text = STR_INIT, hint = STR_INIT;
+	int rc;
+
+	if (row->writers & writer)
+		return 0;
+	str_addf(&text, "'%s' has no '--format %s'", command_of(writer), row->name);
+	str_add(&hint, "it is a form of ");
+	add_writers(&hint, row->writers);
+	str_add(&hint, "; this command has ");
+	form_add_names(&hint, writer);
+	rc = cmd_refuse(e, str_text(&text), str_text(&hint));
+	str_fini(&text);
+	str_fini(&hint);
+	return rc;
+}
+
+int form_needs_file(enum form form, struct err *e)
+{
+	struct str text = STR_INIT;
+	int rc;
+
+	str_addf(&text, "'--format %s' of a COMMAND needs a file", form_table[form].name);
+	rc = cmd_refuse(e, str_text(&text),
+			"name it with --report: the COMMAND has standard output and standard "
+			"error");
+	str_fini(&text);
+	return rc;
+}
+
+int form_join_json(int *form, bool given, bool as_json, struct err *e)
+{
+	if (as_json && given && *form != FORM_JSON)
+		return cmd_refuse(e, "'--json' and '--format' contradict each other",
+				  "leave out one of them");
+	if (as_json)
+		*form = FORM_JSON;
+	return 0;
+}

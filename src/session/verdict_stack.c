@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Heaps as verdicts see them. */
+#include "src/session/verdict_stack.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+void verdict_heap(struct verdicts *v, const char *command, const struct heap *h)
+{
+	char root[PATH_MAX];
+
+	verdicts_init(v, command, *h->exe ? h->exe : h->comm);
+	verdicts_cmdline(v, h->cmdline);
+	if (getcwd(root, sizeof(root)) && *root == '/')
+		verdicts_root(v, root);
+	v->start_realtime_ns = h->start_realtime_ns;
+}
+
+void verdict_site(struct verdicts *v, const char *title, const struct heap *h, struct names *n,
+		  uint32_t site)
+{
+	if (site >= h->nr_sites || !h->sites[site].node)
+		return;
+	verdict_stack(v, title);
+	for (uint32_t at = h->sites[site].node; at; at = h->nodes[at].parent) {
+		unsigned nr;
+		const struct frame_name *f = names_find(n, at, &nr);
+
+		for (unsigned i = 0; i < nr; i++)
+			if (f[i].role != FRAME_MARK)
+				verdict_frame(v, &(struct verdict_frame){
+							 f[i].function, f[i].file, f[i].module,
+							 f[i].line, f[i].role == FRAME_PROGRAM });
+	}
+}
+
+/* The next function of the program that is another one than `inner`, from a node outward. */
+static const char *caller(const struct heap *h, struct names *n, uint32_t at, const char *inner)
+{
+	bool seen = false;
+
+	for (; at; at = h->nodes[at].parent) {
+		unsigned nr;
+		const struct frame_name *f = names_find(n, at, &nr);
+
+		for (unsigned i = 0; i < nr; i++) {
+			bool same = f[i].function && !strcmp(f[i].function, inner);
+
+			if (seen && !same && f[i].function && f[i].role == FRAME_PROGRAM)
+				return f[i].function;
+			seen |= same;
+		}
+	}
+	return NULL;
+}
+
+void verdict_site_title(struct str *s, const struct heap *h, struct names *n, uint32_t site)
+{
+	uint32_t node = site < h->nr_sites ? h->sites[site].node : 0;
+	const struct frame_name *f = node ? names_responsible(n, node, NULL) : NULL;
+	const char *by = f && f->function ? caller(h, n, node, f->function) : NULL;
+
+	str_add(s, f && f->function ? f->function
+		   : f && f->module ? str_basename(f->module)
+				    : "[stack unknown]");
+	if (by)
+		str_addf(s, ", called by %s", by);
+}
