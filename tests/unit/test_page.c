@@ -306,6 +306,5 @@ int main(void)
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

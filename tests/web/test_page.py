@@ -159,6 +159,27 @@ def check_real(s, folder, capture):
 	s.quiet("timeline")
 
 
+def check_overview(s, folder, made):
+	s.open(page_of(made["leaks"], f"{folder}/leaks.html"))
+	found = dict(zip(s.texts("dl.answers dt"), s.texts("dl.answers dd")))
+	s.same("the overview answers in this order", list(found),
+	       ["holds it", "grows", "definitely lost", "indirectly lost", "possibly lost", "damaged", "churns", "explained"])
+	text = subprocess.run([PMM, "leaks", made["leaks"]], capture_output=True, text=True).stdout
+	for name in ("definitely lost", "indirectly lost", "possibly lost"):
+		s.same(f"{name}: as pmm leaks says", found[name], re.search(rf"^  {name} +(.*)$", text, re.M)[1])
+	text = pmm("report", made["leaks"])
+	details = dict(zip(s.texts(".details dt"), s.texts(".details dd")))
+	for name in ("peak", "live", "calls", "mode"):
+		s.same(f"{name}: as pmm report says", details[name], re.search(rf"^  {name} +(.*)$", text, re.M)[1])
+	s.check("what grows fastest is named", "queue" in found["grows"] and "9.75 KiB/s" in found["grows"], found["grows"])
+	s.open(page_of(made["check"], f"{folder}/check.html"))
+	s.check("what is damaged is said", s.text("dl.answers").count("7 errors:") == 1, s.text("dl.answers"))
+	warnings = json.loads(pmm("report", "--json", made["many"]))["warnings"]
+	s.open(page_of(made["many"], f"{folder}/many.html"))
+	s.same("what was not covered comes first", s.texts(".overview > :first-child li") if warnings else [], [w["text"] for w in warnings])
+	s.quiet("overview")
+
+
 def check_selection(s, folder, capture):
 	s.open(page_of(capture, f"{folder}/real.html"))
 	table(s, "Lines")
@@ -327,6 +348,7 @@ def main():
 			skip_all("esbuild or libjs-dygraphs was missing when pmm was built")
 		with Session(folder) as s:
 			check_real(s, folder, made["real"])
+			check_overview(s, folder, made)
 			check_selection(s, folder, made["real"])
 			check_time(s, folder, made["real"])
 			check_keys(s, folder)

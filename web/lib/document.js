@@ -31,7 +31,7 @@ function rowsShown(section) {
 }
 
 /** Names and sentences: a list of definitions. */
-function isFacts(section) {
+export function isFacts(section) {
 	return !section.key && section.columns.length === 2;
 }
 

@@ -149,10 +149,10 @@ async function readDoc(name) {
 }
 
 export async function loadModel() {
-	const [about, report, leaks, check, strings, profile, sites, blocks] = await Promise.all([
-		readJson("about"), readDoc("report"), readDoc("leaks"), readDoc("check"), readJson("strings"),
+	const [about, report, overview, leaks, check, strings, profile, sites, blocks] = await Promise.all([
+		readJson("about"), readDoc("report"), readDoc("overview"), readDoc("leaks"), readDoc("check"), readJson("strings"),
 		readPart("profile"), readPart("sites"), readPart("blocks")]);
-	const model = { about, report, leaks, check };
+	const model = { about, report, overview, leaks, check };
 
 	model.profile = readProfile(profile, strings, about.metrics);
 	model.sites = readSites(sites);

@@ -8,8 +8,10 @@
 #include "src/cmd/emit.h"
 #include "src/cmd/report/report_export.h"
 #include "src/page/page.h"
+#include "src/proc/limits.h"
 #include "src/session/check/check_report.h"
 #include "src/session/leaks/leaks_report.h"
+#include "src/view/overview.h"
 
 /* What a session hands over becomes a part. */
 struct page_sink {
@@ -69,6 +71,20 @@ static int add_errors(struct page *p, const struct report_command *c, const stru
 	return rc < 0 ? rc : 0;
 }
 
+/* Limits are those of a process that runs now. */
+static void add_overview(struct page *p, const struct report *r)
+{
+	const struct heap *h = r->heap;
+	struct doc d = { .schema = OVERVIEW_SCHEMA };
+	struct limit limit;
+	bool known = h->end == HEAP_RUNNING && !h->captured &&
+		     !limits_nearest("", (pid_t)h->pid, &limit);
+
+	doc_add(&d, overview_facts(r, known ? &limit : NULL));
+	page_doc(p, "overview", &d, NULL);
+	doc_fini(&d);
+}
+
 struct making {
 	const struct report_command *c;
 	const struct heap *heap;
@@ -87,6 +103,7 @@ static int write_page(void *arg, FILE *f)
 
 	page_begin(&p, f, h->cmdline[0] ? h->cmdline : h->comm);
 	page_doc(&p, "report", &m->report.doc, leave_out);
+	add_overview(&p, &m->report);
 	page_heap(&p, &(struct page_source){ h, m->report.names, &m->report.selection,
 					     m->c->opt.source });
 	rc = add_leaks(&p, m->c, h, m->e);
