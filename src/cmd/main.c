@@ -16,6 +16,7 @@ const struct cmd *const cmd_table[] = {
 	&cmd_attach,
 	&cmd_detach,
 	&cmd_report,
+	&cmd_diff,
 	&cmd_leaks,
 	&cmd_check,
 	&cmd_snapshot,

@@ -50,6 +50,8 @@ enum column_flags {
 	COLUMN_MOMENT = 1 << 5,
 	/* zeros show as "-" in text; a column of nothing else is left out there */
 	COLUMN_ZERO_BLANK = 1 << 4,
+	/* UNIT_SIGNED: a change, with its sign in text; of bytes where the key ends in "_bytes" */
+	COLUMN_CHANGE = 1 << 6,
 };
 
 struct column {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/fmt.h"
+#include "src/base/str.h"
 #include "src/base/utf8.h"
 #include "src/base/wrap.h"
 
@@ -66,6 +67,16 @@ static void percent(struct str *s, double x)
 		str_add(s, "100%");
 }
 
+/* "+1.20 MiB", "-12", "0". */
+static void change(struct str *s, const struct column *col, int64_t n)
+{
+	uint64_t size = n < 0 ? -(uint64_t)n : (uint64_t)n;
+	bool bytes = col->key && str_ends(col->key, "_bytes");
+
+	str_add(s, n < 0 ? "-" : n ? "+" : "");
+	str_add(s, bytes ? fmt_bytes(size).s : fmt_count(size).s);
+}
+
 void plain_bars(struct str *s, const uint64_t *v, unsigned nr, const struct style *style)
 {
 	static const char *const utf8[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
@@ -103,7 +114,10 @@ void plain_cell(struct str *s, const struct table *t, unsigned column, const str
 		str_addf(s, "%" PRIu64, c->u);
 		break;
 	case UNIT_SIGNED:
-		str_addf(s, "%" PRId64, (int64_t)c->u);
+		if (col->flags & COLUMN_CHANGE)
+			change(s, col, (int64_t)c->u);
+		else
+			str_addf(s, "%" PRId64, (int64_t)c->u);
 		break;
 	case UNIT_BYTES:
 		str_add(s, fmt_bytes(c->u).s);

@@ -6,7 +6,7 @@
 #include "src/document/doc_record.h"
 #include "src/view/report_priv.h"
 
-static void record_filter(struct table *t, const struct filter *f)
+void report_filter_record(struct table *t, const struct filter *f)
 {
 	record_text(t, "function", f->function);
 	record_text(t, "file", f->file);
@@ -38,7 +38,7 @@ void report_selection(struct report *r)
 		record_count(t, "top", r->opt.top);
 	if (r->opt.depth)
 		record_count(t, "depth", r->opt.depth);
-	record_filter(t, &r->opt.filter);
+	report_filter_record(t, &r->opt.filter);
 	doc_add(&r->doc, t);
 }
 

@@ -188,9 +188,8 @@ static void head_rows(struct table *t, const struct heap *h)
 	str_fini(&end);
 }
 
-static void add_filter_row(struct table *t, const struct report_options *o)
+void report_filter_row(struct table *t, const struct filter *f)
 {
-	const struct filter *f = &o->filter;
 	struct str s = STR_INIT;
 
 	if (f->function)
@@ -234,7 +233,7 @@ static void add_head(struct report *r)
 	if (t) {
 		head_rows(t, h);
 		add_errors_row(t, r);
-		add_filter_row(t, &r->opt);
+		report_filter_row(t, &r->opt.filter);
 	}
 	doc_add(&r->doc, t);
 }

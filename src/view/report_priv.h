@@ -46,6 +46,9 @@ void report_modules(struct report *r);
 /* JSON: what was asked for, and what that leaves out. */
 void report_selection(struct report *r);
 void report_left_out(struct report *r); /* after all lists */
+/* What a filter lets pass: a fact for people, members of a record for programs. */
+void report_filter_row(struct table *t, const struct filter *f);
+void report_filter_record(struct table *t, const struct filter *f);
 
 /*
  * Time since this process's tracking began, of a time on the heap's axis: whole steps of the

@@ -486,6 +486,22 @@ line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines
 	finish 0
 }
 
+@test "json: comparisons" {
+	local lines=('module app build-id=11' 'site app+0x10>app+0x20 allocs=10 size=1000' 'site - allocs=2 size=8')
+	made "${lines[@]}" 'search exit complete' >/dev/null && mv "$T/made.pmm" "$T/a.pmm"
+	made "${lines[@]}" 'site app+0x10>app+0x30 allocs=3 frees=1 size=70 temporary=1' 'site - size=5' 'totals peak=1M' \
+		'watch mode=sampled sample=4K' 'search exit complete' 'leak - definite bytes=5' >/dev/null && mv "$T/made.pmm" "$T/b.pmm"
+	says 0 diff --json "$T/a.pmm" "$T/b.pmm"
+	is '["estimates","other_mode","unknown_stacks","unknown_stacks"]' '[.warnings[].code] | sort'
+	says 1 diff --json --sort temporary --top 1 --fail-on 'line.leaked>0' --fail-on 'temporary>0' "$T/a.pmm" "$T/b.pmm"
+	says 0 diff --json --sort peak --function main --file x --module '*' "$T/a.pmm" "$T/b.pmm"
+	says 0 diff --json --thread main --size 16:1K --age 1:5 "$T/a.pmm" "$T/b.pmm"
+	says 0 diff --json --size 1: --age 0: "$T/a.pmm" "$T/b.pmm"
+	track classes && mv "$CAP" "$T/c.pmm"
+	says 1 diff --json --fail-on 'line.live>0' "$T/a.pmm" "$T/c.pmm"
+	is '["other_program",null]' '.warnings[0] | [.code, .side]'
+}
+
 @test "json: the doctor" {
 	within "$PMM" doctor --json >"$T/json" || [ $? -eq 1 ]
 	valid 1 "$T/json"
@@ -508,5 +524,5 @@ line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines
 
 @test "json: every key that can be missing was there and was missing in the tests above" {
 	[ "$(sort -u "$BATS_FILE_TMPDIR/begun" | wc -l)" -eq "$BATS_TEST_NUMBER" ] || skip "not all tests of this file were run"
-	schema seen "$SEEN" attach check common doctor holds kmod-status kmod-watch leaks report
+	schema seen "$SEEN" attach check common diff doctor holds kmod-status kmod-watch leaks report
 }

@@ -9,6 +9,7 @@ $ pmm
     attach     watch a process that is already running, then leave it as it was
     detach     take pmm out of a process that was left attached
     report     show what a capture or a running process holds and who holds it
+    diff       show what grew, shrank, appeared and vanished between two captures
     leaks      find blocks that nothing points to any more, and call sites that grow
     check      find heap errors: overruns, uses after free, double and bad frees
     snapshot   write the capture of a running, tracked process
@@ -30,6 +31,7 @@ $ pmm help
     attach     watch a process that is already running, then leave it as it was
     detach     take pmm out of a process that was left attached
     report     show what a capture or a running process holds and who holds it
+    diff       show what grew, shrank, appeared and vanished between two captures
     leaks      find blocks that nothing points to any more, and call sites that grow
     check      find heap errors: overruns, uses after free, double and bad frees
     snapshot   write the capture of a running, tracked process
@@ -46,6 +48,7 @@ $ pmm help --list
   attach
   detach
   report
+  diff
   leaks
   check
   snapshot
@@ -128,6 +131,7 @@ $ pmm help --man detach
   .BR pmm\-run (1),
   .BR pmm\-attach (1),
   .BR pmm\-report (1),
+  .BR pmm\-diff (1),
   .BR pmm\-leaks (1),
   .BR pmm\-check (1),
   .BR pmm\-snapshot (1),
@@ -165,6 +169,9 @@ $ pmm help --man | head -60
   .BR pmm\-report (1)
   show what a capture or a running process holds and who holds it
   .TP
+  .BR pmm\-diff (1)
+  show what grew, shrank, appeared and vanished between two captures
+  .TP
   .BR pmm\-leaks (1)
   find blocks that nothing points to any more, and call sites that grow
   .TP
@@ -193,9 +200,6 @@ $ pmm help --man | head -60
   everything went well
   .TP
   .B 2
-  the command line was wrong
-  .TP
-  .B 3
 $ pmm help --completion bash
   # bash completion for pmm, made by 'pmm help --completion bash'
   
@@ -310,6 +314,29 @@ $ pmm help --completion bash
   	else
   		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
   		_pmm_pids
+  	fi
+  }
+  
+  _pmm_diff() {
+  	case $prev in
+  	--fail-on=|--fail-on) return ;;
+  	--sort=|--sort) COMPREPLY=($(compgen -W 'live peak allocated calls temporary leaked' -- "$cur")); return ;;
+  	--top=|--top) return ;;
+  	--depth=|--depth) return ;;
+  	--function=|--function) return ;;
+  	--file=|--file) return ;;
+  	--module=|--module) return ;;
+  	--thread=|--thread) return ;;
+  	--size=|--size) return ;;
+  	--age=|--age) return ;;
+  	--skip-fn=|--skip-fn) return ;;
+  	--memory-limit=|--memory-limit) return ;;
+  	--width=|--width) return ;;
+  	esac
+  	if [[ $cur == -* ]]; then
+  		COMPREPLY=($(compgen -W '--help --json --fail-on --sort --top --depth --function --file --module --thread --size --age --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
+  	else
+  		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
   	fi
   }
   
@@ -468,7 +495,7 @@ $ pmm help --completion bash
   }
   
   _pmm() {
-  	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} commands='run attach detach report leaks check snapshot trace kmod doctor help'
+  	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} commands='run attach detach report diff leaks check snapshot trace kmod doctor help'
   	COMPREPLY=()
   	if [[ $cur == = ]]; then
   		cur='' prev+='='
@@ -493,6 +520,7 @@ $ pmm help --completion zsh | head -80
   		'attach:watch a process that is already running, then leave it as it was'
   		'detach:take pmm out of a process that was left attached'
   		'report:show what a capture or a running process holds and who holds it'
+  		'diff:show what grew, shrank, appeared and vanished between two captures'
   		'leaks:find blocks that nothing points to any more, and call sites that grow'
   		'check:find heap errors\: overruns, uses after free, double and bad frees'
   		'snapshot:write the capture of a running, tracked process'
@@ -562,7 +590,6 @@ $ pmm help --completion zsh | head -80
   		'--format=[form of the report (default text)\: json; html, a page for a browser; and for other tools, with all stacks, collapsed, speedscope, pprof; '\''pmm help formats'\'' says who reads what]:FORM:(text json html collapsed speedscope pprof valgrind-xml sarif junit)' \
   		'(-o --output)'{-o+,--output=}'[write there, - is standard output (%p\: pid, %c\: command); default - for text, json and collapsed, else pmm.%c.%p. with the form'\''s ending]:FILE:_files' \
   		'--json[the same as --format json (schema pmm-report/1.3)]' \
-  		'--sort=[what makes a site large (default live; peak when little of it is left)]:choice:(live peak allocated calls temporary)' \
 $ pmm help --completion fish
   pmm: 'fish' is not a choice of --completion
   pmm: hint: one of: bash, zsh

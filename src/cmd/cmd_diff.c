@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pmm diff: what grew, shrank, appeared and vanished between two captures. */
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "src/cmd/cmd.h"
+#include "src/cmd/emit.h"
+#include "src/cmd/help/meant.h"
+#include "src/cmd/options/opt_list.h"
+#include "src/cmd/options/pid.h"
+#include "src/cmd/terminal.h"
+#include "src/proc/proc.h"
+#include "src/session/diff/diff_session.h"
+#include "src/track/source.h"
+#include "src/view/diff/diff_view.h"
+
+static struct diff_session_options o = { .top = 10, .depth = 8 };
+static struct opt_list fail_on, skipped;
+static int sort;
+static bool as_json, top_given;
+
+static const struct opt diff_opts[] = {
+	{ "json", 0, OPT_FLAG, NULL, "print as JSON (schema " DIFF_SCHEMA ")", &as_json },
+	{ "fail-on", 0, OPT_LIST, "CONDITION",
+	  "exit with 1 if this grew by more than a limit: grow>5%,1M (by both), line.live>64K, "
+	  "leaked>0 (may be given again)",
+	  &fail_on },
+	{ "sort", 0, OPT_CHOICE, NULL,
+	  "what is compared (default live; peak when little of it is left)", &sort,
+	  .given = &o.key_given, .choices = diff_key_name },
+	{ "top", 0, OPT_UINT, "N", "rows shown of each list (default 10, as JSON all; 0 = all)",
+	  &o.top, .given = &top_given },
+	{ "depth", 0, OPT_UINT, "N", "frames shown of a stack (default 8, 0 = all)", &o.depth },
+	{ "function", 0, OPT_STRING, "PATTERN", "only stacks with a function like this",
+	  &o.filter.function },
+	{ "file", 0, OPT_STRING, "PATTERN", "only stacks through a source file like this",
+	  &o.filter.file },
+	{ "module", 0, OPT_STRING, "PATTERN", "only stacks through a library or program like this",
+	  &o.filter.module },
+	{ "thread", 0, OPT_STRING, "NAME|TID", "only live blocks that this thread made",
+	  &o.filter.thread },
+	{ "size", 0, OPT_SIZE_RANGE, "MIN[:MAX]", "only live blocks of this size",
+	  &o.filter.size_bytes, .given = &o.filter.by_size },
+	{ "age", 0, OPT_DURATION_RANGE, "MIN[:MAX]",
+	  "only live blocks of this age (seconds, or 10ms, 2m, 3h, 1d)", &o.filter.age_ns,
+	  .given = &o.filter.by_age },
+	{ "skip-fn", 0, OPT_LIST, "PATTERN",
+	  "skip functions like this where lines are named: wrappers of malloc (may be given again)",
+	  &skipped },
+	{ "debuginfod", 0, OPT_FLAG, NULL,
+	  "ask the servers of $DEBUGINFOD_URLS for missing debug information", &o.debuginfod },
+	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &o.no_symbols },
+	CMD_MEMORY_LIMIT(&o.memory_bytes),
+	TERMINAL_WIDTH(),
+	{ 0 }
+};
+
+static const struct cmd_pair diff_examples[] = {
+	{ "pmm diff old.pmm new.pmm",
+	  "what a new version of a program holds more than the old one" },
+	{ "pmm diff --sort peak --function parse old.pmm new.pmm",
+	  "how its highest point changed, of what the parser allocated" },
+	{ "pmm diff morning.pmm 4242", "what a running process has gained since a snapshot" },
+	{ "pmm diff --fail-on 'grow>5%,1M' base.pmm new.pmm",
+	  "for CI: fail if more is held by 5 % and by 1 MiB" },
+	{ "pmm diff --json old.pmm new.pmm | jq '.lines[0]'", "the line that changed most" },
+	{ 0 }
+};
+
+static const struct cmd_pair diff_exits[] = {
+	{ "0", "compared; no condition of --fail-on is met" },
+	{ "1", "a condition of --fail-on is met" },
+	{ "2", "wrong usage" },
+	{ "3", "could not compare, or a condition is about what was not measured" },
+	{ 0 }
+};
+
+/* The same file twice says nothing, and in CI it would look like success. */
+static int check_operands(char *const *what, struct err *e)
+{
+	struct stat a, b;
+
+	if (stat(what[0], &a) || stat(what[1], &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+		return 0;
+	err_set(e, -EINVAL, "'%s' and '%s' are the same file", what[0], what[1]);
+	err_hint(e, "name the capture from before first, then the one from after");
+	e->exit_code = CMD_USAGE;
+	return -EINVAL;
+}
+
+static int read_heap(const char *what, struct heap **h, struct err *e)
+{
+	pid_t pid;
+	int rc = 0;
+
+	if (source_is_process(what) && !proc_parse_pid(what))
+		rc = cmd_parse_pid(what, &pid, e);
+	return rc ? rc : source_read(what, o.memory_bytes, h, e);
+}
+
+static int parse_conditions(struct diff_condition c[OPT_LIST_MAX], struct err *e)
+{
+	for (unsigned i = 0; i < fail_on.nr; i++)
+		if (diff_condition_parse(fail_on.v[i], &c[i], e)) {
+			e->exit_code = CMD_USAGE;
+			return -EINVAL;
+		}
+	o.condition = c;
+	o.nr_conditions = fail_on.nr;
+	return 0;
+}
+
+static int compare(char *const *what, bool *exceeded, struct err *e)
+{
+	struct heap *h[2] = { NULL, NULL };
+	struct emit emit;
+	int rc = check_operands(what, e);
+
+	for (unsigned i = 0; i < 2 && !rc; i++)
+		rc = read_heap(what[i], &h[i], e);
+	emit_init(&emit, stdout, as_json);
+	if (!rc) {
+		const struct diff_session_side side[2] = { { h[0], what[0] }, { h[1], what[1] } };
+
+		rc = diff_session(&o, side, &emit.sink, exceeded, e);
+	}
+	heap_free(h[0]);
+	heap_free(h[1]);
+	return rc;
+}
+
+static int diff_run(int argc, char **argv)
+{
+	struct diff_condition condition[OPT_LIST_MAX];
+	char room[2][MEANT_BYTES];
+	bool exceeded = false;
+	struct err e = { 0 };
+	int rc;
+
+	for (int i = 0; i < argc; i++)
+		argv[i] = meant_operand(argv[i], room[i]);
+	if (as_json && !top_given)
+		o.top = 0;
+	o.key = (enum diff_key)sort;
+	o.skip = skipped.v;
+	o.nr_skip = skipped.nr;
+	rc = parse_conditions(condition, &e);
+	if (!rc && o.no_symbols && (o.filter.function || o.filter.file))
+		rc = cmd_refuse(&e, "'--function' and '--file' need symbols",
+				"leave out --no-symbols");
+	if (!rc)
+		rc = compare(argv, &exceeded, &e);
+	return rc ? cmd_fail(err_default(&e, rc)) : exceeded ? CMD_FOUND : CMD_OK;
+}
+
+const struct cmd cmd_diff = {
+	.name = "diff",
+	.summary = "show what grew, shrank, appeared and vanished between two captures",
+	.usage = "[options] BEFORE AFTER",
+	.opts = diff_opts,
+	.exits = diff_exits,
+	.examples = diff_examples,
+	.min_operands = 2,
+	.max_operands = 2,
+	.run = diff_run,
+	.description =
+		"Compares two captures, or a capture and a process that is being tracked, by line, "
+		"function, module and stack. The rows of each list add up to the difference of the "
+		"totals.\n\n"
+		"What is the same in both is found by names, so that builds, lines that have "
+		"moved and "
+		"addresses may differ: functions by name and source file, and exactly by offset "
+		"where a module has the same build ID in both. What could not be matched is "
+		"reported first.\n\n"
+		"CONDITION is [SCOPE.]FIGURE>LIMIT[,LIMIT]. SCOPE is total (the default), line, "
+		"function, module or stack; FIGURE is grow (what --sort names), live, peak, "
+		"allocated, calls, temporary or leaked. A LIMIT is a percentage of the figure "
+		"before, or a size; with both, both must be exceeded. See doc/diff.md.",
+};

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Two heaps compared. */
+#include "src/session/diff/diff_session.h"
+
+#include <errno.h>
+
+#include "src/session/diff/diff_naming.h"
+#include "src/session/name_notes.h"
+#include "src/view/diff/diff_view.h"
+
+#define FAILED_ROWS	10u	/* named of each condition */
+
+struct comparing {
+	const struct diff_session_options *o;
+	const struct diff_session_side *side;
+	struct diff_naming naming[2];
+	struct diff *diff;
+	struct diff_failures failures;
+	enum diff_key key;
+};
+
+static enum diff_key chosen_key(const struct comparing *c)
+{
+	if (c->o->key_given)
+		return c->o->key;
+	return !filter_by_block(&c->o->filter) &&
+			       rank_default(c->side[0].heap) == RANK_PEAK &&
+			       rank_default(c->side[1].heap) == RANK_PEAK
+		       ? DIFF_PEAK
+		       : DIFF_LIVE;
+}
+
+static bool searched(const struct heap *h)
+{
+	return h->search.how != HEAP_SEARCH_NONE;
+}
+
+/* What was not measured must not pass. */
+static int check_measured(const struct comparing *c, enum diff_key key, const char *what,
+			  struct err *e)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		if (key == DIFF_LEAKED && !searched(c->side[i].heap)) {
+			err_set(e, -ENODATA, "'%s' was not searched for leaks, which %s is about",
+				c->side[i].source, what);
+			err_hint(e, "run the program with 'pmm run --leaks'");
+			return -ENODATA;
+		}
+		if (key != DIFF_LIVE && filter_by_block(&c->o->filter)) {
+			err_set(e, -EINVAL, "%s cannot be used with --thread, --size or --age",
+				what);
+			err_hint(e, "those are known of live blocks only");
+			e->exit_code = 2;
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int check_all_measured(const struct comparing *c, struct err *e)
+{
+	int rc = check_measured(c, c->key, "--sort", e);
+
+	for (unsigned i = 0; i < c->o->nr_conditions && !rc; i++)
+		rc = check_measured(c, diff_condition_key(&c->o->condition[i], c->key),
+				    "--fail-on", e);
+	return rc;
+}
+
+/* Add both. A thread that only one of them has is new in the other, or gone. */
+static int add_heaps(struct comparing *c, struct err *e)
+{
+	unsigned missing = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct names *n = &c->naming[i].naming.names;
+		const struct heap *h = c->side[i].heap;
+		struct selection s;
+		int rc = selection_init(&s, h, n, &c->o->filter, e);
+		bool none = rc == -ENOENT;
+
+		missing += none;
+		if (rc && (!none || missing == 2))
+			return rc;
+		rc = diff_add(c->diff, h, n, none ? NULL : &s, none);
+		if (!none)
+			selection_fini(&s);
+		if (rc == -ENOSPC)
+			return err_set(e, rc, "there are too many different functions or stacks");
+		if (rc || n->failed)
+			return err_set(e, -ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+static int judge(struct comparing *c)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < c->o->nr_conditions && !rc; i++)
+		rc = diff_condition_judge(&c->o->condition[i], c->diff, c->key, FAILED_ROWS,
+					  &c->failures);
+	return rc;
+}
+
+static int show(struct comparing *c, const struct session_sink *to)
+{
+	const struct diff_view_side side[2] = { { c->side[0].heap, c->side[0].source },
+						{ c->side[1].heap, c->side[1].source } };
+	const struct diff_view_options opt = { .key = c->key, .top = c->o->top,
+					       .depth = c->o->depth, .filter = c->o->filter,
+					       .judged = c->o->nr_conditions };
+	struct diff_view v;
+	int rc = diff_view_init(&v, c->diff, side, &opt, &c->failures);
+
+	if (!rc)
+		rc = session_document(to, &v.doc, false);
+	diff_view_fini(&v);
+	return rc == -EPIPE ? 0 : rc;
+}
+
+static int compare(struct comparing *c, const struct session_sink *to, struct err *e)
+{
+	int rc = add_heaps(c, e);
+
+	if (!rc)
+		rc = judge(c);
+	if (!rc)
+		rc = show(c, to);
+	return rc == -ENOMEM ? err_set(e, rc, "out of memory") : rc;
+}
+
+int diff_session(const struct diff_session_options *o, const struct diff_session_side side[2],
+		 const struct session_sink *to, bool *exceeded, struct err *e)
+{
+	const struct naming_options naming = { .none = o->no_symbols, .full = true,
+					       .debuginfod = o->debuginfod,
+					       .max_bytes = o->memory_bytes };
+	const struct heap *const heap[2] = { side[0].heap, side[1].heap };
+	struct comparing c = { .o = o, .side = side };
+	int rc;
+
+	c.key = chosen_key(&c);
+	rc = check_all_measured(&c, e);
+	if (rc)
+		return rc;
+	c.diff = diff_new();
+	diff_naming_open(c.naming, heap, &naming);
+	for (unsigned i = 0; i < 2; i++)
+		names_skip(&c.naming[i].naming.names, o->skip, o->nr_skip);
+	rc = c.diff ? compare(&c, to, e) : err_set(e, -ENOMEM, "out of memory");
+	*exceeded = c.failures.v.nr != 0;
+	for (unsigned i = 0; i < 2; i++) {
+		if (!rc)
+			name_notes(to, &c.naming[i].naming, "--memory-limit");
+		diff_naming_close(&c.naming[i]);
+	}
+	vec_fini(&c.failures.v);
+	diff_free(c.diff);
+	return rc;
+}

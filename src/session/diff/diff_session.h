@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Heaps compared: their names looked up, what they have in common found, the result as a document.
+ */
+#ifndef SESSION_DIFF_DIFF_SESSION_H
+#define SESSION_DIFF_DIFF_SESSION_H
+
+#include "src/analyze/diff/diff_condition.h"
+#include "src/analyze/filter.h"
+#include "src/base/err.h"
+#include "src/model/heap.h"
+#include "src/session/session.h"
+
+struct diff_session_options {
+	enum diff_key key;
+	bool key_given;		/* else live, or the peak where both gave nearly all back */
+	uint64_t top;		/* rows shown of each list, 0: all */
+	uint64_t depth;		/* frames shown of a stack, 0: all */
+	struct filter filter;
+	const char *const *skip; /* as names_skip() */
+	unsigned nr_skip;
+	const struct diff_condition *condition;
+	unsigned nr_conditions;
+	bool no_symbols, debuginfod;
+	uint64_t memory_bytes;	/* that names may take, 0 = limits_share() */
+};
+
+/* A heap and what the user calls it. */
+struct diff_session_side {
+	const struct heap *heap;
+	const char *source;
+};
+
+/*
+ * Compare two heaps. *exceeded: a condition is met. 0, -ENOENT (a filter names nothing there is in
+ * either), -ENODATA (a condition is about what was not measured), -ENOMEM; with `e`.
+ */
+int diff_session(const struct diff_session_options *o, const struct diff_session_side side[2],
+		 const struct session_sink *to, bool *exceeded, struct err *e);
+
+#endif
