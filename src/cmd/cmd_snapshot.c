@@ -85,7 +85,9 @@ static int add_figures(struct ledger_map *m, const struct ledger_options *o, str
 static int read_process(pid_t pid, struct heap **h, struct err *e)
 {
 	uint64_t damaged = 0;
-	struct ledger_options o = { .running = true, .pid = pid, .damaged = &damaged };
+	struct ledger_options o = {
+		.running = true, .usage = true, .pid = pid, .damaged = &damaged
+	};
 	struct ledger_map *m;
 	int rc = ledger_map_open_pid(pid, &m, e);
 

@@ -14,6 +14,7 @@
 
 #include "src/base/fmt.h"
 #include "src/ledger/ledger_reader.h"
+#include "src/ledger/usage_point.h"
 #include "src/proc/limits.h"
 #include "src/proc/proc.h"
 
@@ -242,6 +243,11 @@ static int point_now(struct ledger_reader *r)
 	return 0;
 }
 
+static int usage_of(struct ledger_reader *r)
+{
+	return r->o->usage && r->o->pid > 0 ? usage_now(r->o->pid, r->h) : 0;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 static int read_parts(struct ledger_reader *r)
@@ -276,7 +282,8 @@ static int read_parts(struct ledger_reader *r)
 	r->h->drift_blocks = drift + r->damaged;
 	if (r->o->running && !r->o->frozen && after > before)
 		r->h->drift_blocks += after - before;
-	return point_now(r);
+	rc = point_now(r);
+	return rc ? rc : usage_of(r);
 }
 
 static void too_large(const struct ledger_reader *r, struct err *e)

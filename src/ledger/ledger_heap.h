@@ -26,6 +26,11 @@ struct ledger_frozen {
 
 struct ledger_options {
 	bool running;			/* it continues: retry what changes, look into /proc */
+	/*
+	 * the kernel's figures of it now, by its pid: once, as the kernel goes through all its page
+	 * tables for them
+	 */
+	bool usage;
 	bool no_blocks;			/* blocks and mappings are left out: what costs most */
 	pid_t pid;			/* as we see it; 0 = not known, heap.pid is the ledger's */
 	const struct heap_point *points;	/* series, copied into the heap */

@@ -61,6 +61,8 @@ void heap_free(struct heap *h)
 	free(h->threads);
 	free(h->points);
 	free(h->site_points);
+	free(h->usage_points);
+	free(h->marks);
 	free(h->leaks);
 	for (uint64_t i = 0; h->findings && i < h->nr_findings; i++)
 		free(h->findings[i].text);

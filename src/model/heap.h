@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "src/model/heap_kernel.h"
+#include "src/model/heap_time.h"
 
 #define HEAP_NR_CLASSES		7
 #define HEAP_NR_KINDS		16	/* enum pmm_kind, include/pmm/ledger.h */
@@ -398,6 +399,7 @@ struct heap {
 	struct heap_death death;
 	struct heap_kernel kernel;
 	struct heap_kmod kmod;
+	struct heap_usage usage;
 
 	struct heap_module *modules;	/* [0] is a placeholder */
 	struct heap_node *nodes;	/* [0] is the root */
@@ -410,6 +412,9 @@ struct heap {
 	struct heap_thread *threads;
 	struct heap_point *points;
 	struct heap_site_point *site_points;
+	/* none without `usage.sampled` */
+	struct heap_usage_point *usage_points;
+	struct heap_mark *marks;
 	/* what the search found, by class, site and holder; none without a search */
 	struct heap_leak *leaks;
 	struct heap_finding *findings;	/* by number */
@@ -419,7 +424,8 @@ struct heap {
 	struct heap_kernel_bin *kernel_bins;
 	struct heap_block *forgotten;	/* taken out by heap_forget(), by address; in no capture */
 	uint32_t nr_modules, nr_nodes, nr_srclocs, nr_sites, nr_map_sites, nr_threads, nr_points,
-		nr_site_points, nr_kernel_kinds, nr_kernel_rows, nr_kernel_bins;
+		nr_site_points, nr_usage_points, nr_marks, nr_kernel_kinds, nr_kernel_rows,
+		nr_kernel_bins;
 	uint64_t nr_leaks, nr_findings;
 	uint64_t nr_blocks, nr_maps, nr_forgotten;
 };

@@ -70,7 +70,9 @@ static int check_head(const struct heap *h, const struct complaint *c)
 	if (!h->modules || !h->nodes || !h->sites || !h->map_sites ||
 	    (h->nr_blocks && !h->blocks) || (h->nr_maps && !h->maps) ||
 	    (h->nr_threads && !h->threads) || (h->nr_points && !h->points) ||
-	    (h->nr_site_points && !h->site_points) || (h->nr_leaks && !h->leaks) ||
+	    (h->nr_site_points && !h->site_points) ||
+	    (h->nr_usage_points && !h->usage_points) || (h->nr_marks && !h->marks) ||
+	    (h->nr_leaks && !h->leaks) ||
 	    (h->nr_findings && !h->findings) || (h->nr_kernel_kinds && !h->kernel_kinds) ||
 	    (h->nr_kernel_rows && !h->kernel_rows) || (h->nr_kernel_bins && !h->kernel_bins))
 		return violated(c, "a table is missing");
@@ -180,6 +182,61 @@ static int check_series(const struct heap *h, const struct complaint *c)
 		if (p->site >= h->nr_sites)
 			return violated(c, "site point %" PRIu32 " names site %" PRIu32, i,
 					p->site);
+	}
+	return 0;
+}
+
+static bool is_usage_sound(const struct heap_usage_point *p)
+{
+	if (!p->known || p->known & ~HEAP_USAGE_ALL)
+		return false;
+	if (!(p->known & HEAP_USAGE_TIMES) &&
+	    (p->threads || p->minor_faults || p->major_faults || p->user_ns || p->system_ns))
+		return false;
+	if (!(p->known & HEAP_USAGE_SIZES) &&
+	    (p->anon_bytes || p->file_bytes || p->shmem_bytes || p->swap_bytes))
+		return false;
+	return p->known & HEAP_USAGE_PSS || !p->pss_bytes;
+}
+
+static int check_usage(const struct heap *h, const struct complaint *c)
+{
+	const struct heap_usage *u = &h->usage;
+
+	if (u->why >= HEAP_NR_USAGE_WHYS || u->pss_why >= HEAP_NR_USAGE_WHYS)
+		return violated(c, "unknown reason %u or %u for missing figures of the kernel's",
+				u->why, u->pss_why);
+	if (!u->sampled &&
+	    (u->why || u->pss_why || u->took_ns || u->pss_took_ns || h->nr_usage_points))
+		return violated(c, "figures of the kernel's that were not looked for");
+	for (uint32_t i = 0; i < h->nr_usage_points; i++) {
+		const struct heap_usage_point *p = &h->usage_points[i];
+
+		if (i && p->time_ns < p[-1].time_ns)
+			return violated(c, "point %" PRIu32 " of the kernel's figures is out of "
+					"order", i);
+		if (!is_usage_sound(p))
+			return violated(c, "point %" PRIu32 " of the kernel's figures has what is "
+					"not known", i);
+	}
+	return 0;
+}
+
+static int check_marks(const struct heap *h, const struct complaint *c)
+{
+	if (h->nr_marks > HEAP_MAX_MARKS)
+		return violated(c, "too many marks");
+	for (uint32_t i = 0; i < h->nr_marks; i++) {
+		const struct heap_mark *m = &h->marks[i];
+
+		if (i && m->time_ns < m[-1].time_ns)
+			return violated(c, "mark %" PRIu32 " is out of order", i);
+		if (!m->count || m->last_ns < m->time_ns)
+			return violated(c, "mark %" PRIu32 " contradicts itself", i);
+		if (!memchr(m->name, 0, sizeof(m->name)))
+			return violated(c, "mark %" PRIu32 " has a name without end", i);
+		if (check_text(m->name, "a mark's name", c))
+			return -EBADMSG;
 	}
 	return 0;
 }
@@ -405,8 +462,8 @@ int heap_check(const struct heap *h, char *why, size_t size)
 	    check_threads(h, &c) ||
 	    check_blocks(h, h->blocks, h->nr_blocks, h->nr_sites, "block", &c) ||
 	    check_blocks(h, h->maps, h->nr_maps, h->nr_map_sites, "mapping", &c) ||
-	    check_series(h, &c) || check_leaks(h, &c) || check_findings(h, &c) ||
-	    check_kernel(h, &c))
+	    check_series(h, &c) || check_usage(h, &c) || check_marks(h, &c) ||
+	    check_leaks(h, &c) || check_findings(h, &c) || check_kernel(h, &c))
 		return -EBADMSG;
 	return is_complete(h) ? check_sums(h, &c) : 0;
 }

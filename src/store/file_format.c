@@ -25,6 +25,7 @@
 #define LEAK(field)   FIELD(heap_leak, field)
 #define FIND(field)   FIELD(heap_finding, field)
 #define KROW(field)   FIELD(heap_kernel_row, field)
+#define USAGE(field)  FIELD(heap_usage_point, field)
 
 /* The order is the format's. */
 static const struct file_column head_columns[] = {
@@ -255,6 +256,22 @@ static const struct file_column kmod_sum_columns[] = {
 	HEAP(kmod.peak_bytes), HEAP(kmod.peak_blocks),
 };
 
+static const struct file_column usage_columns[] = {
+	HEAP(usage.sampled), HEAP(usage.why), HEAP(usage.pss_why),
+	HEAP(usage.took_ns), HEAP(usage.pss_took_ns),
+};
+
+static const struct file_column usage_point_columns[] = {
+	USAGE(time_ns),	   USAGE(known),      USAGE(threads),	 USAGE(minor_faults),
+	USAGE(major_faults), USAGE(user_ns),  USAGE(system_ns),	 USAGE(anon_bytes),
+	USAGE(file_bytes), USAGE(shmem_bytes), USAGE(swap_bytes), USAGE(pss_bytes),
+};
+
+static const struct file_column mark_columns[] = {
+	FIELD(heap_mark, time_ns), FIELD(heap_mark, last_ns), FIELD(heap_mark, count),
+	FIELD(heap_mark, pid),	   FIELD(heap_mark, kind),
+};
+
 _Static_assert(HEAP_NR_DROPS == 6 && HEAP_NR_KINDS == 16 && HEAP_NR_LIFETIMES == 24 &&
 		       HEAP_NR_CLASSES == 7 && HEAP_NR_REGS == 17,
 	       "a new one is a new optional section, see doc/capture-format.md");
@@ -319,6 +336,13 @@ const struct file_table file_tables[FILE_NR_TABLES] = {
 			COLUMNS(kmod_columns), .optional = true },
 	[FILE_KMOD_SUMS] = { "KSUM", "sums of the kernel module's log", 1, sizeof(struct heap), 0,
 			     0, 0, COLUMNS(kmod_sum_columns), .optional = true },
+	[FILE_USAGE] = { "USAG", "the kernel's figures", 1, sizeof(struct heap), 0, 0, 0,
+			 COLUMNS(usage_columns), .optional = true },
+	[FILE_USAGE_POINTS] = { "UPNT", "the kernel's figures over time", 1 << 24,
+				ARRAY(usage_points), COLUMNS(usage_point_columns),
+				.optional = true },
+	[FILE_MARKS] = { "MARK", "what happened when", HEAP_MAX_MARKS, ARRAY(marks),
+			 COLUMNS(mark_columns), .optional = true },
 };
 
 /*

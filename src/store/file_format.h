@@ -25,7 +25,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 #define FILE_MAGIC	"\x89PMM\r\n\x1a\n"
 #define FILE_END_MAGIC	"\x89" "END"
 #define FILE_MAJOR	1
-#define FILE_MINOR	8
+#define FILE_MINOR	9
 
 struct file_header {
 	uint8_t magic[8];
@@ -109,6 +109,9 @@ enum file_table_number {
 	FILE_KERNEL_FAULTS, /* since 1.7; only with FILE_KERNEL */
 	FILE_KMOD, /* since 1.7 */
 	FILE_KMOD_SUMS, /* since 1.8; only with FILE_KMOD */
+	FILE_USAGE,
+	FILE_USAGE_POINTS, /* both or none; since 1.9 */
+	FILE_MARKS, /* since 1.9 */
 	FILE_NR_TABLES,
 };
 

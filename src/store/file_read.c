@@ -141,6 +141,12 @@ static void read_srcloc_texts(struct reading *r)
 	}
 }
 
+static void read_mark_names(struct reading *r)
+{
+	for (uint32_t i = 0; i < r->h->nr_marks && !r->u->rc; i++)
+		read_name(r, r->h->marks[i].name, sizeof(r->h->marks[i].name));
+}
+
 static void read_frames(struct reading *r)
 {
 	r->frames = unpack_alloc(r->u, r->u->section.count, sizeof(*r->frames));
@@ -175,6 +181,8 @@ static void read_array(struct reading *r, enum file_table_number number)
 		read_finding_texts(r);
 	else if (number == FILE_SRCLOCS)
 		read_srcloc_texts(r);
+	else if (number == FILE_MARKS)
+		read_mark_names(r);
 }
 
 /* Parts of struct heap itself. */
@@ -260,6 +268,8 @@ static int read_sections(struct reading *r)
 			unpack_damaged(u, "it was not checked");
 		else if (i == FILE_KMOD_SUMS && r->seen[i] && !r->seen[FILE_KMOD])
 			unpack_damaged(u, "there is no such log");
+		else if (i == FILE_USAGE_POINTS && r->seen[i] != r->seen[FILE_USAGE])
+			unpack_damaged(u, "it does not go with the series as a whole");
 	}
 	return u->rc;
 }

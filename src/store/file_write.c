@@ -78,6 +78,8 @@ static void write_table(const struct heap *h, struct pack *p, enum file_table_nu
 		pack_text(p, h->srclocs[i].file);
 		pack_text(p, h->srclocs[i].function);
 	}
+	for (uint64_t i = 0; number == FILE_MARKS && i < count; i++)
+		pack_text(p, h->marks[i].name);
 	pack_end(p);
 }
 
@@ -250,6 +252,10 @@ int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err 
 		write_figures(h, p, FILE_KMOD);
 	if (h->kmod.sums)
 		write_figures(h, p, FILE_KMOD_SUMS);
+	if (h->usage.sampled)
+		write_optional(h, p, FILE_USAGE, FILE_USAGE_POINTS);
+	if (h->nr_marks)
+		write_table(h, p, FILE_MARKS);
 	pack_pad(p, memory_needed(h));
 	if (!rc)
 		rc = pack_finish(p);

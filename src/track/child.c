@@ -182,14 +182,17 @@ static bool shell_watches(int sig)
 	return sig != SIGSTOP || getpgrp() == getpid();
 }
 
-/* What it was called last, as long as that can be seen. */
-static void look_at_name(struct child *c)
+/* What it was called last, and its last figures, as long as they can be seen. */
+static void look_at_end(struct child *c)
 {
 	siginfo_t info = { 0 };
 
-	if (c->pid && !waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
-	    info.si_pid && proc_comm(c->pid, c->comm))
+	if (!c->pid || waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
+	    !info.si_pid)
+		return;
+	if (proc_comm(c->pid, c->comm))
 		c->comm[0] = '\0';
+	c->last_known = !process_figures_stat("", c->pid, &c->last);
 }
 
 /* What happened to it last, which stays to be collected. */
@@ -240,7 +243,7 @@ static void reap(struct child *c)
 {
 	siginfo_t info, none = { 0 };
 
-	look_at_name(c);
+	look_at_end(c);
 	while (c->pid && peek_event(c, &info)) {
 		if (info.si_code == CLD_TRAPPED || (info.si_code == CLD_STOPPED && c->stopped))
 			return;

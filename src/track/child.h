@@ -18,6 +18,7 @@
 
 #include "src/base/err.h"
 #include "src/proc/proc.h"
+#include "src/proc/process_figures.h"
 
 #define CHILD_NR_LIMITS 3
 
@@ -60,6 +61,9 @@ struct child {
 	int status;    /* wait status, valid when `ended` */
 	bool ended, stopped;
 	char comm[PROC_COMM_BYTES]; /* its last name, when `ended`; "" = not known */
+	/* its last page faults and CPU time, when `ended`; threads are 0 */
+	struct process_figures last;
+	bool last_known;
 };
 
 /*

@@ -287,6 +287,8 @@ static bool is_settled(struct monitor *m, struct watched *w, uint64_t now_ns)
 		w->ended_ns = m->child->ended ? m->root_end_ns : w->ended_ns;
 		w->status = m->child->status;
 		w->status_known = m->child->ended;
+		if (m->child->last_known)
+			usage_series_last(&w->usage, &m->child->last, w->ended_ns);
 		return m->child->ended;
 	}
 	if (!w->status_known)
@@ -296,7 +298,7 @@ static bool is_settled(struct monitor *m, struct watched *w, uint64_t now_ns)
 
 static void tick_process(struct monitor *m, struct watched *w, uint64_t now_ns)
 {
-	w->figures.share = m->roll.all.nr;
+	w->figures.share = w->usage.share = m->roll.all.nr;
 	watched_tick(w, now_ns);
 	monitor_tell_found(m, w, now_ns, false);
 	if (m->ops->alive)

@@ -18,7 +18,7 @@
 /* A tracked process: its ledger, and the allocator's own figures out of its memory. */
 static int process_read(const char *what, uint64_t max_bytes, struct heap **out, struct err *e)
 {
-	struct ledger_options o = { .running = true, .pid = proc_parse_pid(what) };
+	struct ledger_options o = { .running = true, .usage = true, .pid = proc_parse_pid(what) };
 	struct ledger_map *m;
 	int rc;
 

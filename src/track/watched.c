@@ -127,6 +127,7 @@ void watched_free(struct watched *w)
 	if (!w)
 		return;
 	series_fini(&w->series);
+	usage_series_fini(&w->usage);
 	figures_last_fini(&w->figures);
 	ledger_at_free(w->blocks);
 	ledger_map_close(w->map);
@@ -188,8 +189,10 @@ bool watched_same(const struct watched *a, const struct watched *b, bool otherwi
 
 void watched_end(struct watched *w, uint64_t now_ns)
 {
-	if (!w->ended)
+	if (!w->ended) {
 		w->ended_ns = now_ns;
+		usage_series_end(&w->usage, w->pid, now_ns);
+	}
 	w->ended = true;
 }
 
@@ -206,10 +209,13 @@ bool watched_tick(struct watched *w, uint64_t now_ns)
 	if (!w->series_begun) {
 		if (open_map(w, NULL) || series_init(&w->series, now_ns, w->interval_ns))
 			return false;
+		usage_series_begin(&w->usage, now_ns, w->interval_ns);
 		w->series_begun = true;
 	}
-	if (!w->ended)
+	if (!w->ended) {
 		figures_last_tick(&w->figures, w->map, w->pid, now_ns);
+		usage_series_tick(&w->usage, w->pid, now_ns);
+	}
 	if (!series_due(&w->series, now_ns))
 		return false;
 	if (w->pid > 0)
@@ -336,7 +342,12 @@ static int read_heap(struct watched *w, bool no_blocks, struct heap **out, struc
 	(*out)->peak_resident_bytes = w->peak_rss_bytes;
 	if (w->ended)
 		set_span(w, *out);
-	return 0;
+	rc = usage_series_give(&w->usage, (*out)->taken_ns, *out);
+	if (rc) {
+		heap_free(*out);
+		*out = NULL;
+	}
+	return rc;
 }
 
 int watched_read(struct watched *w, struct heap **out, struct err *e)

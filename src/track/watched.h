@@ -17,6 +17,7 @@
 #include "src/ledger/ledger_heap.h"
 #include "src/ledger/ledger_tree.h"
 #include "src/track/process_series.h"
+#include "src/track/usage_series.h"
 
 struct loop_source;
 
@@ -54,6 +55,7 @@ struct watched {
 	struct ledger_at *blocks; /* by address; NULL until one is asked for */
 	bool series_begun;
 	struct series series;
+	struct usage_series usage;
 	uint64_t interval_ns; /* of the series; 0 = adaptive */
 	uint64_t code_hash;   /* of executable file mappings; 0 = not looked yet */
 	uint64_t next_code_ns;

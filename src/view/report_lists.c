@@ -93,6 +93,8 @@ void report_history(struct report *r)
 		t->ctx = r;
 	}
 	doc_add(&r->doc, t);
+	report_usage(r);
+	report_marks(r);
 	report_kernel_bins(r);
 }
 

@@ -24,6 +24,9 @@ void report_process_row(struct table *t, const struct heap *h);
 
 void report_head(struct report *r); /* what ran, totals, what must be known before believing them */
 void report_history(struct report *r);	 /* the heap over time */
+/* JSON: the kernel's figures of the process over time; what happened when (report_time.c). */
+void report_usage(struct report *r);
+void report_marks(struct report *r);
 void report_lines(struct report *r);	 /* source lines that hold the memory */
 void report_functions(struct report *r); /* functions with all they call */
 void report_sites(struct report *r);	 /* stacks */

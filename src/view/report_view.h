@@ -15,7 +15,7 @@
 #include "src/base/fmt.h"
 #include "src/document/doc.h"
 
-#define REPORT_SCHEMA "pmm-report/1.3"
+#define REPORT_SCHEMA "pmm-report/1.4"
 
 enum report_shape { REPORT_LIST, REPORT_TOP_DOWN, REPORT_BOTTOM_UP };
 #define REPORT_NR_SHAPES (REPORT_BOTTOM_UP + 1)

@@ -85,6 +85,11 @@ recipe() { says 0 report --json "$(made "$@")"; }
 	is '["log",16,0,70,900,false]' '.totals | [.mode, .allocated_bytes, .freed_bytes, .lost_bytes, .peak_bytes, has("peak_ns")]'
 	recipe 'process taken=70000s' 'site main frees=1 life=60000s' 'module /lib/x.so load=1s unload=2s'
 	is '[null,2000000000]' '[.lifetimes[-1].to_ns, .modules[-1].unload_ns]'
+	recipe 'process attach=1s' 'usage-point 2s pss=1K' 'mark 2s name=a' 'check guard' 'site main size=1' \
+		'finding type=overrun first=3s last=5s count=4 number=7'
+	is '[[1000000000,null,null,1024],["fork",1,null,null,"a"],["error",4,7],["end",1,null]]' \
+		'[(.usage_history[0] | [.time_ns, .threads, .anon_bytes, .pss_bytes]), (.marks[0] | [.what, .count, .error, .pid, .name]),
+		(.marks[1:][] | [.what, .count, .error])]'
 	recipe 'process end=running' 'point 5s live=100 blocks=1 allocs=1 rss=4M'
 	recipe 'process end=replaced' 'generate sites=50 blocks=200 threads=3 points=20'
 	for reason in 1 2 3 4 5 6 7 8 9 10; do recipe "watch off=$reason"; done

@@ -34,6 +34,13 @@
  *		(mmap and munmap: from the sites)
  *	point	TIME live=SIZE blocks=N allocs=N rss=SIZE
  *	site-point TIME STACK live=SIZE blocks=N
+ *	usage	why=none|denied|dear|failed pss-why=... [known] took=TIME pss-took=TIME [0]
+ *	usage-point TIME threads=N minor=N major=N user=TIME system=TIME anon=SIZE file=SIZE
+ *		shmem=SIZE swap=SIZE pss=SIZE
+ *		[0; what goes with none that is given (threads to system, anon to swap, pss) is
+ *		not known]
+ *	mark	TIME kind=fork|child-exec|snapshot [fork] pid=N [0] name=TEXT [""] count=N [1]
+ *		last=TIME [TIME]
  *	search	copy|stopped|exit|core complete at=TIME [taken] pause=TIME took=TIME read=SIZE
  *		unread=SIZE [0]
  *	leak	STACK definite|indirect|possible|reachable blocks=N [1] bytes=SIZE [0]
@@ -362,6 +369,7 @@ static const struct verb {
 	{ "death", fake_death },   { "finding", fake_finding },	    { "kmod", do_kmod },
 	{ "kernel", fake_kernel_head }, { "kernel-kind", fake_kernel_kind },
 	{ "event", fake_event },   { "kernel-bin", fake_kernel_bin },
+	{ "usage", fake_usage },   { "usage-point", fake_usage_point }, { "mark", fake_mark },
 };
 
 static int line_obey(struct fake_heap *f, struct recipe_line *l, char *text)

@@ -45,6 +45,8 @@ void fake_heap_fini(struct fake_heap *f)
 	vec_fini(&f->threads);
 	vec_fini(&f->points);
 	vec_fini(&f->site_points);
+	vec_fini(&f->usage_points);
+	vec_fini(&f->marks);
 	vec_fini(&f->leaks);
 	vec_each(&f->findings, x)
 		free(x->text);
@@ -380,6 +382,8 @@ int fake_heap_finish(struct fake_heap *f, struct heap **out, struct err *e)
 	HAND_OVER(f, threads);
 	HAND_OVER(f, points);
 	HAND_OVER(f, site_points);
+	HAND_OVER(f, usage_points);
+	HAND_OVER(f, marks);
 	HAND_OVER(f, leaks);
 	HAND_OVER(f, findings);
 	HAND_OVER(f, kernel_kinds);

@@ -31,6 +31,8 @@ struct fake_heap {
 	VEC(struct heap_thread) threads;
 	VEC(struct heap_point) points;
 	VEC(struct heap_site_point) site_points;
+	VEC(struct heap_usage_point) usage_points;
+	VEC(struct heap_mark) marks;
 	VEC(struct heap_leak) leaks;
 	VEC(struct heap_finding) findings;	/* their texts are of malloc */
 	VEC(struct heap_kernel_kind) kernel_kinds;
@@ -94,7 +96,10 @@ uint32_t fake_site(struct fake_heap *f, struct recipe_line *l, const char *stack
 uint16_t fake_thread(struct fake_heap *f, struct recipe_line *l, const char *name);
 uint8_t fake_kind(struct recipe_line *l, uint8_t otherwise);
 
-/* Obey a recipe's line; trouble stays in it (fake_leaks.c, fake_check.c, fake_events.c). */
+/*
+ * Obey a recipe's line; trouble stays in it (fake_leaks.c, fake_check.c, fake_events.c,
+ * fake_time.c).
+ */
 void fake_search(struct fake_heap *f, struct recipe_line *l);
 void fake_leak(struct fake_heap *f, struct recipe_line *l);
 void fake_check(struct fake_heap *f, struct recipe_line *l);
@@ -104,6 +109,9 @@ void fake_kernel_head(struct fake_heap *f, struct recipe_line *l);
 void fake_kernel_kind(struct fake_heap *f, struct recipe_line *l);
 void fake_event(struct fake_heap *f, struct recipe_line *l);
 void fake_kernel_bin(struct fake_heap *f, struct recipe_line *l);
+void fake_usage(struct fake_heap *f, struct recipe_line *l);
+void fake_usage_point(struct fake_heap *f, struct recipe_line *l);
+void fake_mark(struct fake_heap *f, struct recipe_line *l);
 
 /*
  * Sort, total up, hand the heap to the caller (heap_free()). 0, -ENOMEM, or -EINVAL (no sound heap)

@@ -39,6 +39,9 @@ static const char *const recipes[] = {
 	 "event fault main of=mapping site=m area=anonymous present\nevent mmap m bytes=8K failed=1\n"
 	 "event 99 - took=5ms\nkernel-kind fault lost=2 dropped=1\nkernel-bin 1s mmap bytes=8K\n"
 	 "kernel-bin 1s fault events=9\n"),
+	("site main size=10 allocs=3\nusage why=denied pss-why=none took=1ms pss-took=2ms\n"
+	 "usage-point 1s threads=2 minor=3 user=10ms anon=4K swap=8K\nusage-point 2s pss=5\n"
+	 "mark 1s pid=8 name=child count=2 last=2s\nmark 2s kind=child-exec name=cc1\n"),
 	"watch mode=sampled sample=4K drift=3 off=2\nsite - size=7 allocs=9 blocks=1\nprocess "
 	"forked end=killed\n",
 };

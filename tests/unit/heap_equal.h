@@ -121,6 +121,13 @@ static const struct field heap_equal_head[] = {
 	FIELD(heap, death.regs),
 	FIELD(heap, nr_points),
 	FIELD(heap, nr_site_points),
+	FIELD(heap, usage.sampled),
+	FIELD(heap, usage.why),
+	FIELD(heap, usage.pss_why),
+	FIELD(heap, usage.took_ns),
+	FIELD(heap, usage.pss_took_ns),
+	FIELD(heap, nr_usage_points),
+	FIELD(heap, nr_marks),
 	FIELD(heap, allocator.valid),
 	FIELD(heap, allocator.taken_ns),
 	FIELD_TEXT(heap, allocator.path),
@@ -176,6 +183,20 @@ static const struct field heap_equal_kernel_bin[] = {
 	FIELD(heap_kernel_bin, time_ns), FIELD(heap_kernel_bin, kind),
 	FIELD(heap_kernel_bin, events),	 FIELD(heap_kernel_bin, bytes),
 	FIELD(heap_kernel_bin, ns),
+};
+
+static const struct field heap_equal_usage_point[] = {
+	FIELD(heap_usage_point, time_ns),      FIELD(heap_usage_point, known),
+	FIELD(heap_usage_point, threads),      FIELD(heap_usage_point, minor_faults),
+	FIELD(heap_usage_point, major_faults), FIELD(heap_usage_point, user_ns),
+	FIELD(heap_usage_point, system_ns),    FIELD(heap_usage_point, anon_bytes),
+	FIELD(heap_usage_point, file_bytes),   FIELD(heap_usage_point, shmem_bytes),
+	FIELD(heap_usage_point, swap_bytes),   FIELD(heap_usage_point, pss_bytes),
+};
+
+static const struct field heap_equal_mark[] = {
+	FIELD(heap_mark, time_ns), FIELD(heap_mark, last_ns), FIELD(heap_mark, count),
+	FIELD(heap_mark, pid),	   FIELD(heap_mark, kind),    FIELD_TEXT(heap_mark, name),
 };
 
 static const struct field heap_equal_block[] = {
@@ -268,6 +289,9 @@ static inline bool heap_equal(const struct heap *a, const struct heap *b, char *
 	return HEAP_EQUAL_EACH(heap_equal_head, a, b, 1, what, size) && HEAP_EQUAL_BYTES(nodes) &&
 	       HEAP_EQUAL_BYTES(sites) && HEAP_EQUAL_BYTES(map_sites) && HEAP_EQUAL_BYTES(points) &&
 	       HEAP_EQUAL_BYTES(site_points) &&
+	       HEAP_EQUAL_EACH(heap_equal_usage_point, a->usage_points, b->usage_points,
+			       a->nr_usage_points, what, size) &&
+	       HEAP_EQUAL_EACH(heap_equal_mark, a->marks, b->marks, a->nr_marks, what, size) &&
 	       HEAP_EQUAL_EACH(heap_equal_leak, a->leaks, b->leaks, a->nr_leaks, what, size) &&
 	       HEAP_EQUAL_EACH(heap_equal_finding, a->findings, b->findings, a->nr_findings, what,
 			       size) &&

@@ -402,6 +402,77 @@ static void forge_finding_alone(struct pack *p)
 	forge_finding(p, offsetof(struct heap_finding, number), 7);
 }
 
+/* All columns are 1. */
+static void forge_ones(struct pack *p, enum file_table_number table)
+{
+	pack_begin(p, file_tables[table].id, 1);
+	for (unsigned i = 0; i < file_tables[table].nr_columns; i++) {
+		pack_number(p, FILE_CONSTANT);
+		pack_number(p, 1);
+	}
+}
+
+static void forge_usage_points_alone(struct pack *p)
+{
+	forge_ones(p, FILE_USAGE_POINTS);
+	pack_end(p);
+}
+
+static void forge_usage_alone(struct pack *p)
+{
+	forge_ones(p, FILE_USAGE);
+	pack_end(p);
+}
+
+static void forge_usage(struct pack *p)
+{
+	forge_usage_alone(p);
+	forge_usage_points_alone(p);	/* times are known, and sizes are said */
+}
+
+static void forge_mark_name(struct pack *p)
+{
+	forge_ones(p, FILE_MARKS);
+	pack_text(p, "forty letters, which are one more than 39");
+	pack_end(p);
+}
+
+static void forge_many_marks(struct pack *p)
+{
+	pack_begin(p, "MARK", HEAP_MAX_MARKS + 1);
+	pack_end(p);
+}
+
+static void forged_series_and_marks_are_refused(void **state)
+{
+	static const struct {
+		void (*forge)(struct pack *p);
+		const char *text;
+	} forgeries[] = {
+		{ forge_usage_points_alone, "the kernel's figures over time): it does not go with "
+					    "the series as a whole" },
+		{ forge_usage_alone, "the kernel's figures over time): it does not go with the "
+				     "series as a whole" },
+		{ forge_usage, "contents): point 0 of the kernel's figures has what is not known" },
+		{ forge_mark_name, "what happened when): a name is too long" },
+		{ forge_many_marks, "what happened when): it cannot have 65537 rows" },
+	};
+	struct heap *h = recipe_heap("site main size=1\n");
+	struct image m = write_image(h);
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(forgeries) / sizeof(forgeries[0]); i++) {
+		struct image forgery = repacked(&m, change_nothing, forgeries[i].forge);
+		char text[200];
+
+		snprintf(text, sizeof(text), "the capture 'x' is damaged (%s", forgeries[i].text);
+		expect_refusal(forgery.bytes, forgery.n, -EBADMSG, text);
+		free(forgery.bytes);
+	}
+	heap_free(h);
+	free(m.bytes);
+}
+
 static void forged_heap_errors_are_refused(void **state)
 {
 	static const struct {
@@ -766,6 +837,7 @@ int main(void)
 		cmocka_unit_test(contradictions_are_refused),
 		cmocka_unit_test(later_minor_versions_are_read),
 		cmocka_unit_test(forged_heap_errors_are_refused),
+		cmocka_unit_test(forged_series_and_marks_are_refused),
 		cmocka_unit_test(forged_lines_are_refused),
 		cmocka_unit_test(forged_kernel_events_are_refused),
 		cmocka_unit_test(kernel_events_are_optional),

@@ -115,9 +115,23 @@ static void every_verb_is_obeyed(void **state)
 		"mmapped-chunks=8 mmapped-bytes=9 top=10 at=11s\n"
 		"mapping mmap-failed=1 mremaps=2 grown=3 shrunk=4 brks=5 brk=6 brk-peak=7\n"
 		"point 1s live=10 blocks=2 allocs=3 rss=4K\npoint 2s live=11\n"
-		"site-point 1s main@/lib/a.so>/lib/a.so+0x2345>!no-unwind live=10 blocks=1\n");
+		"site-point 1s main@/lib/a.so>/lib/a.so+0x2345>!no-unwind live=10 blocks=1\n"
+		"usage why=denied pss-why=none took=1ms pss-took=2ms\n"
+		"usage-point 3s threads=4 minor=5 major=6 user=7ms system=8ms swap=9\n"
+		"mark 4s kind=child-exec pid=9 name=cc1 count=2 last=5s\n");
 
 	(void)state;
+	assert_int_equal(h->usage.why, HEAP_USAGE_DENIED);
+	assert_int_equal(h->usage.pss_why, HEAP_USAGE_NONE);
+	assert_int_equal(h->usage.pss_took_ns, 2000000);
+	assert_int_equal(h->nr_usage_points, 1);
+	assert_int_equal(h->usage_points[0].known, HEAP_USAGE_TIMES | HEAP_USAGE_SIZES);
+	assert_int_equal(h->usage_points[0].threads, 4);
+	assert_int_equal(h->usage_points[0].swap_bytes, 9);
+	assert_int_equal(h->nr_marks, 1);
+	assert_int_equal(h->marks[0].kind, HEAP_MARK_CHILD_EXEC);
+	assert_int_equal(h->marks[0].last_ns, 5000000000);
+	assert_string_equal(h->marks[0].name, "cc1");
 	assert_string_equal(h->cmdline, "demo -x 'a b'");
 	assert_int_equal(h->end, HEAP_KILLED);
 	assert_int_equal(h->end_status, 9);

@@ -16,6 +16,7 @@ static const char sound_recipe[] =
 	"site main>map kind=mmap size=8K allocs=2\n"
 	"point 1s live=10\npoint 2s live=20\n"
 	"site-point 1s main>write live=10\nsite-point 2s main>write live=20\n"
+	"usage-point 1s threads=1 pss=1\nusage-point 2s swap=1\nmark 1s name=a\nmark 2s\n"
 	"check light\nfinding type=overrun site=main>write thread=main block=100 "
 	"block-size=10\nfinding type=size by=function\n"
 	"search copy\nleak main>write possible\nleak main>read>line definite blocks=2 held=2 "
@@ -98,6 +99,10 @@ static void indices_out_of_range_are_found(void **state)
 	EXPECT_WHY(h->end = HEAP_REPLACED + 1, "unknown kind of end 5");
 	EXPECT_WHY(h->mode = 2, "unknown mode 2");
 	EXPECT_WHY(h->nr_sites = 0, "a table lacks its first entry");
+	EXPECT_WHY(h->usage.why = HEAP_NR_USAGE_WHYS,
+		   "unknown reason 5 or 0 for missing figures of the kernel's");
+	EXPECT_WHY(h->usage.pss_why = 9,
+		   "unknown reason 0 or 9 for missing figures of the kernel's");
 }
 
 static void what_is_out_of_order_is_found(void **state)
@@ -107,6 +112,29 @@ static void what_is_out_of_order_is_found(void **state)
 	EXPECT_WHY(h->maps[1].address = 0, "mapping 1 is out of order");
 	EXPECT_WHY(h->points[1].time_ns = 5, "point 1 of the time series is out of order");
 	EXPECT_WHY(h->site_points[1].time_ns = 5, "site point 1 is out of order");
+	EXPECT_WHY(h->usage_points[1].time_ns = 5,
+		   "point 1 of the kernel's figures is out of order");
+	EXPECT_WHY(h->marks[1].time_ns = h->marks[1].last_ns = 5, "mark 1 is out of order");
+}
+
+/* What is not known is 0, a mark is of something, and a series that is not there is empty. */
+static void what_contradicts_itself_over_time_is_found(void **state)
+{
+	static const char odd[] = "point 0 of the kernel's figures has what is not known";
+
+	(void)state;
+	EXPECT_WHY(h->usage_points[0].known = 0, odd);
+	EXPECT_WHY(h->usage_points[0].known |= HEAP_USAGE_ALL + 1, odd);
+	EXPECT_WHY(h->usage_points[0].swap_bytes = 1, odd);
+	EXPECT_WHY(h->usage_points[0].known = HEAP_USAGE_PSS, odd);
+	EXPECT_WHY(h->usage_points[0].known = HEAP_USAGE_TIMES, odd);
+	EXPECT_WHY(h->usage.sampled = false, "figures of the kernel's that were not looked for");
+	EXPECT_WHY(free(h->usage_points); h->usage_points = NULL, "a table is missing");
+	EXPECT_WHY(h->marks[0].count = 0, "mark 0 contradicts itself");
+	EXPECT_WHY(h->marks[1].last_ns--, "mark 1 contradicts itself");
+	EXPECT_WHY(memset(h->marks[0].name, 'x', sizeof(h->marks[0].name)),
+		   "mark 0 has a name without end");
+	EXPECT_WHY(h->marks[0].name[0] = '\x80', "a mark's name is not UTF-8");
 }
 
 static void set_comm(struct heap *h, const char *format, int bytes, const char *text)
@@ -331,6 +359,7 @@ int main(void)
 		cmocka_unit_test(a_new_heap_is_empty_and_sound),
 		cmocka_unit_test(indices_out_of_range_are_found),
 		cmocka_unit_test(what_is_out_of_order_is_found),
+		cmocka_unit_test(what_contradicts_itself_over_time_is_found),
 		cmocka_unit_test(texts_are_utf8),
 		cmocka_unit_test(sums_must_agree_when_all_was_seen),
 		cmocka_unit_test(figures_have_their_rules),

@@ -589,7 +589,7 @@ $ pmm help --completion zsh | head -80
   		_arguments -s -S \
   		'--format=[form of the report (default text)\: json; html, a page for a browser; and for other tools, with all stacks, collapsed, speedscope, pprof; '\''pmm help formats'\'' says who reads what]:FORM:(text json html collapsed speedscope pprof valgrind-xml sarif junit)' \
   		'(-o --output)'{-o+,--output=}'[write there, - is standard output (%p\: pid, %c\: command); default - for text, json and collapsed, else pmm.%c.%p. with the form'\''s ending]:FILE:_files' \
-  		'--json[the same as --format json (schema pmm-report/1.3)]' \
+  		'--json[the same as --format json (schema pmm-report/1.4)]' \
 $ pmm help --completion fish
   pmm: 'fish' is not a choice of --completion
   pmm: hint: one of: bash, zsh

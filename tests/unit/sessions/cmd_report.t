@@ -457,7 +457,7 @@ $ pmm report --sort temporary --top 0 demo.pmm
     map
 $ pmm report --json demo.pmm
   {
-    "schema": "pmm-report/1.3",
+    "schema": "pmm-report/1.4",
     "process": {
       "pid": 4242,
       "ppid": 17,
@@ -516,6 +516,20 @@ $ pmm report --json demo.pmm
     },
     "site_history": [
       {"time_ns": 5000000000, "site": 2, "live_bytes": 64, "live_blocks": 2}
+    ],
+    "usage": {
+      "times": "known",
+      "pss": "known",
+      "took_ns": 1000000,
+      "pss_took_ns": 2000000
+    },
+    "usage_history": [
+      {"time_ns": 5000000000, "threads": 2, "minor_faults": 400, "major_faults": 3, "user_ns": 20000000, "system_ns": 10000000, "anon_bytes": 307200, "file_bytes": 1048576, "shmem_bytes": 0, "swap_bytes": 16384, "pss_bytes": 921600},
+      {"time_ns": 20000000000, "threads": 0, "minor_faults": 500, "major_faults": 3, "user_ns": 30000000, "system_ns": 10000000, "anon_bytes": null, "file_bytes": null, "shmem_bytes": null, "swap_bytes": null, "pss_bytes": null}
+    ],
+    "marks": [
+      {"time_ns": 6000000000, "last_ns": 6000000000, "what": "fork", "count": 1, "pid": 4250, "name": "sorter", "error": null},
+      {"time_ns": 20000000000, "last_ns": 20000000000, "what": "end", "count": 1, "pid": null, "name": null, "error": null}
     ],
     "lines": [
       {"value_bytes": 1048576, "share_percent": 91.58508891450931, "value_count": 1, "sites": 1, "function": null, "file": null, "line": null, "module": "big", "module_offset": "0x10", "pc": "0xb00010"},
@@ -878,7 +892,7 @@ $ pmm report --bottom-up --top 2 tree.pmm
     log
 $ pmm report --top-down --depth 2 --json tree.pmm
   {
-    "schema": "pmm-report/1.3",
+    "schema": "pmm-report/1.4",
     "process": {
       "pid": 4242,
       "ppid": 1,
@@ -937,6 +951,9 @@ $ pmm report --top-down --depth 2 --json tree.pmm
       "peak_index": 1
     },
     "site_history": [],
+    "marks": [
+      {"time_ns": 10000000000, "last_ns": 10000000000, "what": "end", "count": 1, "pid": null, "name": null, "error": null}
+    ],
     "lines": [
       {"value_bytes": 7000, "share_percent": 7e+01, "value_count": 14, "sites": 2, "function": null, "file": null, "line": null, "module": "grow", "module_offset": "0x10", "pc": "0x800010"},
       {"value_bytes": 2000, "share_percent": 2e+01, "value_count": 4, "sites": 1, "function": null, "file": null, "line": null, "module": "parse", "module_offset": "0x10", "pc": "0x700010"},
@@ -1278,7 +1295,7 @@ $ printf '\n' | mkcapture /dev/stdin empty.pmm; pmm report empty.pmm
     ledger     0 B of at most 0 B; 0 of 0 slots used
 $ pmm report --json empty.pmm
   {
-    "schema": "pmm-report/1.3",
+    "schema": "pmm-report/1.4",
     "process": {
       "pid": 4242,
       "ppid": 1,
@@ -1336,6 +1353,9 @@ $ pmm report --json empty.pmm
       "peak_index": 0
     },
     "site_history": [],
+    "marks": [
+      {"time_ns": 10000000000, "last_ns": 10000000000, "what": "end", "count": 1, "pid": null, "name": null, "error": null}
+    ],
     "lines": [],
     "sites": [],
     "map_sites": [],
@@ -1402,14 +1422,14 @@ $ for end in running gone replaced; do printf "process taken=1s end=$end status=
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, replaced itself through exec
 # made-up heaps that are too long to show: sums of all that is printed
 $ for seed in 1 2 3; do printf "generate sites=40 blocks=600 depth=6 modules=3 threads=3 points=9 seed=$seed\n" | mkcapture /dev/stdin generated.pmm; pmm report --no-symbols --json --blocks --top 0 generated.pmm | cksum; pmm report --no-symbols --blocks --top 0 generated.pmm | cksum; done
-  178166729 317462
+  481703108 317602
   3015388227 73758
-  358572442 319194
+  806026717 319334
   3503063911 74258
-  1478520123 317528
+  2098664256 317668
   2698714256 73651
 $ printf "generate\n" | mkcapture /dev/stdin generated.pmm; pmm report --no-symbols --json --blocks --top 0 generated.pmm | cksum
-  175035308 750132
+  859550724 750272
 $ pmm leaks --no-symbols --json --top 0 --show all generated.pmm | head -3
   pmm: the process of this capture was not searched for leaks
   pmm: hint: record another with 'pmm run --leaks', search a running process with 'pmm leaks PID', or a core file with 'pmm leaks --core CORE FILE'

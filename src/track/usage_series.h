@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel's figures of one process over time, read from outside: its page faults, CPU time,
+ * threads, what is resident and swapped out, its share of what others have mapped, too (PSS).
+ *
+ * A look pays its way: after one that took pmm t of CPU time it rests for USAGE_REST t, and PSS,
+ * for which the kernel goes through all page tables with the lock on the process's mappings, comes
+ * at most once in USAGE_PSS_REST times what that took; the first time what it would take is
+ * guessed from what is resident. Where there are many processes all rest as many times longer.
+ *
+ * At most USAGE_MAX_POINTS are kept: when they are full every second one goes, and the interval
+ * doubles. A point with PSS stays rather than its neighbour without; the one with most PSS and the
+ * one with most swapped out are never lost.
+ */
+#ifndef TRACK_USAGE_SERIES_H
+#define TRACK_USAGE_SERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "src/model/heap.h"
+#include "src/proc/process_figures.h"
+
+#define USAGE_MAX_POINTS	512
+#define USAGE_FIRST_NS		10000000ull
+#define USAGE_LONGEST_NS	(1ull << 60)
+#define USAGE_REST		1000	/* cost of a look : pause ... */
+#define USAGE_REST_EARLY	400	/* ... and in the first second */
+#define USAGE_EARLY_NS		1000000000ull
+#define USAGE_PSS_REST		1000
+#define USAGE_PSS_FIRST_NS	20000000ull
+/* a guess of what reading PSS takes: of a process with no memory, and of each resident KiB */
+#define USAGE_PSS_LEAST_NS	20000u
+#define USAGE_PSS_KIB_NS	12u
+
+/* All zero is one that has not begun. */
+struct usage_series {
+	struct heap_usage whole;
+	struct heap_usage_point *points;	/* USAGE_MAX_POINTS; NULL: none yet */
+	uint32_t nr_points;
+	uint64_t start_ns;
+	uint64_t interval_ns;		/* between points, doubles */
+	uint64_t next_ns, next_pss_ns;	/* UINT64_MAX: not again */
+	/* of how many processes is there as much to read? 0 = of this one; who watches sets it */
+	size_t share;
+	bool ended;			/* the last point is there */
+};
+
+/* Begin; interval_ns 0 = USAGE_FIRST_NS. Without memory nothing is kept. */
+void usage_series_begin(struct usage_series *u, uint64_t now_ns, uint64_t interval_ns);
+void usage_series_fini(struct usage_series *u);
+
+/* Read what is due. */
+void usage_series_tick(struct usage_series *u, pid_t pid, uint64_t now_ns);
+
+/*
+ * It has ended: its last page faults and CPU time, as they were seen, or as they can be as long as
+ * nobody has waited for it. The first call that knows them counts.
+ */
+void usage_series_last(struct usage_series *u, const struct process_figures *f, uint64_t now_ns);
+void usage_series_end(struct usage_series *u, pid_t pid, uint64_t now_ns);
+
+/* Add one point, thinning when full. */
+void usage_series_add(struct usage_series *u, const struct heap_usage_point *p);
+
+/* A copy of all into the process's heap, as far as `until_ns`. 0 or -ENOMEM. */
+int usage_series_give(const struct usage_series *u, uint64_t until_ns, struct heap *h);
+
+#endif
