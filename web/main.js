@@ -9,6 +9,7 @@ import { overviewView } from "./views/overview.js";
 import { errorsView, leaksView } from "./views/documents.js";
 import { flameView } from "./views/flame.js";
 import { histogramsView } from "./views/histograms.js";
+import { sourceView } from "./views/source.js";
 import { tablesView } from "./views/tables.js";
 import { timelineView } from "./views/timeline.js";
 
@@ -19,6 +20,7 @@ function views(model, store) {
 		{ id: "timeline", title: "Timeline", make: () => timelineView(model, store) },
 		{ id: "tables", title: "Tables", make: () => tablesView(model, store) },
 		{ id: "histograms", title: "Sizes and lifetimes", make: () => histogramsView(model, store) },
+		{ id: "source", title: "Source", make: () => sourceView(model, store) },
 		{ id: "leaks", title: "Leaks", make: () => leaksView(model) },
 		{ id: "errors", title: "Errors", make: () => errorsView(model) },
 	];
@@ -59,6 +61,7 @@ async function start() {
 		replace(app, header(model), tabs.list, selectionBar(store), put(make("main", {}), tabs.panels));
 		tabs.show(store.extra.view);
 		document.documentElement.dataset.ready = "yes";
+		performance.mark("ready");
 	} catch (error) {
 		replace(app, make("p", { class: "failed", role: "alert" }, `This page cannot be shown: ${error.message}`));
 		throw error;

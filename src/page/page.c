@@ -106,6 +106,8 @@ void page_heap(struct page *p, const struct page_source *s)
 		page_put_stacks(p, &k, s);
 		page_put_sites(p, &k, s);
 		page_put_blocks(p, s);
+		if (s->lines)
+			page_put_lines(p, &k);
 	}
 	page_stacks_fini(&k);
 }

@@ -48,6 +48,7 @@ struct page_source {
 	struct names *names;
 	const struct selection *selection;
 	const char *name; /* what the user named: a file or a process; NULL = not known */
+	bool lines;	  /* with lines of source files, where they can be read */
 };
 
 /* Add what views of a heap need: stacks with their figures, sites, live blocks, the series. */

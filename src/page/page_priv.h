@@ -46,6 +46,8 @@ void page_stacks_fini(struct page_stacks *k);
 /* Their parts of the page: "profile" and, after it, "strings"; "sites". */
 void page_put_stacks(struct page *p, struct page_stacks *k, const struct page_source *s);
 void page_put_sites(struct page *p, const struct page_stacks *k, const struct page_source *s);
+/* "source": lines of source files, where they can be read now. */
+void page_put_lines(struct page *p, struct page_stacks *k);
 /* "blocks": the largest live ones, so many of them. */
 void page_put_blocks(struct page *p, const struct page_source *s);
 

@@ -71,3 +71,11 @@ setup() {
 	page -o leaky.html "$T/leaky.pmm"
 	part leaks "$T/leaky.html" | jq -e '.schema | startswith("pmm-leaks/")'
 }
+
+@test "--source is for the page" {
+	refused_with 2 "'--source' is for '--format html'" "$PMM" report --source "$DEMO"
+	page -o out.html --source "$DEMO"
+	part source "$T/out.html" | jq -e 'type == "array"'
+	page -o plain.html "$DEMO"
+	[ "$(grep -c 'id="pmm-data-source"' "$T/plain.html")" -eq 0 ]
+}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/page/page.c, page_part.c, page_doc.c, page_stacks.c, page_blocks.c: each part of the page of
- * a small heap to the byte, names that would end an element, a disk that is full.
+ * src/page/page.c, page_part.c, page_doc.c, page_stacks.c, page_blocks.c, page_lines.c: parts of
+ * the page of a small heap to the byte, names that would end an element, a disk that is full.
  */
 #include <stdlib.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "src/page/page.h"
@@ -245,6 +246,61 @@ static void numbers_of_any_size(void **state)
 	free(bytes);
 }
 
+/* A file named so, of lines "1", "2" ..., is asked for these lines; its part. */
+static void check_lines(const char *name, unsigned nr_lines, const uint32_t *line, size_t nr,
+			const char *expected)
+{
+	static struct made m;
+	static const struct profile_metric metric = { "live", "bytes" };
+	struct page_stacks k = { .profile = profile_new(&metric, 1) };
+	char folder[] = "/tmp/test_page.XXXXXX", path[100];
+	FILE *f, *out = open_memstream(&m.page, &m.bytes);
+	struct page p = { .out = out };
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	f = fopen(path, "w");
+	for (unsigned i = 1; i <= nr_lines; i++)
+		fprintf(f, "%u\n", i);
+	fclose(f);
+	intern_add(&k.strings, "");
+	for (size_t i = 0; i < nr; i++)
+		assert_true(profile_frame(k.profile, &(struct profile_frame){ "f", path, "m",
+									       line[i] }) > 0);
+	page_put_lines(&p, &k);
+	assert_int_equal(p.rc, 0);
+	fclose(out);
+	unpack(&m, "source");
+	assert_non_null(strstr((char *)m.part, expected));
+	profile_free(k.profile);
+	intern_fini(&k.strings);
+	free(m.page);
+	unlink(path);
+	rmdir(folder);
+}
+
+static void lines_around_those_of_frames(void **state)
+{
+	static const uint32_t far[] = { 100, 1 }, near[] = { 3 }, behind[] = { 900 };
+
+	(void)state;
+	check_lines("a.c", 4, near, 1, "\"runs\": [\n      [1, \"1\", \"2\", \"3\", \"4\"]\n");
+	check_lines("a.rs", 200, far, 2, "\"20\", \"21\"],\n      [80, \"80\", \"81\"");
+	check_lines("a.rs", 200, far, 2, "\"119\", \"120\"]\n    ]");
+	check_lines("a.go", 4, behind, 1, "\"runs\": []");
+}
+
+/* What debug information calls a source file may be anything. */
+static void other_files_are_not_read(void **state)
+{
+	static const uint32_t first[] = { 1 };
+
+	(void)state;
+	check_lines("shadow", 4, first, 1, "\"why\": \"its name is not that of a source file\"");
+	check_lines("id_rsa.c ", 4, first, 1, "\"why\": \"its name is not");
+	check_lines("large.c", 900000, first, 1, "\"why\": \"it is too large\"");
+}
+
 /* Data that do not shrink fill many rooms of a part. */
 static void long_parts_come_back_whole(void **state)
 {
@@ -301,6 +357,8 @@ int main(void)
 		cmocka_unit_test(a_document_is_there_with_all_its_columns),
 		cmocka_unit_test(names_end_no_element),
 		cmocka_unit_test(blocks_come_largest_first),
+		cmocka_unit_test(lines_around_those_of_frames),
+		cmocka_unit_test(other_files_are_not_read),
 		cmocka_unit_test(numbers_of_any_size),
 		cmocka_unit_test(long_parts_come_back_whole),
 		cmocka_unit_test(a_full_disk_is_an_error),

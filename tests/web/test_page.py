@@ -180,6 +180,18 @@ def check_overview(s, folder, made):
 	s.quiet("overview")
 
 
+def check_source(s, folder, capture):
+	s.open(page_of(capture, f"{folder}/source.html", "--source"), "#view=source")
+	rows = s.run("return [...document.querySelectorAll('table.listing tr.holds')].map((r) => [...r.cells].slice(1).map((c) => c.textContent))")
+	lines = PROGRAM.split("\n")
+	at = next(i for i, text in enumerate(lines) if "make_text(size_t" in text)
+	s.same("source lines have what they hold", rows, [["495 KiB", "495 KiB", str(at + 1), lines[at]]])
+	calls = {row[0]: row[1] for row in s.run("""return [...document.querySelectorAll('table.listing tbody tr')].map((r) =>
+		[r.cells[4]?.textContent.trim(), r.cells[2]?.textContent])""")}
+	s.same("and what is live below them", (calls.get("keep(i);"), calls.get("lose();"), calls.get("churn();")), ("488 KiB", "6.84 KiB", ""))
+	s.quiet("source")
+
+
 def check_selection(s, folder, capture):
 	s.open(page_of(capture, f"{folder}/real.html"))
 	table(s, "Lines")
@@ -350,6 +362,7 @@ def main():
 			check_real(s, folder, made["real"])
 			check_overview(s, folder, made)
 			check_selection(s, folder, made["real"])
+			check_source(s, folder, made["real"])
 			check_time(s, folder, made["real"])
 			check_keys(s, folder)
 			check_looks(s, folder)

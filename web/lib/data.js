@@ -39,16 +39,20 @@ export class Reader {
 	}
 
 	number() {
-		let n = 0, scale = 1, b;
+		const { bytes } = this;
+		let b = bytes[this.at++];
 
-		do {
-			if (this.at >= this.bytes.length)
-				throw new Error("the data of this page are cut off");
-			b = this.bytes[this.at++];
+		if (b < 128)
+			return b;
+		let n = 0, scale = 1;
+
+		for (; b > 127; b = bytes[this.at++]) {
 			n += (b & 127) * scale;
 			scale *= 128;
-		} while (b > 127);
-		return n;
+		}
+		if (b === undefined)
+			throw new Error("the data of this page are cut off");
+		return n + b * scale;
 	}
 
 	signed() {

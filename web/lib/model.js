@@ -66,16 +66,17 @@ function readSites(bytes) {
 	for (const name of [...SITE_FIGURES, ...SITE_COUNTERS])
 		sites[name] = new Float64Array(nr);
 	sites.lifetimes = new Float64Array(nr * nrLifetimes);
+
+	const figures = [...SITE_FIGURES, ...(nrLifetimes ? SITE_COUNTERS : [])].map((name) => sites[name]);
+
 	for (let i = 0, number = 0; i < nr; i++) {
 		number += r.number();
 		sites.number[i] = number;
 		sites.byNumber.set(number, i);
 		sites.node[i] = r.number();
 		sites.answer[i] = r.number();
-		for (const name of SITE_FIGURES)
-			sites[name][i] = r.number();
-		for (const name of nrLifetimes ? SITE_COUNTERS : [])
-			sites[name][i] = r.number();
+		for (const figure of figures)
+			figure[i] = r.number();
 		for (let k = 0; k < nrLifetimes; k++)
 			sites.lifetimes[i * nrLifetimes + k] = r.number();
 	}
@@ -149,10 +150,12 @@ async function readDoc(name) {
 }
 
 export async function loadModel() {
-	const [about, report, overview, leaks, check, strings, profile, sites, blocks] = await Promise.all([
-		readJson("about"), readDoc("report"), readDoc("overview"), readDoc("leaks"), readDoc("check"), readJson("strings"),
+	performance.mark("code");
+	const [about, report, overview, leaks, check, source, strings, profile, sites, blocks] = await Promise.all([
+		readJson("about"), readDoc("report"), readDoc("overview"), readDoc("leaks"), readDoc("check"), readJson("source"), readJson("strings"),
 		readPart("profile"), readPart("sites"), readPart("blocks")]);
-	const model = { about, report, overview, leaks, check };
+	performance.mark("unpacked");
+	const model = { about, report, overview, leaks, check, source };
 
 	model.profile = readProfile(profile, strings, about.metrics);
 	model.sites = readSites(sites);

@@ -82,6 +82,9 @@ int report_command_check(struct report_command *c, enum form_writer writer, stru
 	if (rc)
 		return rc;
 	complete(c);
+	if (c->with_source && c->form != FORM_HTML)
+		return cmd_refuse(e, "'--source' is for '--format html'",
+				  "leave it out, or add '--format html'");
 	rc = c->form == FORM_HTML ? report_page_check(e) : 0;
 	if (!rc)
 		rc = report_export_check(c, e);

@@ -19,6 +19,7 @@ struct report_command {
 	int sort;
 	struct opt_list skipped;
 	uint64_t memory_bytes;
+	bool with_source;		/* of the page: lines of source files */
 	bool as_json, given_top, bottom_up, top_down, no_symbols, debuginfod;
 };
 

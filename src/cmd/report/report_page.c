@@ -105,7 +105,7 @@ static int write_page(void *arg, FILE *f)
 	page_doc(&p, "report", &m->report.doc, leave_out);
 	add_overview(&p, &m->report);
 	page_heap(&p, &(struct page_source){ h, m->report.names, &m->report.selection,
-					     m->c->opt.source });
+					     m->c->opt.source, m->c->with_source });
 	rc = add_leaks(&p, m->c, h, m->e);
 	if (!rc)
 		rc = add_errors(&p, m->c, h, m->e);
