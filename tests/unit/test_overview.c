@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The sentences of the overview, to the letter. */
-#include "src/view/overview.h"
+#include "src/view/overview/overview.h"
 #include "tests/unit/recipe_heap.h"
 
 /* As text, without a terminal. */

@@ -11,7 +11,7 @@
 #include "src/proc/limits.h"
 #include "src/session/check/check_report.h"
 #include "src/session/leaks/leaks_report.h"
-#include "src/view/overview.h"
+#include "src/view/overview/overview.h"
 
 /* What a session hands over becomes a part. */
 struct page_sink {

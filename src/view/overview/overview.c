@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The answer in a few sentences. */
-#include "src/view/overview.h"
+#include "src/view/overview/overview.h"
 
 #include "src/analyze/growing.h"
 #include "src/base/str.h"

@@ -3,8 +3,8 @@
  * The answer in a few sentences: who holds the memory, what grows and how fast, what only churns,
  * how much of the resident memory the heap explains.
  */
-#ifndef VIEW_OVERVIEW_H
-#define VIEW_OVERVIEW_H
+#ifndef VIEW_OVERVIEW_OVERVIEW_H
+#define VIEW_OVERVIEW_OVERVIEW_H
 
 #include "src/proc/limits.h"
 #include "src/view/report_view.h"
