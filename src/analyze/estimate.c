@@ -35,12 +35,34 @@ static double variance(const struct heap *h, uint64_t size_bytes)
 	return s * s * (1 - p) / (p * p);
 }
 
-double estimate_live_error(const struct heap *h)
+/*
+ * Of a site whose blocks are not known one by one: its samples (of other tools' profiles) have the
+ * mean size.
+ */
+static double site_variance(const struct heap *h, const struct heap_site *s)
+{
+	if (s->live_blocks <= 0 || s->live_bytes <= 0)
+		return 0;
+	return (double)(s->samples_in - s->samples_out) *
+	       variance(h, (uint64_t)(s->live_bytes / s->live_blocks));
+}
+
+static double variance_without_blocks(const struct heap *h)
 {
 	double sum = 0;
 
+	for (uint32_t i = 0; h->import.tool && i < h->nr_sites; i++)
+		sum += site_variance(h, &h->sites[i]);
+	return sum;
+}
+
+double estimate_live_error(const struct heap *h)
+{
+	double sum;
+
 	if (!sampled(h))
 		return 0;
+	sum = variance_without_blocks(h);
 	if (!h->live_blocks && !h->nr_blocks)
 		return NONE95 * (double)h->sample_bytes;
 	for (uint64_t i = 0; i < h->nr_blocks; i++)
@@ -51,7 +73,7 @@ double estimate_live_error(const struct heap *h)
 void estimate_site_errors(const struct heap *h, double *error_bytes)
 {
 	for (uint32_t i = 0; i < h->nr_sites; i++)
-		error_bytes[i] = 0;
+		error_bytes[i] = sampled(h) && h->import.tool ? site_variance(h, &h->sites[i]) : 0;
 	if (!sampled(h))
 		return;
 	for (uint64_t i = 0; i < h->nr_blocks; i++)

@@ -9,37 +9,21 @@
 
 #include "src/base/utf8.h"
 #include "src/base/vec.h"
-#include "src/proc/elffile.h"
+#include "src/proc/elf_place.h"
 #include "src/proc/proc.h"
 
-/* What a file says of a mapping of it at `start`: bias and build id. */
-static int read_file(const char *path, const struct proc_map *map, struct heap_module *m)
+/* What a file says of a mapping of it: bias and build id. Else its frames have no names. */
+static void read_file(const char *path, const struct proc_map *map, struct heap_module *m)
 {
-	struct elf_file f = { 0 };
-	size_t nr = 0;
-	int rc = elf_file_open(&f, path);
+	struct elf_place place;
 
-	if (rc)
-		return rc;
-	rc = -ENOEXEC;
-	if (elf_getphdrnum(f.elf, &nr))
-		nr = 0;
-	for (size_t i = 0; i < nr && rc; i++) {
-		GElf_Phdr ph;
-
-		if (!gelf_getphdr(f.elf, (int)i, &ph) || ph.p_type != PT_LOAD ||
-		    map->offset + (map->end - map->start) <= ph.p_offset ||
-		    map->offset >= ph.p_offset + ph.p_filesz)
-			continue;
-		m->bias = map->start - map->offset - (ph.p_vaddr - ph.p_offset);
-		rc = 0;
-	}
-	if (!rc && f.build_id_len <= sizeof(m->build_id)) {
-		memcpy(m->build_id, f.build_id, f.build_id_len);
-		m->build_id_len = (uint8_t)f.build_id_len;
-	}
-	elf_file_close(&f);
-	return rc;
+	if (elf_place_read(path, map, &place))
+		return;
+	m->bias = place.bias;
+	if (place.build_id_len > sizeof(m->build_id))
+		return;
+	memcpy(m->build_id, place.build_id, place.build_id_len);
+	m->build_id_len = (uint8_t)place.build_id_len;
 }
 
 /* The module of a mapping of code; its range is that of all mappings of the file side by side. */
@@ -66,7 +50,7 @@ static int make_module(pid_t pid, const struct proc_maps *maps, size_t number,
 	/* in the process's own file system tree */
 	if (asprintf(&path, "/proc/%d/root%s", (int)pid, map->path) < 0)
 		return -ENOMEM;
-	read_file(path, map, m);	/* else its frames have no names */
+	read_file(path, map, m);
 	free(path);
 	return 0;
 }

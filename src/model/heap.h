@@ -61,9 +61,13 @@ struct heap_srcloc {
 	uint32_t line;			/* 0 if unknown */
 };
 
-/* pc of a node that is such a source location, with module 0: no address of any process. */
+/*
+ * pc of a node that is such a source location: no address of any process. Its module is 0, but in
+ * profiles of other tools (heap_import), which name both.
+ */
 #define HEAP_SRCLOC_PC		(0xffffull << 48)
 #define HEAP_MAX_SRCLOCS		(1u << 16)
+#define HEAP_MAX_IMPORT_SRCLOCS	(1u << 24)
 
 /* A node of the call tree. Node 0 is the root (no frame). parent < own index. */
 struct heap_node {
@@ -344,6 +348,25 @@ struct heap_kmod {
 	uint64_t peak_bytes, peak_blocks;	/* outstanding; when is not known */
 };
 
+/* Tools whose profiles are read as heaps. */
+enum heap_tool {
+	HEAP_TOOL_PMM,
+	HEAP_TOOL_HEAPTRACK,
+	HEAP_TOOL_JEMALLOC,
+	HEAP_TOOL_GPERFTOOLS,
+	HEAP_TOOL_PPROF,
+};
+#define HEAP_NR_TOOLS (HEAP_TOOL_PPROF + 1)
+
+/* What is known of a heap that another tool recorded. It has no blocks, threads or mappings. */
+struct heap_import {
+	uint8_t tool;			/* enum heap_tool; HEAP_TOOL_PMM: else all is 0 */
+	bool allocated;			/* what was freed again is in the sums; else allocs are live */
+	bool history;			/* peak, temporary blocks, series */
+	bool pid, start, duration;	/* are known */
+	uint32_t version;		/* of the tool, as its files have it; 0: not said */
+};
+
 struct heap {
 	/* what ran */
 	uint32_t pid, ppid;
@@ -400,6 +423,7 @@ struct heap {
 	struct heap_kernel kernel;
 	struct heap_kmod kmod;
 	struct heap_usage usage;
+	struct heap_import import;	/* in no capture */
 
 	struct heap_module *modules;	/* [0] is a placeholder */
 	struct heap_node *nodes;	/* [0] is the root */

@@ -108,6 +108,8 @@ static int check_srclocs(const struct heap *h, const struct complaint *c)
 
 static int check_nodes(const struct heap *h, const struct complaint *c)
 {
+	const uint32_t most = h->import.tool ? HEAP_MAX_IMPORT_SRCLOCS : HEAP_MAX_SRCLOCS;
+
 	if (h->nodes[0].pc || h->nodes[0].parent || h->nodes[0].module)
 		return violated(c, "node 0 is not the root");
 	for (uint32_t i = 1; i < h->nr_nodes; i++) {
@@ -120,7 +122,7 @@ static int check_nodes(const struct heap *h, const struct complaint *c)
 			return violated(c, "node %" PRIu32 " names module %" PRIu32, i, n->module);
 		if (n->module && n->pc <= HEAP_FRAME_MARK_MAX)
 			return violated(c, "node %" PRIu32 " is a mark inside a module", i);
-		if (n->pc - HEAP_SRCLOC_PC < HEAP_MAX_SRCLOCS && (n->module || !heap_srcloc(h, n)))
+		if (n->pc - HEAP_SRCLOC_PC < most && ((n->module && !h->import.tool) || !heap_srcloc(h, n)))
 			return violated(c, "node %" PRIu32
 					" names a source location that is not there", i);
 	}

@@ -101,7 +101,7 @@ bool names_unnamed(const struct names *n, uint32_t module)
 	return n->unnamed && n->unnamed[module];
 }
 
-/* Needs no symbols: the program said it itself. */
+/* Needs no symbols: the program said it itself, or the tool whose profile it is. */
 static void name_srcloc(const struct heap_srcloc *p, struct frame_name *out)
 {
 	out->function = p->function[0] ? p->function : NULL;
@@ -141,6 +141,8 @@ static unsigned resolve_node(struct names *n, uint32_t node, struct frame_name *
 	}
 	if (heap_srcloc(n->heap, at)) {
 		name_srcloc(heap_srcloc(n->heap, at), out);
+		if (at->module)
+			out[0].module = m->path[0] ? m->path : NULL;
 		out[0].role = role_in(n, &out[0]);
 		return 1;
 	}

@@ -203,7 +203,7 @@ static int parse_map(char *line, struct proc_map *m)
 	return m->path ? 0 : -ENOMEM;
 }
 
-static int parse_maps(char *text, struct proc_maps *maps)
+int proc_maps_parse(char *text, struct proc_maps *maps)
 {
 	VEC(struct proc_map) v = { 0 };
 	char *line, *rest = text;
@@ -260,7 +260,7 @@ int proc_maps_read(pid_t pid, struct proc_maps *maps, struct err *e)
 
 	*maps = (struct proc_maps){ 0 };
 	if (rc >= 0) {
-		rc = parse_maps(text, maps);
+		rc = proc_maps_parse(text, maps);
 		free(text);
 	}
 	if (rc == -ESRCH)

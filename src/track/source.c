@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "include/pmm/ledger.h"
+#include "src/import/import.h"
 #include "src/ledger/ledger_heap.h"
 #include "src/proc/proc.h"
 #include "src/roots/glibc/figures.h"
@@ -41,6 +42,15 @@ static int process_read(const char *what, uint64_t max_bytes, struct heap **out,
 	return rc;
 }
 
+/* A capture, or a profile that another tool recorded. */
+static int file_read(const char *path, uint64_t max_bytes, struct heap **out, struct err *e)
+{
+	enum heap_tool tool = import_recognise(path);
+
+	return tool == HEAP_TOOL_PMM ? capture_read(path, max_bytes, out, e)
+				     : import_read(path, tool, max_bytes, out, e);
+}
+
 bool source_is_process(const char *what)
 {
 	return *what && what[strspn(what, "0123456789")] == '\0' && access(what, F_OK);
@@ -49,5 +59,5 @@ bool source_is_process(const char *what)
 int source_read(const char *what, uint64_t max_bytes, struct heap **out, struct err *e)
 {
 	return source_is_process(what) ? process_read(what, max_bytes, out, e) :
-					 capture_read(what, max_bytes, out, e);
+					 file_read(what, max_bytes, out, e);
 }

@@ -15,6 +15,7 @@
 #include "src/document/doc_record.h"
 #include "src/document/facts.h"
 #include "src/view/heap_facts.h"
+#include "src/view/import_facts.h"
 #include "src/view/kmod/kmod_lost.h"
 #include "src/view/lost.h"
 #include "src/view/report_priv.h"
@@ -91,8 +92,9 @@ static void add_totals(struct report *r)
 	record_bytes(t, "live_bytes", h->live_bytes);
 	record_count(t, "live_blocks", h->live_blocks);
 	record_bytes(t, "live_error_bytes", estimate_round(estimate_live_error(h)));
-	record_bytes(t, "peak_bytes", h->kmod.sums ? h->kmod.peak_bytes : h->peak_bytes);
-	if (!h->kmod.sums)
+	if (report_has_peak(h))
+		record_bytes(t, "peak_bytes", h->kmod.sums ? h->kmod.peak_bytes : h->peak_bytes);
+	if (report_has_peak(h) && !h->kmod.sums)
 		record_duration(t, "peak_ns", report_time(h, h->peak_ns));
 	record_bytes(t, "peak_accounted_bytes", peak.sites_bytes);
 	record_count(t, "peak_accounted_blocks", peak.sites_blocks);
@@ -231,7 +233,10 @@ static void add_head(struct report *r)
 	struct table *t = facts_new(h->cmdline[0] ? h->cmdline : h->comm);
 
 	if (t) {
-		head_rows(t, h);
+		if (h->import.tool)
+			import_facts(t, h);
+		else
+			head_rows(t, h);
 		add_errors_row(t, r);
 		report_filter_row(t, &r->opt.filter);
 	}

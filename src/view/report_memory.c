@@ -210,8 +210,8 @@ void report_memory(struct report *r)
 	struct table *t;
 
 	add_records(r);
-	if (h->kmod.logged)
-		return;		/* it knows nothing of that */
+	if (h->kmod.logged || h->import.tool)
+		return;		/* they know nothing of that */
 	t = facts_new("Memory around it");
 	if (t) {
 		report_allocator_rows(t, h);

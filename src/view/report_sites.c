@@ -137,22 +137,26 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 {
 	const struct heap *h = r->heap;
 	unsigned median = lifetime_quantile(s->lifetime, 50);
+	bool timed = report_has_history(h);
 	struct str d = STR_INIT;
 
-	str_addf(&d, "%s, %s, mean %s, max %s", fmt_many(s->allocs, "call").s,
-		 fmt_bytes(s->bytes_in).s, fmt_bytes(s->allocs ? s->bytes_in / s->allocs : 0).s,
-		 fmt_bytes(s->max_bytes).s);
+	str_addf(&d, "%s, %s, mean %s", fmt_many(s->allocs, "call").s, fmt_bytes(s->bytes_in).s,
+		 fmt_bytes(s->allocs ? s->bytes_in / s->allocs : 0).s);
+	if (timed)
+		str_addf(&d, ", max %s", fmt_bytes(s->max_bytes).s);
 	if (s->temporary)
 		str_addf(&d, ", %s temporary", fmt_percent(s->temporary, s->allocs).s);
 	detail(t, &d);
-	add_made(&d, h, s);
+	if (timed)
+		add_made(&d, h, s);
 	if (median + 1 < HEAP_NR_LIFETIMES)
 		str_addf(&d, "; %s freed, median lifetime under %s", fmt_count(s->frees).s,
 			 report_duration(h, lifetime_from_ns(h, median + 1)).s);
 	else if (median < HEAP_NR_LIFETIMES)
 		str_addf(&d, "; %s freed, median lifetime over %s", fmt_count(s->frees).s,
 			 report_duration(h, lifetime_from_ns(h, median)).s);
-	detail(t, &d);
+	if (d.len)
+		detail(t, &d);
 	report_unusual(&d, s->failed, s->zero_size, s->huge);
 	if (d.len)
 		detail(t, &d);

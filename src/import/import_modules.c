@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The files that addresses of a profile are in, by lines of /proc/PID/maps. */
+#include <errno.h>
+#include <string.h>
+
+#include "src/import/import_priv.h"
+#include "src/proc/elf_place.h"
+#include "src/proc/proc.h"
+
+/* The module of a mapping of code; its range is that of all mappings of the file side by side. */
+static int64_t make_module(struct import *m, const struct proc_maps *maps, size_t number)
+{
+	const struct proc_map *v = maps->v, *map = &v[number];
+	size_t first = number, last = number;
+	struct elf_place place;
+
+	while (first && !strcmp(v[first - 1].path, map->path))
+		first--;
+	while (last + 1 < maps->nr && !strcmp(v[last + 1].path, map->path))
+		last++;
+	/* without the file its frames have no names */
+	if (map->path[0] != '/' || elf_place_read(map->path, map, &place))
+		place.bias = v[first].start;
+	return import_module(m, map->path, v[first].start, v[last].end, place.bias);
+}
+
+static int64_t module_of(struct import *m, const struct proc_maps *maps, uint64_t pc)
+{
+	size_t i;
+
+	for (uint32_t k = 1; k < m->modules.nr; k++)
+		if (pc >= m->modules.v[k].start && pc < m->modules.v[k].end)
+			return k;
+	i = array_while(maps->v, maps->nr, map, map->end <= pc);
+	if (i >= maps->nr || maps->v[i].start > pc || !maps->v[i].path[0])
+		return 0;
+	return make_module(m, maps, i);
+}
+
+static int compare_maps(const void *a, const void *b)
+{
+	const struct proc_map *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+int import_modules(struct import *m, char *text)
+{
+	struct proc_maps maps;
+	int64_t rc = proc_maps_parse(text, &maps);
+
+	if (rc)
+		return import_no_memory(m);
+	qsort(maps.v, maps.nr, sizeof(*maps.v), compare_maps);
+	for (uint32_t i = 1; i < m->nodes.nr && rc >= 0; i++) {
+		struct heap_node *n = &m->nodes.v[i];
+
+		if (n->module || n->pc <= HEAP_FRAME_MARK_MAX || n->pc >= HEAP_SRCLOC_PC)
+			continue;
+		rc = module_of(m, &maps, n->pc);
+		if (rc > 0)
+			n->module = (uint32_t)rc;
+	}
+	proc_maps_fini(&maps);
+	return rc < 0 ? (int)rc : 0;
+}
