@@ -161,6 +161,12 @@ int selection_init(struct selection *s, const struct heap *h, struct names *n,
 	s->filter = f;
 	s->from_blocks = filter_by_block(f);
 	s->nr_blocks = h->nr_blocks;
+	if (h->import.tool && filter_by_block(f)) {
+		err_set(e, -ENOTSUP, "the profile has no single blocks, which --thread, --size and "
+				     "--age select");
+		err_hint(e, "select stacks, with --function, --file or --module");
+		return -ENOTSUP;
+	}
 	if (filter_by_stack(f))
 		rc = select_sites(s, n);
 	if (!rc && f && f->thread)

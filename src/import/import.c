@@ -7,19 +7,7 @@
 #include <string.h>
 
 #include "src/import/import_priv.h"
-
-static const char *const tool_name[HEAP_NR_TOOLS] = {
-	[HEAP_TOOL_PMM] = "pmm",
-	[HEAP_TOOL_HEAPTRACK] = "heaptrack",
-	[HEAP_TOOL_JEMALLOC] = "jemalloc",
-	[HEAP_TOOL_GPERFTOOLS] = "gperftools",
-	[HEAP_TOOL_PPROF] = "pprof",
-};
-
-const char *import_tool_name(enum heap_tool tool)
-{
-	return tool_name[tool];
-}
+#include "src/import/import_wire.h"
 
 /* "v 10400 3": heaptrack's version and that of the format. */
 static bool is_heaptrack(const char *text)
@@ -29,20 +17,38 @@ static bool is_heaptrack(const char *text)
 	return text[0] == 'v' && text[1] == ' ' && digits && text[2 + digits] == ' ';
 }
 
-/*
- * The message of a profile begins with its types of samples, a field of a few bytes that begins
- * with a field of its own: the number of a string.
- */
-static bool is_pprof(const unsigned char *bytes, size_t n)
+/* A ValueType: two numbers of strings. */
+static bool is_value_type(const struct import_field *f)
 {
-	return n > 4 && bytes[0] == 0x0a && bytes[1] >= 2 && bytes[1] < 24 && bytes[2] == 0x08 &&
-	       bytes[3] && bytes[3] < 0x80;
+	struct import_wire w = import_message(f);
+	struct import_field part;
+	unsigned nr = 0;
+
+	while (import_field(&w, &part))
+		nr += !part.bytes && (part.number == 1 || part.number == 2);
+	return !w.bad && nr && nr <= 2;
+}
+
+/*
+ * The message of a profile has its types of samples, field 1, before its tables; writers put a few
+ * numbers and other types before them. Numbers of fields are below 16.
+ */
+static bool is_pprof(const char *bytes, size_t n)
+{
+	const uint8_t *start = (const uint8_t *)bytes;
+	struct import_wire w = { start, start + n, false };
+	struct import_field f;
+
+	while (import_field(&w, &f) && f.number && f.number < 16)
+		if (f.number == 1)
+			return f.bytes && is_value_type(&f);
+	return false;
 }
 
 enum heap_tool import_recognise(const char *path)
 {
 	struct import_input *in;
-	char start[64] = "";
+	char start[256] = "";
 	ssize_t n;
 
 	if (import_open(path, &in))
@@ -57,7 +63,7 @@ enum heap_tool import_recognise(const char *path)
 		return HEAP_TOOL_JEMALLOC;
 	if (str_starts(start, "heap profile:"))
 		return HEAP_TOOL_GPERFTOOLS;
-	return is_pprof((const unsigned char *)start, (size_t)n) ? HEAP_TOOL_PPROF : HEAP_TOOL_PMM;
+	return is_pprof(start, (size_t)n) ? HEAP_TOOL_PPROF : HEAP_TOOL_PMM;
 }
 
 #define HAND_OVER(m, array) do {						\

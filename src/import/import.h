@@ -15,9 +15,6 @@
 #include "src/base/err.h"
 #include "src/model/heap.h"
 
-/* "heaptrack", "jemalloc", "gperftools", "pprof"; "pmm". */
-const char *import_tool_name(enum heap_tool tool);
-
 /*
  * Whose profile is the file? enum heap_tool; HEAP_TOOL_PMM: no other tool's, or it cannot be read,
  * which capture_read() says.

@@ -89,7 +89,8 @@ static int64_t read_stack(struct counting *r, const char *at)
 			return bad_line(r);
 		at = end;
 		/* inside the call instruction */
-		if (pc > HEAP_FRAME_MARK_MAX + 1 && pc < HEAP_SRCLOC_PC && vec_push(&r->pcs, pc - 1))
+		if (pc > HEAP_FRAME_MARK_MAX + 1 && pc < HEAP_SRCLOC_PC &&
+		    vec_push(&r->pcs, pc - 1))
 			return import_no_memory(r->m);
 	}
 	for (size_t i = r->pcs.nr; i-- && node >= 0;)
@@ -192,9 +193,8 @@ int import_counts(struct import *m)
 		rc = got < 0 ? import_unreadable(m, got) : read_line(&r, line);
 	}
 	import_close(r.in);
-	if (!rc && !r.in_maps)
-		rc = err_set(m->e, -ENODATA, "'%s' is truncated: the list of its libraries is not there",
-			     m->path);
+	if (!rc && !r.in_maps)	/* they come last */
+		rc = import_unreadable(m, -ENODATA);
 	if (!rc && r.maps.s)
 		rc = import_modules(m, r.maps.s);
 	m->h->import.allocated = r.any_allocs;

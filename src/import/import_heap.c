@@ -29,15 +29,20 @@ int import_damaged(struct import *m, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(why, sizeof(why), fmt, args);
 	va_end(args);
-	return err_set(m->e, -EBADMSG, "'%s' is damaged: %s", m->path, why);
+	err_set(m->e, -EBADMSG, "'%s' is damaged: %s", m->path, why);
+	err_hint(m->e, "record it again, or copy it anew from where it was recorded");
+	return -EBADMSG;
 }
 
 int import_unreadable(struct import *m, int rc)
 {
 	if (rc == -ENOMEM)
 		return import_no_memory(m);
-	if (rc == -ENODATA)
-		return err_set(m->e, rc, "'%s' is truncated", m->path);
+	if (rc == -ENODATA) {
+		err_set(m->e, rc, "'%s' is truncated", m->path);
+		err_hint(m->e, "its tool must have ended in peace; a copy must be whole");
+		return rc;
+	}
 	if (rc == -EBADMSG)
 		return import_damaged(m, "what is packed in it makes no sense");
 	return err_set(m->e, rc, "cannot read '%s': %s", m->path, strerror(-rc));

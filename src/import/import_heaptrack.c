@@ -48,7 +48,8 @@ struct heaptrack {
 	VEC(struct ip) ips;
 	VEC(uint32_t) nodes;		/* by stack */
 	struct replay replay;
-	uint32_t last_alloc;		/* number of its `a`, when nothing came after it; else NONE */
+	/* number of its `a` while nothing came after it; else NONE */
+	uint32_t last_alloc;
 	uint64_t every;			/* one in so many moments is a point */
 	uint64_t moments, now_ns;
 	bool program_named;
@@ -91,8 +92,8 @@ static int read_version(struct heaptrack *r, char *at)
 	if (r->format && r->format <= NEWEST_FORMAT)
 		return 0;
 	return err_set(r->m->e, -ENOTSUP,
-		       "'%s' has format %" PRIu64 " of heaptrack's files; 1 to %u are read", r->m->path,
-		       r->format, NEWEST_FORMAT);
+		       "'%s' has format %" PRIu64 " of heaptrack's files; 1 to %u are read",
+		       r->m->path, r->format, NEWEST_FORMAT);
 }
 
 static int read_string(struct heaptrack *r, char *at)

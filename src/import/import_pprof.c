@@ -230,7 +230,8 @@ static int read_tables(struct profile *p)
 	while (!rc && import_field(&w, &f)) {
 		if (f.number == STRING_TABLE)
 			rc = vec_push(&p->strings, (struct text){ f.bytes, f.nr_bytes }) ?
-				     import_no_memory(p->m) : import_take(p->m, sizeof(struct text));
+				     import_no_memory(p->m) :
+				     import_take(p->m, sizeof(struct text));
 		else if (f.number == SAMPLE_TYPE)
 			rc = read_type(p, &f);
 		else if (f.number == FUNCTION)
@@ -363,11 +364,12 @@ static int add_sample(struct profile *p)
 		return (int)site;
 	p->m->h->import.allocated |= c.allocs || c.bytes_in;
 	if (p->m->h->mode == HEAP_SAMPLED && c.live_blocks) {
-		/* of so many samples the figures are an estimate */
+		/* of so many samples the figures are an estimate, at least of one */
 		double mean = (double)c.live_bytes / (double)c.live_blocks;
+		double samples = (double)c.live_blocks *
+				 (mean < (double)p->period ? mean / (double)p->period : 1);
 
-		p->m->sites.v[site].samples_in += (uint64_t)((double)c.live_blocks *
-			(mean < (double)p->period ? mean / (double)p->period : 1) + 0.5);
+		p->m->sites.v[site].samples_in += samples > 1 ? (uint64_t)(samples + 0.5) : 1;
 	}
 	return import_add(p->m, (uint32_t)site, &c);
 }
@@ -450,14 +452,26 @@ static int read_head(struct profile *p)
 	return 0;
 }
 
-/* The first mapping is the program's; the first comment may be its command line. */
+/*
+ * The first mapping is the program's; the first comment may be its command line, which pmm's own
+ * profiles have behind their number of the process.
+ */
 static int name_program(struct profile *p)
 {
-	const char *command = string(p, p->command, 0);
+	const char *comment = string(p, p->command, 0);
+	int behind = 0, rc;
+	char *line;
 
-	if (!*command && p->m->modules.nr > 1)
-		command = p->m->modules.v[1].path;
-	return import_command(p->m, *command ? command : "program");
+	rc = import_command(p->m, p->m->modules.nr > 1 ? p->m->modules.v[1].path : "program");
+	if (rc || !*comment)
+		return rc;
+	sscanf(comment, "pmm %*[0-9.], process %*u: %n", &behind);
+	line = import_text(comment + behind);
+	if (!line)
+		return import_no_memory(p->m);
+	free(p->m->h->cmdline);
+	p->m->h->cmdline = line;
+	return 0;
 }
 
 int import_pprof(struct import *m)

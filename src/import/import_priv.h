@@ -22,7 +22,10 @@ struct import_input;
 int import_open(const char *path, struct import_input **out);
 void import_close(struct import_input *in);
 
-/* Up to `size` bytes; less at the end only. Their number or -errno; -EBADMSG, -ENODATA: packed ones. */
+/*
+ * Up to `size` bytes; less at the end only. Their number or -errno; -EBADMSG, -ENODATA: packed
+ * ones.
+ */
 ssize_t import_bytes(struct import_input *in, char *to, size_t size);
 
 /*

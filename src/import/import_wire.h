@@ -15,7 +15,7 @@ struct import_wire {
 
 struct import_field {
 	uint32_t number;
-	uint64_t value;			/* of a varint, else 0; so of fixed ones, which are passed over */
+	uint64_t value;			/* of a varint, else 0 (fixed ones are passed over) */
 	const uint8_t *bytes;		/* of text, messages and lists; else NULL */
 	uint64_t nr_bytes;
 };
@@ -28,7 +28,8 @@ bool import_varint(struct import_wire *w, uint64_t *to);
 /* The message that a field holds. */
 static inline struct import_wire import_message(const struct import_field *f)
 {
-	return (struct import_wire){ f->bytes, f->bytes ? f->bytes + f->nr_bytes : NULL, !f->bytes };
+	return (struct import_wire){ f->bytes, f->bytes ? f->bytes + f->nr_bytes : NULL,
+				     !f->bytes };
 }
 
 #endif

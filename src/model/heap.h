@@ -361,7 +361,8 @@ enum heap_tool {
 /* What is known of a heap that another tool recorded. It has no blocks, threads or mappings. */
 struct heap_import {
 	uint8_t tool;			/* enum heap_tool; HEAP_TOOL_PMM: else all is 0 */
-	bool allocated;			/* what was freed again is in the sums; else allocs are live */
+	/* what was freed again is in the sums; else allocations are those still live */
+	bool allocated;
 	bool history;			/* peak, temporary blocks, series */
 	bool pid, start, duration;	/* are known */
 	uint32_t version;		/* of the tool, as its files have it; 0: not said */

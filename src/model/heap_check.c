@@ -122,7 +122,8 @@ static int check_nodes(const struct heap *h, const struct complaint *c)
 			return violated(c, "node %" PRIu32 " names module %" PRIu32, i, n->module);
 		if (n->module && n->pc <= HEAP_FRAME_MARK_MAX)
 			return violated(c, "node %" PRIu32 " is a mark inside a module", i);
-		if (n->pc - HEAP_SRCLOC_PC < most && ((n->module && !h->import.tool) || !heap_srcloc(h, n)))
+		if (n->pc - HEAP_SRCLOC_PC < most &&
+		    ((n->module && !h->import.tool) || !heap_srcloc(h, n)))
 			return violated(c, "node %" PRIu32
 					" names a source location that is not there", i);
 	}

@@ -83,7 +83,7 @@ void proc_denied_hint(struct err *e);
 
 /* Mappings; release with proc_maps_fini(). 0, -ESRCH, -EACCES, -ENOMEM, with `e` set. */
 int proc_maps_read(pid_t pid, struct proc_maps *maps, struct err *e);
-/* The same of lines as /proc/PID/maps has them, which are changed; others are skipped. 0 or -ENOMEM. */
+/* The same of text as /proc/PID/maps has it, which is changed; other lines are skipped. */
 int proc_maps_parse(char *text, struct proc_maps *maps);
 void proc_maps_fini(struct proc_maps *maps);
 

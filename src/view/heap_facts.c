@@ -26,9 +26,11 @@ void heap_facts_resident(struct table *t, const struct heap *h)
 		return;
 	resident_text(h, &r, &s);
 	facts_text(t, "RSS", &s);
-	str_clear(&s);
-	resident_parts_text(h, &r, &s);
-	facts_text(t, "", &s);
+	if (!h->import.tool) {	/* with another tool in it, whose part is not known */
+		str_clear(&s);
+		resident_parts_text(h, &r, &s);
+		facts_text(t, "", &s);
+	}
 	str_fini(&s);
 }
 

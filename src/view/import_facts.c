@@ -8,7 +8,6 @@
 #include "src/view/heap_facts.h"
 #include "src/view/report_priv.h"
 
-/* As people and this tool's own --version name it. */
 static void add_tool(struct str *s, const struct heap_import *i)
 {
 	static const char *const name[HEAP_NR_TOOLS] = {
@@ -41,18 +40,14 @@ static void process_row(struct table *t, const struct heap *h)
 	str_fini(&s);
 }
 
-/* What the profile cannot say, before what it says. */
-static void lacks_row(struct table *t, const struct heap *h)
+void import_lacks(struct str *s, const struct heap *h)
 {
-	struct str s = STR_INIT;
-
-	str_add(&s, "single blocks with addresses and ages, threads, mappings, leaks");
+	str_add(s, "what another tool recorded does not have single blocks with addresses and "
+		   "ages, threads, mappings, leaks");
 	if (!h->import.history)
-		str_add(&s, "; when anything happened, the peak, temporary blocks");
+		str_add(s, "; nor when anything happened, the peak, temporary blocks");
 	if (!h->import.allocated)
-		str_add(&s, "; what was freed again: of allocations only those still live are there");
-	facts_text(t, "not in it", &s);
-	str_fini(&s);
+		str_add(s, "; nor allocations that were freed again");
 }
 
 static void mode_row(struct table *t, const struct heap *h)
@@ -70,7 +65,6 @@ static void mode_row(struct table *t, const struct heap *h)
 void import_facts(struct table *t, const struct heap *h)
 {
 	process_row(t, h);
-	lacks_row(t, h);
 	if (h->import.history)
 		facts_add(t, "peak", "%s", report_peak(h).s);
 	facts_add(t, "live", "%s%s in %s %s", heap_about(h), fmt_bytes(h->live_bytes).s,

@@ -34,12 +34,42 @@ static const char *const began_name[] = {
 };
 _Static_assert(NR_COLUMNS(began_name) == HEAP_NR_BEGAN, "a name for each");
 
+static const char *const import_tool[] = {
+	[HEAP_TOOL_PMM] = "pmm",	       [HEAP_TOOL_HEAPTRACK] = "heaptrack",
+	[HEAP_TOOL_JEMALLOC] = "jemalloc",     [HEAP_TOOL_GPERFTOOLS] = "gperftools",
+	[HEAP_TOOL_PPROF] = "pprof",
+};
+_Static_assert(NR_COLUMNS(import_tool) == HEAP_NR_TOOLS, "a name for each");
+
+/* In place of the process, of which another tool's profile says less. */
+static void record_import(struct doc *d, const struct heap *h)
+{
+	const struct heap_import *i = &h->import;
+	struct table *t = record_new("import");
+
+	record_text(t, "tool", import_tool[i->tool]);
+	record_bool(t, "allocated", i->allocated);
+	record_bool(t, "history", i->history);
+	record_text(t, "comm", h->comm);
+	record_text(t, "cmdline", h->cmdline);
+	if (i->start)
+		record_add(t, "start_realtime_ns", UNIT_TIME, h->start_realtime_ns);
+	if (i->duration)
+		record_duration(t, "run_ns", h->taken_ns);
+	doc_add(d, t);
+}
+
 void report_process(struct doc *d, const struct heap *h)
 {
-	struct table *t = record_new("process");
+	struct table *t;
 	const char *signal = h->end == HEAP_KILLED ? sigabbrev_np(h->end_status) : NULL;
 	char name[SIGNAL_NAME_BYTES];
 
+	if (h->import.tool) {
+		record_import(d, h);
+		return;
+	}
+	t = record_new("process");
 	record_number(t, "pid", h->pid);
 	record_number(t, "ppid", h->ppid);
 	record_text(t, "comm", h->comm);
@@ -75,14 +105,24 @@ static uint64_t asking_sites(const struct heap *h)
 	return nr;
 }
 
+static void record_peak(struct table *t, const struct heap *h)
+{
+	struct peak peak;
+
+	peak_sum(h, &peak);
+	record_bytes(t, "peak_bytes", h->kmod.sums ? h->kmod.peak_bytes : h->peak_bytes);
+	if (!h->kmod.sums)
+		record_duration(t, "peak_ns", report_time(h, h->peak_ns));
+	record_bytes(t, "peak_accounted_bytes", peak.sites_bytes);
+	record_count(t, "peak_accounted_blocks", peak.sites_blocks);
+}
+
 static void add_totals(struct report *r)
 {
 	const struct heap *h = r->heap;
 	struct table *t = record_new("totals");
 	struct heap_resident resident;
-	struct peak peak;
 
-	peak_sum(h, &peak);
 	record_text(t, "mode", h->kmod.logged		 ? "log"
 			       : h->mode == HEAP_SAMPLED ? "sampled"
 							 : "exact");
@@ -92,12 +132,8 @@ static void add_totals(struct report *r)
 	record_bytes(t, "live_bytes", h->live_bytes);
 	record_count(t, "live_blocks", h->live_blocks);
 	record_bytes(t, "live_error_bytes", estimate_round(estimate_live_error(h)));
-	if (report_has_peak(h))
-		record_bytes(t, "peak_bytes", h->kmod.sums ? h->kmod.peak_bytes : h->peak_bytes);
-	if (report_has_peak(h) && !h->kmod.sums)
-		record_duration(t, "peak_ns", report_time(h, h->peak_ns));
-	record_bytes(t, "peak_accounted_bytes", peak.sites_bytes);
-	record_count(t, "peak_accounted_blocks", peak.sites_blocks);
+	if (report_has_history(h))
+		record_peak(t, h);
 	record_count(t, "allocs", h->allocs);
 	record_count(t, "frees", h->frees);
 	if (!h->kmod.logged || h->kmod.sums) {
@@ -107,9 +143,11 @@ static void add_totals(struct report *r)
 	if (h->kmod.sums)
 		record_bytes(t, "lost_bytes", h->kmod.lost_bytes);
 	record_float(t, "allocs_per_second", UNIT_FLOAT, report_rate(h));
-	record_count(t, "temporary", h->temporary);
-	record_float(t, "temporary_percent", UNIT_PERCENT,
-		     report_percent(h->temporary, h->allocs));
+	if (report_has_history(h)) {
+		record_count(t, "temporary", h->temporary);
+		record_float(t, "temporary_percent", UNIT_PERCENT,
+			     report_percent(h->temporary, h->allocs));
+	}
 	record_count(t, "failed", h->failed);
 	record_count(t, "zero_size", h->zero_size);
 	record_count(t, "huge", h->huge);
@@ -230,7 +268,7 @@ static void add_errors_row(struct table *t, const struct report *r)
 static void add_head(struct report *r)
 {
 	const struct heap *h = r->heap;
-	struct table *t = facts_new(h->cmdline[0] ? h->cmdline : h->comm);
+	struct table *t = facts_new(h->cmdline[0] ? h->cmdline : h->comm[0] ? h->comm : NULL);
 
 	if (t) {
 		if (h->import.tool)
@@ -325,6 +363,16 @@ static void warn_kmod(struct table *t, const struct heap *h, enum kmod_lost what
 	str_fini(&text);
 }
 
+static void warn_import(struct table *t, const struct heap *h)
+{
+	struct str text = STR_INIT;
+
+	import_lacks(&text, h);
+	warn(t, "not_in_profile", 1, "%s");
+	table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
+	str_fini(&text);
+}
+
 /* `all`: also of the kernel's events. */
 static void add_warnings(struct doc *d, const struct heap *h, bool all)
 {
@@ -334,6 +382,8 @@ static void add_warnings(struct doc *d, const struct heap *h, bool all)
 		doc_add(d, NULL);
 		return;
 	}
+	if (h->import.tool)
+		warn_import(t, h);
 	for (enum kmod_lost i = 0; i < KMOD_LOST_NR; i++)
 		if (kmod_lost(&h->kmod, i))
 			warn_kmod(t, h, i);
@@ -380,7 +430,7 @@ void report_warnings(struct doc *d, const struct heap *h)
 
 void report_head(struct report *r)
 {
-	bool first = lost_any(r->heap) || kmod_lost_any(&r->heap->kmod);
+	bool first = lost_any(r->heap) || kmod_lost_any(&r->heap->kmod) || r->heap->import.tool;
 
 	report_process(&r->doc, r->heap);
 	if (first)

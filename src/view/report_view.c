@@ -33,12 +33,32 @@ int report_check(const struct report_options *opt, struct err *e)
 	return rc;
 }
 
+/* Does the heap know what is asked for? Another tool's profile may not. */
+static int check_known(const struct heap *h, const struct report_options *o, struct err *e)
+{
+	if (h->import.tool && o->blocks) {
+		err_set(e, -ENOTSUP, "the profile has no single blocks, which --blocks lists");
+		err_hint(e, "its stacks are listed without it");
+		return -ENOTSUP;
+	}
+	if (!report_has_history(h) && o->sort_given &&
+	    (o->sort == RANK_PEAK || o->sort == RANK_TEMPORARY)) {
+		err_set(e, -ENOTSUP, "the profile has no figures for '--sort %s'",
+			rank_key_name[o->sort]);
+		err_hint(e, "use '--sort live', allocated or calls");
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
 static int rank_all(struct report *r, struct err *e)
 {
 	const struct heap *h = r->heap;
 	struct report_options *o = &r->opt;
-	int rc = selection_init(&r->selection, h, r->names, &o->filter, e);
+	int rc = check_known(h, o, e);
 
+	if (!rc)
+		rc = selection_init(&r->selection, h, r->names, &o->filter, e);
 	if (rc)
 		return rc;
 	o->sort = rank_chosen(h, &r->selection, o->sort_given, o->sort);
@@ -69,7 +89,7 @@ static void add_parts(struct report *r)
 
 	report_head(r);
 	report_selection(r);
-	if (!filtered)
+	if (!filtered && report_has_history(r->heap))
 		report_history(r);
 	report_lines(r);
 	if (r->opt.functions)
@@ -80,7 +100,7 @@ static void add_parts(struct report *r)
 		report_sites(r);
 	else
 		report_tree(r);
-	if (!filtered) {
+	if (!filtered && !r->heap->import.tool) {
 		report_map_sites(r);
 		report_sizes(r);
 		report_lifetimes(r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Modules of a running process for its log: this one. */
+/* Modules of a running process for its log: this one. Also of src/proc/elf_place.c. */
 #include "tests/unit/unit.h"
 
 #include <dlfcn.h>
@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "src/kmod/kmod_maps.h"
+#include "src/proc/elf_place.h"
 
 struct wanted {
 	uint64_t address, bias;
@@ -84,11 +85,28 @@ static void a_process_that_is_not_there_has_none(void **state)
 	heap_free(h);
 }
 
+/* A part of the file that no segment is loaded from; no ELF file; none. */
+static void test_no_place(void **state)
+{
+	struct proc_map map = { .start = 0x400000, .end = 0x401000, .offset = 1ull << 40 };
+	struct elf_place place;
+
+	(void)state;
+	assert_int_equal(elf_place_read("/proc/self/exe", &map, &place), -ENOEXEC);
+	assert_int_equal(place.build_id_len, 0);
+	map.offset = 0;
+	assert_int_equal(elf_place_read("/proc/self/exe", &map, &place), 0);
+	assert_int_equal(place.bias, 0x400000);
+	assert_int_equal(elf_place_read("/etc/passwd", &map, &place), -ENOEXEC);
+	assert_int_equal(elf_place_read("/nonexistent", &map, &place), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_get_the_module_that_they_are_in),
 		cmocka_unit_test(a_process_that_is_not_there_has_none),
+		cmocka_unit_test(test_no_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Profiles of other tools, recorded here by those tools: pmm report has their own figures, names and forms; what they do not know is said and
+# not asked for in vain.
+
+load lib
+
+PRELOAD=/usr/lib/x86_64-linux-gnu
+
+setup_file() {
+	cat >"$BATS_FILE_TMPDIR/v.c" <<-'END'
+	#include <stdlib.h>
+	void *kept[1000], *volatile p;
+	__attribute__((noinline)) void keep(int i) { kept[i] = malloc(1024 + 32 * (i % 8)); }
+	__attribute__((noinline)) void drop(int i) { p = malloc(8192); free(p); }
+	int main(void)
+	{
+		for (int i = 0; i < 1000; i++) { keep(i); drop(i); }
+		for (int i = 0; i < 500; i++) free(kept[i]);
+	}
+	END
+	gcc -g -O1 -o "$BATS_FILE_TMPDIR/v" "$BATS_FILE_TMPDIR/v.c"
+}
+
+V=$BATS_FILE_TMPDIR/v
+
+report() { "$PMM" report "$@"; }
+# jq_is FILTER FILE: of the report as JSON.
+jq_is() { report --json "$2" >"$T/json" && jq -e "$1" "$T/json" >/dev/null || { jq . "$T/json" | head -60; false; }; }
+# sum_of FILE FUNCTION KEY: of the stacks that this function answers for; line_of: the line that is named.
+sum_of() { report --json "$1" | jq -r --arg f "$2" '[.sites[] | select(.function == $f) | .'"$3"'] | add'; }
+line_of() { report --json "$1" | jq -r --arg f "$2" '.lines[] | select(.function == $f) | .line'; }
+
+@test "heaptrack: its figures to the byte, lines by name, a history" {
+	need heaptrack
+	heaptrack -o "$T/h" "$V" >"$T/said" 2>&1
+	[ -s "$T/h.zst" ]
+	[ "$(sum_of "$T/h.zst" keep live_bytes)" = 568256 ]
+	[ "$(sum_of "$T/h.zst" keep live_blocks)" = 500 ]
+	[ "$(line_of "$T/h.zst" keep)" = 3 ]
+	jq_is '.import | .tool == "heaptrack" and .comm == "v" and .history and .allocated' "$T/h.zst"
+	jq_is '.history.time_ns | length >= 2' "$T/h.zst"
+	heaptrack_print -n 0 "$T/h.zst" >"$T/printed"
+	[ "$(awk '/^calls to allocation functions:/ { print $5 }' "$T/printed")" = "$(jq .totals.allocs "$T/json")" ]
+	# 1000 temporary blocks of ours, some of the program's start
+	jq_is '.totals.temporary >= 1000 and .totals.temporary <= 1003' "$T/h.zst"
+	jq_is '.totals.peak_bytes == .totals.peak_accounted_bytes' "$T/h.zst"
+	[ "$(awk '/^peak heap memory consumption:/ { print $5 }' "$T/printed")" = \
+		"$(jq -r '.totals.peak_bytes / 10000 | round / 100 | tostring + "M"' "$T/json")" ]
+}
+
+@test "heaptrack: unpacked and packed anew it is the same; raw data is refused with the way out" {
+	need heaptrack
+	heaptrack --raw -o "$T/h" "$V" >/dev/null 2>&1
+	refused_with 3 "is heaptrack's raw data" "$PMM" report "$T"/h.raw.*
+	grep -q -- "'heaptrack --interpret'" "$T/said"
+	heaptrack -o "$T/i" "$V" >/dev/null 2>&1
+	zstd -q -d -o "$T/plain" "$T/i.zst"
+	gzip -k "$T/plain"
+	report --json "$T/i.zst" >"$T/1"
+	report --json "$T/plain" | cmp - "$T/1"
+	report --json "$T/plain.gz" | cmp - "$T/1"
+}
+
+@test "jemalloc: every block sampled, what is live and what was allocated" {
+	[ -e "$PRELOAD/libjemalloc.so.2" ] || skip "no libjemalloc.so.2"
+	MALLOC_CONF=prof:true,prof_final:true,prof_accum:true,lg_prof_sample:0,prof_prefix:$T/j LD_PRELOAD=$PRELOAD/libjemalloc.so.2 "$V"
+	set -- "$T"/j.*.heap
+	# jemalloc counts blocks in its own sizes: 1024 stays, 1056 to 1248 become 1280
+	[ "$(sum_of "$1" keep live_blocks)" = 500 ]
+	[ "$(sum_of "$1" keep live_bytes)" = $((63 * 1024 + 437 * 1280)) ] || [ "$(sum_of "$1" keep live_bytes)" = $((62 * 1024 + 438 * 1280)) ]
+	jq_is '.import.tool == "jemalloc" and .import.allocated and (.import.history | not) and (.totals | has("peak_bytes") | not)' "$1"
+	jq_is '[.sites[] | select(.function == "drop")][0] | .allocs == 1000 and .live_bytes == 0' "$1"
+	jq_is '.warnings[0].code == "not_in_profile"' "$1"
+}
+
+@test "jemalloc: a sample gives estimates with their error" {
+	[ -e "$PRELOAD/libjemalloc.so.2" ] || skip "no libjemalloc.so.2"
+	MALLOC_CONF=prof:true,prof_final:true,lg_prof_sample:12,prof_prefix:$T/j LD_PRELOAD=$PRELOAD/libjemalloc.so.2 "$V"
+	# 5 standard errors, not two: one run in two million fails by chance
+	jq_is '.totals.mode == "sampled" and .totals.sample_bytes == 4096 and .totals.live_error_bytes > 20000' "$T"/j.*.heap
+	jq_is '[.sites[] | select(.function == "keep")][0].live_bytes as $b | ($b - 625000 | fabs) < 250000' "$T"/j.*.heap
+	jq_is '.import.allocated | not' "$T"/j.*.heap
+}
+
+@test "gperftools: its text profile" {
+	[ -e "$PRELOAD/libtcmalloc.so.4" ] || skip "no libtcmalloc.so.4"
+	HEAPPROFILE=$T/g LD_PRELOAD=$PRELOAD/libtcmalloc.so.4 "$V" 2>"$T/said"
+	set -- "$T"/g.*.heap
+	[ "$(sum_of "${!#}" keep live_bytes)" = 568256 ]
+	[ "$(sum_of "${!#}" keep allocs)" = 1000 ]
+	[ "$(sum_of "${!#}" drop allocated_bytes)" = 8192000 ]
+	jq_is '.import.tool == "gperftools" and .totals.mode == "exact"' "${!#}"
+}
+
+@test "pprof: what pmm writes it reads again, to the byte" {
+	track "$V"
+	report --format pprof -o "$T/p.pb.gz" "$CAP" 2>/dev/null
+	report --json "$CAP" >"$T/own"
+	jq_is '.import.tool == "pprof" and .import.comm == "v"' "$T/p.pb.gz"
+	for key in live_bytes live_blocks allocs frees allocated_bytes freed_bytes; do
+		[ "$(jq ".totals.$key" "$T/json")" = "$(jq ".totals.$key" "$T/own")" ] || { echo "$key"; false; }
+	done
+	[ "$(jq -c '[.lines[] | [.function, .file, .line, .value_bytes, .value_count]] | sort' "$T/json")" = \
+		"$(jq -c '[.lines[] | [.function, .file, .line, .value_bytes, .value_count]] | sort' "$T/own")" ]
+	report --format pprof -o "$T/again.pb.gz" "$T/p.pb.gz" 2>/dev/null
+	[ "$(go tool pprof -raw "$T/again.pb.gz" | sed -n '/^Samples/,/^Locations/p' | grep -c '^ *[0-9]')" = \
+		"$(go tool pprof -raw "$T/p.pb.gz" | sed -n '/^Samples/,/^Locations/p' | grep -c '^ *[0-9]')" ]
+}
+
+@test "pprof: Go's own heap profile; one of CPU time is refused by name" {
+	need go
+	cat >"$T/p.go" <<-'END'
+	package main
+	import ("os"; "runtime"; "runtime/pprof")
+	var kept [][]byte
+	func hold() { for i := 0; i < 100; i++ { kept = append(kept, make([]byte, 100000)) } }
+	func main() {
+		runtime.MemProfileRate = 1
+		cpu, _ := os.Create(os.Args[2]); pprof.StartCPUProfile(cpu)
+		hold(); runtime.GC(); pprof.StopCPUProfile()
+		f, _ := os.Create(os.Args[1]); pprof.WriteHeapProfile(f); f.Close()
+	}
+	END
+	(cd "$T" && GO111MODULE=off GOFLAGS= HOME=$T within go build -o p p.go) || skip "go does not build here"
+	"$T/p" "$T/heap" "$T/cpu"
+	# sizes as Go's allocator has them: 100000 becomes 106496
+	[ "$(sum_of "$T/heap" main.hold live_bytes)" -ge 10649600 ]
+	[ "$(sum_of "$T/heap" main.hold live_bytes)" -lt 10700000 ]
+	refused_with 3 "is no profile of memory: its samples are of samples, cpu" "$PMM" report "$T/cpu"
+}
+
+@test "what a profile does not know is refused, not answered with nothing" {
+	printf 'heap_v2/1\n@ 0x401000\n  t*: 2: 64 [0: 0]\n\nMAPPED_LIBRARIES:\n' >"$T/j"
+	refused_with 3 "no single blocks, which --blocks lists" "$PMM" report --blocks "$T/j"
+	refused_with 3 "no single blocks, which --thread, --size and --age select" "$PMM" report --size 1: "$T/j"
+	refused_with 3 "no figures for '--sort peak'" "$PMM" report --sort peak "$T/j"
+	refused_with 3 "was not searched for leaks" "$PMM" leaks "$T/j"
+	refused_with 3 "was not checked for heap errors" "$PMM" check "$T/j"
+	report "$T/j" | grep -q "^  !  what another tool recorded does not have single blocks"
+	printf 'heap_v2/1\n@ 0x401000\n  t*: 2: 64\n' >"$T/bad"
+	refused_with 3 "is damaged: line 3 makes no sense" "$PMM" report "$T/bad"
+	printf 'heap_v2/1\n@ 0x401000\n  t*: 2: 64 [0: 0]\n' >"$T/cut"
+	refused_with 3 "is truncated" "$PMM" report "$T/cut"
+}
