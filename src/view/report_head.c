@@ -15,7 +15,7 @@
 #include "src/document/doc_record.h"
 #include "src/document/facts.h"
 #include "src/view/heap_facts.h"
-#include "src/view/import_facts.h"
+#include "src/view/import/import_facts.h"
 #include "src/view/kmod/kmod_lost.h"
 #include "src/view/lost.h"
 #include "src/view/report_priv.h"

@@ -2,7 +2,7 @@
 /*
  * Profiles of other tools: which one a file is, packed or not; packed ones that are cut or damaged;
  * limits of memory; names from outside. Also of src/import/import_input.c, import_heap.c,
- * src/view/import_facts.c.
+ * src/view/import/import_facts.c.
  */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 #include "src/document/facts.h"
 #include "src/import/import_priv.h"
-#include "src/view/import_facts.h"
+#include "src/view/import/import_facts.h"
 #include "tests/unit/import_file.h"
 
 #define TEXT "heap_v2/1\n@ 0x401000\n  t*: 2: 64 [0: 0]\n\nMAPPED_LIBRARIES:\n"

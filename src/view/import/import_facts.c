@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is known of a heap that another tool recorded. */
-#include "src/view/import_facts.h"
+#include "src/view/import/import_facts.h"
 
 #include "src/analyze/estimate.h"
 #include "src/base/fmt.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The head of a report of another tool's profile, and what it lacks. */
-#ifndef VIEW_IMPORT_FACTS_H
-#define VIEW_IMPORT_FACTS_H
+#ifndef VIEW_IMPORT_IMPORT_FACTS_H
+#define VIEW_IMPORT_IMPORT_FACTS_H
 
 #include "src/base/str.h"
 #include "src/document/table.h"
