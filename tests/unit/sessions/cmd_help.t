@@ -310,7 +310,7 @@ $ pmm help --completion bash
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --format --output --json --sort --top --top-down --bottom-up --depth --function --file --module --thread --size --age --blocks --functions --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --format --output --json --source --sort --top --top-down --bottom-up --depth --function --file --module --thread --size --age --blocks --functions --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
   	else
   		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
   		_pmm_pids
