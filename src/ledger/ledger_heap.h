@@ -97,4 +97,7 @@ void ledger_top_free(struct ledger_top *t);
  */
 int ledger_top_sites(struct ledger_top *t, struct ledger_top_site *top, unsigned n);
 
+/* What a site held at the last look, as ledger_top_sites() had it; nothing of one not known. */
+struct ledger_top_site ledger_top_of(const struct ledger_top *t, uint32_t site);
+
 #endif

@@ -277,3 +277,10 @@ int ledger_top_sites(struct ledger_top *t, struct ledger_top_site *top, unsigned
 	}
 	return (int)nr;
 }
+
+struct ledger_top_site ledger_top_of(const struct ledger_top *t, uint32_t site)
+{
+	const struct held *held = site < t->sites.nr ? &t->sites.v[site] : NULL;
+
+	return (struct ledger_top_site){ site, held ? held->bytes : 0, held ? held->blocks : 0 };
+}

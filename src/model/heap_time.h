@@ -52,7 +52,6 @@ struct heap_usage {
 enum heap_mark_kind {
 	HEAP_MARK_FORK,			/* it made a process: pid and name are the child's */
 	HEAP_MARK_CHILD_EXEC,		/* a child executed a program, whose name it is */
-	HEAP_MARK_SNAPSHOT,		/* a capture of it was written */
 	HEAP_NR_MARKS,
 };
 

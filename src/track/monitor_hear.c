@@ -49,6 +49,27 @@ static bool is_known(const struct monitor *m, const struct watched *new)
 	return false;
 }
 
+/* Its parent, where that is watched, has made a process, which may have executed a program. */
+static void tell_parent(const struct monitor *m, pid_t pid, bool is_new, bool by_exec,
+			uint64_t now_ns)
+{
+	char comm[PROC_COMM_BYTES] = "";
+	struct watched *w;
+	pid_t parent;
+
+	if (slot_pid_parent(pid, &parent))
+		return;
+	w = roll_find(&m->roll, parent);
+	if (!w)
+		return;
+	if (proc_comm(pid, comm))
+		comm[0] = '\0';
+	if (is_new)
+		mark_series_add(&w->marks, HEAP_MARK_FORK, now_ns, pid, by_exec ? "" : comm);
+	if (by_exec)
+		mark_series_add(&w->marks, HEAP_MARK_CHILD_EXEC, now_ns, pid, comm);
+}
+
 /* Its end is what the loop reports; where it cannot, each visit asks. */
 static void enter(struct monitor *m, struct watched *w, bool by_exec, uint64_t now_ns)
 {
@@ -70,6 +91,7 @@ static void enter(struct monitor *m, struct watched *w, bool by_exec, uint64_t n
 		return;
 	}
 	m->stir_ns = now_ns;
+	tell_parent(m, w->pid, !older, by_exec, now_ns);
 	w->unheard = w->pidfd < 0 || monitor_await_end(m, w);
 }
 

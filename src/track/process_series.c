@@ -16,7 +16,7 @@ int series_init(struct series *s, uint64_t now_ns, uint64_t interval_ns)
 	s->next_ns = now_ns;
 	s->next_scan_ns = now_ns + s->interval_ns;
 	s->points = calloc(SERIES_MAX_POINTS, sizeof(*s->points));
-	s->sites = calloc(SERIES_MAX_SCANS * SERIES_TOP_SITES, sizeof(*s->sites));
+	s->sites = calloc(SERIES_MAX_SCANS * SERIES_SCAN_SITES, sizeof(*s->sites));
 	if (!s->points || !s->sites) {
 		series_fini(s);
 		return -ENOMEM;
@@ -74,8 +74,8 @@ void series_add_scan(struct series *s, uint64_t now_ns, const struct ledger_top_
 	uint64_t rest = cost_ns * SERIES_REST;
 
 	s->next_scan_ns = now_ns + (rest > s->scan_interval_ns ? rest : s->scan_interval_ns);
-	if (n > SERIES_TOP_SITES)
-		n = SERIES_TOP_SITES;
+	if (n > SERIES_SCAN_SITES)
+		n = SERIES_SCAN_SITES;
 	if (!n)
 		return;
 	if (s->nr_scans == SERIES_MAX_SCANS)
@@ -90,16 +90,67 @@ void series_add_scan(struct series *s, uint64_t now_ns, const struct ledger_top_
 		};
 }
 
+static bool is_among(const struct ledger_top_site *top, unsigned n, uint32_t site)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (top[i].site == site)
+			return true;
+	return false;
+}
+
+/* One that held so much: it takes the place of the one that never held as much, if there is one. */
+static void consider(struct series *s, const struct ledger_top_site *of)
+{
+	struct series_most *least = NULL;
+
+	for (unsigned i = 0; i < s->nr_followed; i++) {
+		struct series_most *f = &s->followed[i];
+
+		if (f->site == of->site) {
+			if (of->live_bytes > f->bytes)
+				f->bytes = of->live_bytes;
+			return;
+		}
+		if (!least || f->bytes < least->bytes)
+			least = f;
+	}
+	if (s->nr_followed < SERIES_FOLLOWED)
+		s->followed[s->nr_followed++] =
+			(struct series_most){ of->site, of->live_bytes };
+	else if (of->live_bytes > least->bytes)
+		*least = (struct series_most){ of->site, of->live_bytes };
+}
+
+unsigned series_follow(struct series *s, const struct ledger_top_site *top, unsigned n,
+		       uint32_t *rest)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		consider(s, &top[i]);
+	for (unsigned i = 0; i < s->nr_followed; i++)
+		if (!is_among(top, n, s->followed[i].site))
+			rest[nr++] = s->followed[i].site;
+	return nr;
+}
+
 static void scan(struct series *s, struct ledger_map *m, uint64_t now_ns)
 {
-	struct ledger_top_site top[SERIES_TOP_SITES];
+	struct ledger_top_site top[SERIES_SCAN_SITES];
+	uint32_t rest[SERIES_FOLLOWED];
 	uint64_t start = thread_cpu_ns();
+	unsigned nr_rest;
 	int n = 0;
 
 	if (!s->top)
 		s->top = ledger_top_new(m);
 	if (s->top)
 		n = ledger_top_sites(s->top, top, SERIES_TOP_SITES);
+	if (n >= 0) {		/* of none that holds anything it is known that they are empty */
+		nr_rest = series_follow(s, top, (unsigned)n, rest);
+		for (unsigned i = 0; i < nr_rest; i++)
+			top[n++] = ledger_top_of(s->top, rest[i]);
+	}
 	series_add_scan(s, now_ns, top, n > 0 ? (unsigned)n : 0, thread_cpu_ns() - start);
 }
 

@@ -128,6 +128,7 @@ void watched_free(struct watched *w)
 		return;
 	series_fini(&w->series);
 	usage_series_fini(&w->usage);
+	mark_series_fini(&w->marks);
 	figures_last_fini(&w->figures);
 	ledger_at_free(w->blocks);
 	ledger_map_close(w->map);
@@ -343,6 +344,8 @@ static int read_heap(struct watched *w, bool no_blocks, struct heap **out, struc
 	if (w->ended)
 		set_span(w, *out);
 	rc = usage_series_give(&w->usage, (*out)->taken_ns, *out);
+	if (!rc)
+		rc = mark_series_give(&w->marks, (*out)->taken_ns, *out);
 	if (rc) {
 		heap_free(*out);
 		*out = NULL;

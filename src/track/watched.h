@@ -16,6 +16,7 @@
 #include "src/ledger/ledger_at.h"
 #include "src/ledger/ledger_heap.h"
 #include "src/ledger/ledger_tree.h"
+#include "src/track/mark_series.h"
 #include "src/track/process_series.h"
 #include "src/track/usage_series.h"
 
@@ -56,6 +57,7 @@ struct watched {
 	bool series_begun;
 	struct series series;
 	struct usage_series usage;
+	struct mark_series marks;
 	uint64_t interval_ns; /* of the series; 0 = adaptive */
 	uint64_t code_hash;   /* of executable file mappings; 0 = not looked yet */
 	uint64_t next_code_ns;

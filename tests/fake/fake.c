@@ -39,7 +39,7 @@
  *		shmem=SIZE swap=SIZE pss=SIZE
  *		[0; what goes with none that is given (threads to system, anon to swap, pss) is
  *		not known]
- *	mark	TIME kind=fork|child-exec|snapshot [fork] pid=N [0] name=TEXT [""] count=N [1]
+ *	mark	TIME kind=fork|child-exec [fork] pid=N [0] name=TEXT [""] count=N [1]
  *		last=TIME [TIME]
  *	search	copy|stopped|exit|core complete at=TIME [taken] pause=TIME took=TIME read=SIZE
  *		unread=SIZE [0]

@@ -64,7 +64,7 @@ void fake_usage_point(struct fake_heap *f, struct recipe_line *l)
 
 void fake_mark(struct fake_heap *f, struct recipe_line *l)
 {
-	static const char *const kinds[HEAP_NR_MARKS] = { "fork", "child-exec", "snapshot" };
+	static const char *const kinds[HEAP_NR_MARKS] = { "fork", "child-exec" };
 	struct heap_mark m = { .time_ns = when(l) };
 	const char *name = recipe_text(l, "name");
 

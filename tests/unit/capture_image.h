@@ -39,7 +39,7 @@ static const char rich_recipe[] =
 	"usage pss-why=denied took=3ms pss-took=4ms\n"
 	"usage-point 1s threads=2 minor=3 major=4 user=5ms system=6ms anon=7K file=8K shmem=9K "
 	"swap=10K pss=11K\nusage-point 2s pss=1\nusage-point 2s threads=0\n"
-	"mark 1s pid=8 name=child count=2 last=9s\nmark 2s kind=snapshot name=\"a b\"\n"
+	"mark 1s pid=8 name=child count=2 last=9s\nmark 2s kind=child-exec name=\"a b\"\n"
 	"search exit complete at=59s pause=3ms took=1s read=4K unread=5\n"
 	"leak main@/lib/a.so>other definite blocks=2 bytes=8000 indirect-blocks=1 indirect-bytes=1 "
 	"oldest=1s newest=2s\n"

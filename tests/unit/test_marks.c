@@ -2,7 +2,7 @@
 /* What happened when: marks that were noted, and those that the heap itself tells of. */
 #include "tests/unit/recipe_heap.h"
 
-#include "src/analyze/marks.h"
+#include "src/analyze/time/marks.h"
 
 #define S 1000000000ull
 
@@ -20,7 +20,7 @@ static void all_of_them_by_time(void **state)
 	struct heap *h = recipe_heap(
 		"process taken=10s end=exited\nsite a size=1\n"
 		"mark 2s pid=8 name=child count=3 last=9s\nmark 3s kind=child-exec pid=8 name=cc1\n"
-		"mark 10s kind=snapshot\n"
+		"mark 10s\n"
 		"search exit at=10s pause=2s\n"
 		"check guard\nfinding type=overrun first=3s last=5s count=4 number=7\n");
 	struct marks m;
@@ -35,12 +35,26 @@ static void all_of_them_by_time(void **state)
 	assert_string_equal(m.all.v[1].name, "cc1");
 	expect(&m.all.v[2], 3 * S, 5 * S, 4, MARK_ERROR);
 	assert_int_equal(m.all.v[2].number, 7);
-	expect(&m.all.v[3], 10 * S, 10 * S, 1, MARK_SNAPSHOT);
+	expect(&m.all.v[3], 10 * S, 10 * S, 1, MARK_FORK);
 	expect(&m.all.v[4], 10 * S, 12 * S, 1, MARK_SEARCH);
 	expect(&m.all.v[5], 10 * S, 10 * S, 1, MARK_END);
 	assert_string_equal(m.all.v[5].name, "");
 	marks_fini(&m);
 	assert_int_equal(m.all.nr, 0);
+	heap_free(h);
+}
+
+static void a_capture_is_a_moment(void **state)
+{
+	struct heap *h = recipe_heap("process taken=7s end=running\n");
+	struct marks m;
+
+	(void)state;
+	h->captured = true;
+	assert_int_equal(marks_init(&m, h), 0);
+	assert_int_equal(m.all.nr, 1);
+	expect(&m.all.v[0], 7 * S, 7 * S, 1, MARK_SNAPSHOT);
+	marks_fini(&m);
 	heap_free(h);
 }
 
@@ -79,6 +93,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_of_them_by_time),
 		cmocka_unit_test(who_runs_has_no_end),
+		cmocka_unit_test(a_capture_is_a_moment),
 		cmocka_unit_test(what_makes_no_sense_is_kept_in_bounds),
 	};
 

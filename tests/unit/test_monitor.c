@@ -206,6 +206,14 @@ static void family_leaves_a_heap_each(void **state)
 		roots += f.root[i];
 		if (f.root[i]) {
 			assert_int_equal(h->allocs, 1);
+			assert_int_equal(h->nr_marks, 3);
+			for (unsigned k = 0; k < 3; k++) {
+				assert_int_equal(h->marks[k].kind, HEAP_MARK_FORK);
+				assert_int_equal(h->marks[k].count, 1);
+				assert_true(h->marks[k].pid > 0);
+				assert_int_not_equal(h->marks[k].pid, h->pid);
+				assert_string_not_equal(h->marks[k].name, "");
+			}
 		} else if (h->end == HEAP_KILLED) {
 			killed++;
 			assert_int_equal(h->end_status, SIGTERM);

@@ -96,13 +96,13 @@ static void scans_rest_for_what_they_cost(void **state)
 
 static void scans_thin_out(void **state)
 {
-	struct ledger_top_site top[SERIES_TOP_SITES] = { { 1, 10, 1 }, { 2, 5, 1 } };
+	struct ledger_top_site top[SERIES_SCAN_SITES] = { { 1, 10, 1 }, { 2, 5, 1 } };
 	struct series s;
 
 	(void)state;
 	assert_int_equal(series_init(&s, 0, 0), 0);
 	for (uint64_t i = 0; i < SERIES_MAX_SCANS; i++)
-		series_add_scan(&s, i * 10 * MS, top, i % 2 ? SERIES_TOP_SITES : 2, 0);
+		series_add_scan(&s, i * 10 * MS, top, i % 2 ? SERIES_SCAN_SITES : 2, 0);
 	assert_int_equal(s.nr_scans, SERIES_MAX_SCANS);
 	series_add_scan(&s, 2560 * MS, top, 2, 0);
 	assert_int_equal(s.nr_scans, SERIES_MAX_SCANS / 2 + 1);
@@ -110,9 +110,46 @@ static void scans_thin_out(void **state)
 	assert_int_equal(s.scan_interval_ns, 20 * MS);
 	assert_int_equal(s.sites[2].time_ns, 20 * MS);
 	for (uint64_t i = 0; i < 10000; i++) /* never beyond the room */
-		series_add_scan(&s, (2570 + i) * MS, top, SERIES_TOP_SITES, 0);
+		series_add_scan(&s, (2570 + i) * MS, top, SERIES_SCAN_SITES, 0);
 	assert_true(s.nr_scans <= SERIES_MAX_SCANS);
-	assert_true(s.nr_sites <= SERIES_MAX_SCANS * SERIES_TOP_SITES);
+	assert_true(s.nr_sites <= SERIES_MAX_SCANS * SERIES_SCAN_SITES);
+	series_fini(&s);
+}
+
+/*
+ * Site 1 is large for one scan only: it is followed to the end, beside the largest ones of each
+ * scan. Of the others, all as large as each other, only as many as there is room for.
+ */
+static void what_was_large_once_is_followed(void **state)
+{
+	struct ledger_top_site top[SERIES_TOP_SITES];
+	uint32_t rest[SERIES_FOLLOWED];
+	struct series s;
+	unsigned nr = 0;
+
+	(void)state;
+	assert_int_equal(series_init(&s, 0, 0), 0);
+	assert_int_equal(series_follow(&s, &(struct ledger_top_site){ 1, 1000, 1 }, 1, rest), 0);
+	for (uint32_t scan = 1; scan < 50; scan++) {
+		for (uint32_t i = 0; i < SERIES_TOP_SITES; i++)
+			top[i] = (struct ledger_top_site){ 100 * scan + i, 500, 1 };
+		nr = series_follow(&s, top, SERIES_TOP_SITES, rest);
+		/* the first scan's others fill the room, and later ones are no larger */
+		assert_int_equal(nr, scan == 1 ? 1 : SERIES_FOLLOWED);
+		assert_int_equal(rest[0], 1);
+		assert_true(scan == 1 || rest[1] == 100);
+	}
+	/* one that held more takes the place of one that held less */
+	top[0] = (struct ledger_top_site){ 7, 501, 1 };
+	nr = series_follow(&s, top, 1, rest);
+	assert_int_equal(nr, SERIES_FOLLOWED - 1);
+	assert_int_equal(s.nr_followed, SERIES_FOLLOWED);
+	assert_int_equal(s.followed[0].site, 1);
+	assert_int_equal(s.followed[0].bytes, 1000);
+	series_follow(&s, &(struct ledger_top_site){ 7, 300, 1 }, 1, rest);
+	for (unsigned i = nr = 0; i < s.nr_followed; i++)
+		nr += s.followed[i].site == 7 && s.followed[i].bytes == 501;
+	assert_int_equal(nr, 1);
 	series_fini(&s);
 }
 
@@ -164,6 +201,16 @@ static void a_look_takes_totals_and_sites(void **state)
 	series_take(&s, m, 106 * MS, 78);
 	assert_int_equal(s.nr_points, 2);
 	assert_int_equal(s.nr_scans, 1);
+	r->bytes_out = r->bytes_in;	/* site 3 is empty, which is said of it */
+	r->frees = r->allocs;
+	series_take(&s, m, 205 * MS, 79);
+	assert_int_equal(s.nr_scans, 2);
+	assert_int_equal(s.nr_sites, 6);
+	assert_int_equal(s.sites[3].site, 2);
+	assert_int_equal(s.sites[5].site, 3);
+	assert_int_equal(s.sites[5].time_ns, 205 * MS);
+	assert_int_equal(s.sites[5].live_bytes, 0);
+	assert_int_equal(s.sites[5].live_blocks, 0);
 	series_fini(&s);
 	assert_null(s.points);
 	assert_false(series_due(&s, UINT64_MAX));
@@ -179,6 +226,7 @@ int main(void)
 		cmocka_unit_test(most_resident_memory_is_never_lost),
 		cmocka_unit_test(scans_rest_for_what_they_cost),
 		cmocka_unit_test(scans_thin_out),
+		cmocka_unit_test(what_was_large_once_is_followed),
 		cmocka_unit_test(a_look_takes_totals_and_sites),
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What happened to a process when. */
-#include "src/analyze/marks.h"
+#include "src/analyze/time/marks.h"
 
 #include <errno.h>
 
@@ -9,7 +9,6 @@ static enum mark_what what_of(uint8_t kind)
 	static const enum mark_what what[HEAP_NR_MARKS] = {
 		[HEAP_MARK_FORK] = MARK_FORK,
 		[HEAP_MARK_CHILD_EXEC] = MARK_CHILD_EXEC,
-		[HEAP_MARK_SNAPSHOT] = MARK_SNAPSHOT,
 	};
 
 	return kind < HEAP_NR_MARKS ? what[kind] : MARK_OTHER;
@@ -67,12 +66,13 @@ static int add_errors(struct marks *m, const struct heap *h)
 
 static int add_end(struct marks *m, const struct heap *h)
 {
-	if (h->end == HEAP_RUNNING)
+	if (h->end == HEAP_RUNNING && !h->captured)
 		return 0;
 	return vec_push(&m->all, (struct mark){ .time_ns = h->taken_ns,
 						.last_ns = h->taken_ns,
 						.count = 1,
-						.what = MARK_END,
+						.what = h->end == HEAP_RUNNING ? MARK_SNAPSHOT
+									       : MARK_END,
 						.name = "" });
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The report, over time beside the heap: the kernel's figures, and what happened when. */
-#include "src/analyze/marks.h"
+#include "src/analyze/time/marks.h"
 #include "src/document/doc_record.h"
 #include "src/view/report_priv.h"
 
@@ -12,8 +12,8 @@ _Static_assert(NR_COLUMNS(why_name) == HEAP_NR_USAGE_WHYS, "a name for each");
 
 static const char *const mark_name[] = {
 	[MARK_FORK] = "fork",	    [MARK_CHILD_EXEC] = "child_exec",
-	[MARK_SNAPSHOT] = "snapshot", [MARK_OTHER] = "other",
-	[MARK_SEARCH] = "search",   [MARK_ERROR] = "error",
+	[MARK_OTHER] = "other",	    [MARK_SEARCH] = "search",
+	[MARK_ERROR] = "error",	    [MARK_SNAPSHOT] = "snapshot",
 	[MARK_END] = "end",
 };
 _Static_assert(NR_COLUMNS(mark_name) == MARK_NR, "a name for each");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What happened to a process when: what its monitor noted, a search for leaks, heap errors, its
- * end.
+ * end or the capture of it.
  */
-#ifndef ANALYZE_MARKS_H
-#define ANALYZE_MARKS_H
+#ifndef ANALYZE_TIME_MARKS_H
+#define ANALYZE_TIME_MARKS_H
 
 #include <stdint.h>
 
@@ -14,10 +14,10 @@
 enum mark_what {
 	MARK_FORK,
 	MARK_CHILD_EXEC,
-	MARK_SNAPSHOT,
 	MARK_OTHER,			/* noted by a newer pmm */
 	MARK_SEARCH,			/* until last_ns the process was stopped for it */
 	MARK_ERROR,
+	MARK_SNAPSHOT,			/* this capture, of a process that runs on */
 	MARK_END,
 	MARK_NR,
 };
