@@ -13,7 +13,7 @@ import { profileOf, random } from "./flame_random.mjs";
 
 function build(profile, view = {}) {
 	const model = new Model(profile, { program: "/bin/p" });
-	finish(model.build({ ...VIEW, ...view }, 0));
+	finish(model.build({ ...VIEW, foldLines: false, ...view }, 0));
 	return model;
 }
 
@@ -89,7 +89,7 @@ test("a frame is described with its place, values and shares", () => {
 	const folded = build(profileOf(FRAMES, STACKS, METRICS), { foldLibraries: true, foldLines: true });
 	const top = [...folded.children(0)].find((n) => folded.name(n) === "main");
 	assert.deepEqual([...folded.children(top)].map((n) => describe(folded, n)).map((d) => [d.title, d.where]),
-		[["f<int>", "f.c · p"], ["[libc.so.6]", "libc.so.6"]]);
+		[["f<int>", "f.c:7 · p"], ["[libc.so.6]", "libc.so.6"]]);
 });
 
 test("differences are described with both sides", () => {

@@ -11,7 +11,7 @@ import { random, randomProfile } from "./flame_random.mjs";
 
 function build(profile, view = {}) {
 	const model = new Model(profile, { program: "/bin/program" });
-	finish(model.build({ ...VIEW, ...view }, 0));
+	finish(model.build({ ...VIEW, foldLines: false, ...view }, 0));
 	return model;
 }
 

@@ -15,7 +15,7 @@ const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
 
 function build(profile, view = {}, metric = 0) {
 	const model = new Model(profile, PROGRAM);
-	finish(model.build({ ...VIEW, ...view }, metric));
+	finish(model.build({ ...VIEW, foldLines: false, ...view }, metric));
 	return model;
 }
 

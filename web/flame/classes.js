@@ -77,6 +77,7 @@ function strippedNames(profile) {
 //   first[class]     a frame of it
 //   name[class], fn[class]   number of its name in `strings`; number that frames of one function share
 //   library[class]   1: not of the program
+//   line[class]      the line that its frames have in common; 0: none, or not known
 //   run[class]       1: stands for all frames of a library that follow one another
 export function* classify(profile, view, program) {
 	const { frames } = profile;
@@ -92,6 +93,7 @@ export function* classify(profile, view, program) {
 	const name = [];
 	const fn = [];
 	const run = [];
+	const line = [];
 
 	for (let f = 0; f < n; f++) {
 		const library = view.foldLibraries ? isLibrary(f) : 0;
@@ -109,6 +111,9 @@ export function* classify(profile, view, program) {
 			name.push(text);
 			fn.push(function_);
 			run.push(library);
+			line.push(frames.line[f]);
+		} else if (line[of[f]] !== frames.line[f]) {
+			line[of[f]] = 0;
 		}
 		if (!(f & 0x3fff)) {
 			yield;
@@ -119,7 +124,7 @@ export function* classify(profile, view, program) {
 		library[c] = isLibrary(f);
 	});
 	return {
-		of, size: first.length, library, run: Uint8Array.from(run), first: Uint32Array.from(first),
+		of, size: first.length, library, line, run: Uint8Array.from(run), first: Uint32Array.from(first),
 		name: Uint32Array.from(name), fn: Uint32Array.from(fn),
 		strings: stripped ? stripped.strings : profile.strings,
 	};

@@ -3,7 +3,8 @@
 // state seldom. Nothing is allocated here but the texts of labels that are new.
 //
 // scene: { layout, model, palette, labels, index(node), isDim(node), isHit(node),
-//          width, height, ratio, rowHeight, rowTop(row), font }; isDim and isHit may be null
+//          width, height, ratio, rowHeight, rowTop(row), font, ground, accent };
+// isDim and isHit may be null
 
 const TEXT_LEAST = 26;		// CSS pixels
 const PADDING = 5;
@@ -109,7 +110,8 @@ function texts(ctx, scene) {
 }
 
 export function draw(ctx, scene) {
-	ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
+	ctx.fillStyle = scene.ground;
+	ctx.fillRect(0, 0, ctx.canvas.width, ctx.canvas.height);
 	rowsSeen(scene);
 	if (scene.labels.setFont(scene.font, (text) => {
 		ctx.font = scene.font;

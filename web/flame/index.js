@@ -50,10 +50,8 @@ class Graph extends Focus {
 		element.classList.add("flame-graph");
 		element.replaceChildren(this.controls.top, this.controls.folds, this.controls.trail, this.picture.element,
 			this.controls.legend, this.tip.element, this.live);
-		this.beforePrint = () => this.picture.print(true);
-		this.afterPrint = () => this.picture.print(false);
+		this.beforePrint = () => this.picture.print();
 		addEventListener("beforeprint", this.beforePrint);
-		addEventListener("afterprint", this.afterPrint);
 		this.rebuild();
 	}
 
@@ -307,7 +305,6 @@ class Graph extends Focus {
 	destroy() {
 		this.cancel?.();
 		removeEventListener("beforeprint", this.beforePrint);
-		removeEventListener("afterprint", this.afterPrint);
 		for (const part of [this.input, this.controls, this.picture, this.theme]) {
 			part.destroy();
 		}

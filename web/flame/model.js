@@ -15,7 +15,7 @@ import { totals, Tree } from "./tree.js";
 
 export const VIEW = {
 	inverted: false, flipped: false, foldRecursion: false, foldLibraries: false,
-	foldTemplates: false, foldLines: false, colour: "module", width: "change",
+	foldTemplates: false, foldLines: true, colour: "module", width: "change",
 };
 const FOLDS = ["foldRecursion", "foldLibraries", "foldTemplates", "foldLines"];
 
@@ -101,7 +101,12 @@ export class Model {
 
 	// The profile's node that this is, where it is just one; else 0.
 	profileNode(node) {
-		return this.inverted || this.folded.size < this.profile.nodes.parent.length ? 0 : node;
+		if (this.inverted || !node) {
+			return 0;
+		}
+		const { shown, map } = this.folded;
+		const found = shown.indexOf(node);
+		return shown.lastIndexOf(node) === found && map.lastIndexOf(node) === found ? found : 0;
 	}
 
 	moduleOf(node) {
@@ -115,8 +120,8 @@ export class Model {
 		if (!frames.file[f] || this.classes.run[this.tree.cls[node]]) {
 			return "";
 		}
-		const line = frames.line[f] && this.foldKey[3] === "0" ? `:${frames.line[f]}` : "";
-		return strings[frames.file[f]] + line;
+		const line = this.classes.line[this.tree.cls[node]];
+		return strings[frames.file[f]] + (line ? `:${line}` : "");
 	}
 
 	// The sum of a metric's values over all stacks of the node. which: "self" or "before".

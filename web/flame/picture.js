@@ -20,10 +20,12 @@ export class Picture {
 		this.canvas = make("canvas", { "aria-hidden": "true" });
 		this.over = make("canvas", { class: "flame-over", "aria-hidden": "true" });
 		this.window = make("div", { class: "flame-window" }, this.canvas, this.over);
-		this.sheet = make("div", { class: "flame-sheet" }, this.window);
+		this.paper = make("canvas", { class: "flame-paper", "aria-hidden": "true" });
+		this.sheet = make("div", { class: "flame-sheet" }, this.window, this.paper);
 		this.element = make("div", { class: "flame-picture", tabindex: "0", role: "application",
 			"aria-roledescription": "flame graph", "aria-label": "flame graph" }, this.sheet);
-		this.ctx = this.canvas.getContext("2d");
+		// Without transparency the browser composes it in half the time.
+		this.ctx = this.canvas.getContext("2d", { alpha: false });
 		this.overCtx = this.over.getContext("2d");
 		this.hovered = -1;
 		this.asked = false;
@@ -37,7 +39,7 @@ export class Picture {
 	resize() {
 		const ratio = devicePixelRatio || 1;
 		const [width, height] = [this.element.clientWidth, this.element.clientHeight];
-		if (!width || !height || this.printing) {
+		if (!width || !height) {
 			return;
 		}
 		Object.assign(this.scene, { width, height, ratio });
@@ -56,8 +58,7 @@ export class Picture {
 	}
 
 	rowTop(row) {
-		const top = this.printing ? 0 : this.element.scrollTop;
-		return (this.graph.view.flipped ? this.sheetHeight - (row + 1) * ROW_HEIGHT : row * ROW_HEIGHT) - top;
+		return (this.graph.view.flipped ? this.sheetHeight - (row + 1) * ROW_HEIGHT : row * ROW_HEIGHT) - this.element.scrollTop;
 	}
 
 	ask() {
@@ -75,24 +76,27 @@ export class Picture {
 		this.drawNow();
 	}
 
-	prepare() {
-		const { graph, scene } = this;
+	// Give a scene the colours and marks of now.
+	dress(scene) {
+		const { graph } = this;
 		const { theme } = graph;
 		scene.model = graph.model;
 		scene.palette = graph.palette;
 		scene.accent = theme.accent;
+		scene.ground = theme.printing ? "#fff" : theme.ground;
 		scene.font = `${FONT_SIZE * scene.ratio}px ${theme.family}`;
 		graph.dress(scene);
+		return scene;
 	}
 
 	drawNow() {
 		const { graph, scene } = this;
-		if (!scene.width || graph.busy || this.printing) {
+		if (!scene.width || graph.busy) {
 			return;
 		}
-		this.prepare();
 		this.layout.run(graph.model.tree, graph.camera.left, graph.camera.right, scene.width);
 		this.sizeSheet();
+		this.dress(scene);
 		draw(this.ctx, scene);
 		this.drawOver();
 		graph.drawn();
@@ -114,14 +118,19 @@ export class Picture {
 
 	drawOver() {
 		const { overCtx, graph, scene } = this;
-		overCtx.clearRect(0, 0, this.over.width, this.over.height);
+		if (this.outlined) {
+			overCtx.clearRect(0, 0, this.over.width, this.over.height);
+			this.outlined = false;
+		}
 		if (this.hovered >= 0 && this.hovered < this.layout.nr) {
 			outline(overCtx, scene, this.hovered, graph.theme.ink, 1);
+			this.outlined = true;
 		}
 		if (graph.hasFocus) {
 			const i = this.layout.find(graph.focus);
 			if (i >= 0) {
 				outline(overCtx, scene, i, graph.theme.accent, 2);
+				this.outlined = true;
 			}
 		}
 	}
@@ -153,34 +162,24 @@ export class Picture {
 		}
 	}
 
-	// All rows in light colours, as an image as wide as the page. False: back to the screen.
-	print(on) {
-		const { graph, scene } = this;
-		if (on === Boolean(this.printing) || graph.busy || !scene.width) {
+	// All rows in light colours, on a canvas of its own that only paper shows.
+	print() {
+		const { graph, paper, scene } = this;
+		if (graph.busy) {
 			return;
 		}
-		graph.theme.printing = on;
-		if (!on) {
-			this.printing = false;
-			Object.assign(scene, this.screen);
-			this.height = undefined;
-			this.resize();
-			return;
-		}
-		this.screen = { width: scene.width, height: scene.height, ratio: scene.ratio };
-		this.printing = true;
-		Object.assign(scene, { width: PRINT_WIDTH, height: 0, ratio: PRINT_RATIO });
-		this.layout.run(graph.model.tree, graph.camera.left, graph.camera.right, PRINT_WIDTH, PRINT_ROWS);
-		scene.height = this.layout.nrRows * ROW_HEIGHT;
-		this.canvas.width = PRINT_WIDTH * PRINT_RATIO;
-		this.canvas.height = scene.height * PRINT_RATIO;
-		this.canvas.style.width = "100%";
-		this.canvas.style.height = "auto";
-		this.window.style.height = "auto";
-		this.sheet.style.height = "auto";
-		this.overCtx.clearRect(0, 0, this.over.width, this.over.height);
-		this.prepare();
-		draw(this.ctx, scene);
+		const layout = new Layout();
+		layout.run(graph.model.tree, graph.camera.left, graph.camera.right, PRINT_WIDTH, PRINT_ROWS);
+		const height = layout.nrRows * ROW_HEIGHT;
+		const rowTop = (row) => (graph.view.flipped ? height - (row + 1) * ROW_HEIGHT : row * ROW_HEIGHT);
+		paper.width = PRINT_WIDTH * PRINT_RATIO;
+		paper.height = height * PRINT_RATIO;
+		graph.theme.printing = true;
+		draw(paper.getContext("2d"), this.dress({ ...scene, layout, rowTop, height, width: PRINT_WIDTH, ratio: PRINT_RATIO,
+			labels: new Labels() }));
+		graph.theme.printing = false;
+		graph.model.labels.fill(undefined);	// their widths are those of paper
+		this.ask();
 	}
 
 	destroy() {

@@ -28,6 +28,7 @@ export class Theme {
 		const value = (name, fallback) => style.getPropertyValue(name).trim() || fallback;
 		this.dark = style.colorScheme === "dark" || (style.colorScheme !== "light" && this.media.matches);
 		this.accent = value("--accent", this.dark ? "#83b6f0" : "#1f5fa8");
+		this.ground = value("--ground", this.dark ? "#16181b" : "#fdfdfc");
 		this.ink = value("--ink", this.dark ? "#e4e5e3" : "#1c1d1f");
 		this.family = value("--sans", "system-ui, sans-serif");
 	}
