@@ -79,8 +79,8 @@ struct cmd {
 /* All commands, ends with NULL (main.c). */
 extern const struct cmd *const cmd_table[];
 
-extern const struct cmd cmd_attach, cmd_check, cmd_detach, cmd_diff, cmd_doctor, cmd_help,
-	cmd_kmod, cmd_leaks, cmd_report, cmd_run, cmd_snapshot, cmd_trace;
+extern const struct cmd cmd_attach, cmd_budget, cmd_check, cmd_detach, cmd_diff, cmd_doctor,
+	cmd_help, cmd_kmod, cmd_leaks, cmd_report, cmd_run, cmd_snapshot, cmd_trace;
 
 /* The command of that name, NULL = none. */
 const struct cmd *cmd_find(const char *name);

@@ -17,6 +17,7 @@ const struct cmd *const cmd_table[] = {
 	&cmd_detach,
 	&cmd_report,
 	&cmd_diff,
+	&cmd_budget,
 	&cmd_leaks,
 	&cmd_check,
 	&cmd_snapshot,

@@ -507,6 +507,14 @@ line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines
 	is '["other_program",null]' '.warnings[0] | [.code, .side]'
 }
 
+@test "json: budgets" {
+	printf '%s\n' '[*]' 'allocations = 0' 'leaked = 0' 'peak = 1G' 'module.none.peak = 0' >"$T/budget"
+	says 1 budget -f "$T/budget" --json "$(made 'site app+0x10>app+0x20 allocs=10 size=1000' 'site - allocs=2 size=8')"
+	is '[1,1,2]' '[.totals.kept, .totals.exceeded, .totals.not_measured]'
+	track classes
+	says 1 budget -f "$T/budget" --json "$CAP"
+}
+
 @test "json: the doctor" {
 	within "$PMM" doctor --json >"$T/json" || [ $? -eq 1 ]
 	valid 1 "$T/json"
@@ -529,5 +537,5 @@ line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines
 
 @test "json: every key that can be missing was there and was missing in the tests above" {
 	[ "$(sort -u "$BATS_FILE_TMPDIR/begun" | wc -l)" -eq "$BATS_TEST_NUMBER" ] || skip "not all tests of this file were run"
-	schema seen "$SEEN" attach check common diff doctor holds kmod-status kmod-watch leaks report
+	schema seen "$SEEN" attach budget check common diff doctor holds kmod-status kmod-watch leaks report
 }

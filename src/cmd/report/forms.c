@@ -8,7 +8,7 @@
 #include "src/cmd/cmd.h"
 
 #define FORM_HEAP	(FORM_REPORT | FORM_KMOD_REPORT)
-#define FORM_VERDICTS	(FORM_LEAKS | FORM_CHECK)
+#define FORM_VERDICTS	(FORM_LEAKS | FORM_CHECK | FORM_BUDGET)
 #define FORM_ALL	(FORM_HEAP | FORM_VERDICTS)
 
 const struct form_row form_table[FORM_NR] = {
@@ -56,6 +56,7 @@ const struct form_by form_writers[FORM_NR_WRITERS] = {
 	{ FORM_KMOD_REPORT, "pmm kmod report" },
 	{ FORM_LEAKS, "pmm leaks" },
 	{ FORM_CHECK, "pmm check" },
+	{ FORM_BUDGET, "pmm budget" },
 };
 
 void form_add_names(struct str *s, enum form_writer writer)

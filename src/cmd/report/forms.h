@@ -32,6 +32,7 @@ enum form_writer {
 	FORM_KMOD_REPORT = 1 << 1,
 	FORM_LEAKS = 1 << 2,
 	FORM_CHECK = 1 << 3,
+	FORM_BUDGET = 1 << 4,
 };
 
 struct form_by {
@@ -39,7 +40,7 @@ struct form_by {
 	const char *command;	/* "pmm leaks" */
 };
 
-#define FORM_NR_WRITERS 4
+#define FORM_NR_WRITERS 5
 extern const struct form_by form_writers[FORM_NR_WRITERS];
 
 struct form_row {

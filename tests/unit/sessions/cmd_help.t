@@ -10,6 +10,7 @@ $ pmm
     detach     take pmm out of a process that was left attached
     report     show what a capture or a running process holds and who holds it
     diff       show what grew, shrank, appeared and vanished between two captures
+    budget     see whether captures are within the budgets that a project keeps in a file
     leaks      find blocks that nothing points to any more, and call sites that grow
     check      find heap errors: overruns, uses after free, double and bad frees
     snapshot   write the capture of a running, tracked process
@@ -32,6 +33,7 @@ $ pmm help
     detach     take pmm out of a process that was left attached
     report     show what a capture or a running process holds and who holds it
     diff       show what grew, shrank, appeared and vanished between two captures
+    budget     see whether captures are within the budgets that a project keeps in a file
     leaks      find blocks that nothing points to any more, and call sites that grow
     check      find heap errors: overruns, uses after free, double and bad frees
     snapshot   write the capture of a running, tracked process
@@ -49,6 +51,7 @@ $ pmm help --list
   detach
   report
   diff
+  budget
   leaks
   check
   snapshot
@@ -132,6 +135,7 @@ $ pmm help --man detach
   .BR pmm\-attach (1),
   .BR pmm\-report (1),
   .BR pmm\-diff (1),
+  .BR pmm\-budget (1),
   .BR pmm\-leaks (1),
   .BR pmm\-check (1),
   .BR pmm\-snapshot (1),
@@ -172,6 +176,9 @@ $ pmm help --man | head -60
   .BR pmm\-diff (1)
   show what grew, shrank, appeared and vanished between two captures
   .TP
+  .BR pmm\-budget (1)
+  see whether captures are within the budgets that a project keeps in a file
+  .TP
   .BR pmm\-leaks (1)
   find blocks that nothing points to any more, and call sites that grow
   .TP
@@ -197,9 +204,6 @@ $ pmm help --man | head -60
   .SH EXIT STATUS
   .TP
   .B 0
-  everything went well
-  .TP
-  .B 2
 $ pmm help --completion bash
   # bash completion for pmm, made by 'pmm help --completion bash'
   
@@ -335,6 +339,20 @@ $ pmm help --completion bash
   	esac
   	if [[ $cur == -* ]]; then
   		COMPREPLY=($(compgen -W '--help --json --fail-on --sort --top --depth --function --file --module --thread --size --age --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
+  	else
+  		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
+  	fi
+  }
+  
+  _pmm_budget() {
+  	case $prev in
+  	--file=|--file|-f) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html collapsed speedscope pprof valgrind-xml sarif junit' -- "$cur")); return ;;
+  	--memory-limit=|--memory-limit) return ;;
+  	--width=|--width) return ;;
+  	esac
+  	if [[ $cur == -* ]]; then
+  		COMPREPLY=($(compgen -W '--help --file --format --json --debuginfod --memory-limit --width' -- "$cur"))
   	else
   		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
   	fi
@@ -495,7 +513,7 @@ $ pmm help --completion bash
   }
   
   _pmm() {
-  	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} commands='run attach detach report diff leaks check snapshot trace kmod doctor help'
+  	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} commands='run attach detach report diff budget leaks check snapshot trace kmod doctor help'
   	COMPREPLY=()
   	if [[ $cur == = ]]; then
   		cur='' prev+='='
@@ -521,6 +539,7 @@ $ pmm help --completion zsh | head -80
   		'detach:take pmm out of a process that was left attached'
   		'report:show what a capture or a running process holds and who holds it'
   		'diff:show what grew, shrank, appeared and vanished between two captures'
+  		'budget:see whether captures are within the budgets that a project keeps in a file'
   		'leaks:find blocks that nothing points to any more, and call sites that grow'
   		'check:find heap errors\: overruns, uses after free, double and bad frees'
   		'snapshot:write the capture of a running, tracked process'
@@ -589,7 +608,6 @@ $ pmm help --completion zsh | head -80
   		_arguments -s -S \
   		'--format=[form of the report (default text)\: json; html, a page for a browser; and for other tools, with all stacks, collapsed, speedscope, pprof; '\''pmm help formats'\'' says who reads what]:FORM:(text json html collapsed speedscope pprof valgrind-xml sarif junit)' \
   		'(-o --output)'{-o+,--output=}'[write there, - is standard output (%p\: pid, %c\: command); default - for text, json and collapsed, else pmm.%c.%p. with the form'\''s ending]:FILE:_files' \
-  		'--json[the same as --format json (schema pmm-report/1.4)]' \
 $ pmm help --completion fish
   pmm: 'fish' is not a choice of --completion
   pmm: hint: one of: bash, zsh

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Captures judged by budgets: one after the other, so that one is in memory at a time. */
+#include "src/session/budget/budget_session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analyze/budget/budget_judge.h"
+#include "src/names/naming.h"
+#include "src/session/name_notes.h"
+#include "src/session/verdict_stack.h"
+#include "src/store/capture.h"
+#include "src/view/budget/budget_view.h"
+
+#define MAX_FILE	(1u << 20)	/* of budgets */
+
+struct judging {
+	const struct budget_session_options *o;
+	const struct session_sink *to;
+	struct budget_session_end *end;
+	struct budgets budgets;
+	struct budget_view view;
+	struct verdicts verdicts;
+	bool begun;			/* there are verdicts */
+	bool *met;			/* by budget: a capture is of its program */
+};
+
+static const struct {
+	const char *id, *title;
+} rules[BUDGET_NR_FIGURES] = {
+	[BUDGET_PEAK] = { "budget-peak", "the most memory live at once exceeds its budget" },
+	[BUDGET_LIVE] = { "budget-live-at-end", "memory live at the end exceeds its budget" },
+	[BUDGET_ALLOCATED] = { "budget-allocated", "bytes allocated exceed their budget" },
+	[BUDGET_ALLOCATIONS] = { "budget-allocations", "allocations exceed their budget" },
+	[BUDGET_TEMPORARY] = { "budget-temporary", "temporary allocations exceed their budget" },
+	[BUDGET_LEAKED] = { "budget-leaked", "lost memory exceeds its budget" },
+};
+
+static int read_text(const char *path, char **text, struct err *e)
+{
+	FILE *f = fopen(path, "re");
+	size_t bytes;
+
+	if (!f) {
+		err_set(e, -errno, "cannot open '%s': %s", path, strerror(errno));
+		err_hint(e, "name the file of budgets with -f, or make one as doc/budget.md says");
+		return -ENOENT;
+	}
+	*text = calloc(1, MAX_FILE + 1);
+	bytes = *text ? fread(*text, 1, MAX_FILE, f) : 0;
+	if (*text && ferror(f)) {
+		fclose(f);
+		return err_set(e, -EIO, "cannot read '%s'", path);
+	}
+	fclose(f);
+	if (!*text)
+		return err_set(e, -ENOMEM, "out of memory");
+	if (bytes == MAX_FILE || strlen(*text) != bytes)
+		return err_set(e, -EINVAL, "'%s' is no file of budgets: it is too long, or no text",
+			       path);
+	return 0;
+}
+
+static void add_verdict(struct judging *j, const char *source, const struct budget_result *r,
+			const struct heap *h, struct names *n)
+{
+	static const enum verdict_state state[BUDGET_NR_STATES] = {
+		[BUDGET_KEPT] = VERDICT_PASSED,
+		[BUDGET_EXCEEDED] = VERDICT_FAILED,
+		[BUDGET_NOT_MEASURED] = VERDICT_UNKNOWN,
+	};
+	const struct budget *b = r->budget;
+	uint32_t rule = verdict_rule(&j->verdicts, rules[b->figure].id, rules[b->figure].title,
+				     "Look at the stacks that hold most of it, or raise the budget "
+				     "in the project's .pmm-budget.");
+	struct str s = STR_INIT;
+
+	verdict_add(&j->verdicts, rule, VERDICT_ERROR, state[r->state]);
+	verdict_title(&j->verdicts, "[%s] %s", b->section, b->key);
+	str_addf(&s, "%s: %s: ", source, b->key);
+	budget_text(&s, r);
+	verdict_message_str(&j->verdicts, &s);
+	str_fini(&s);
+	verdict_figure(&j->verdicts, budget_in_bytes(b->figure) ? "bytes" : "number", r->value);
+	verdict_figure(&j->verdicts, "limit", b->limit);
+	for (unsigned i = 0; r->state == BUDGET_EXCEEDED && i < r->nr_sites; i++)
+		verdict_site(&j->verdicts, i ? "and by" : "most of it by", h, n, r->site[i]);
+}
+
+static int judge_heap(struct judging *j, const char *source, const struct heap *h,
+		      struct names *n)
+{
+	bool any = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < j->budgets.v.nr && !rc; i++) {
+		struct budget_result r;
+
+		if (!budget_applies(&j->budgets.v.v[i], h))
+			continue;
+		any = j->met[i] = true;
+		rc = budget_judge(&j->budgets.v.v[i], h, n, &r);
+		if (!rc && j->o->form == BUDGET_DOCUMENT)
+			budget_view_add(&j->view, source, &r, h, n);
+		else if (!rc)
+			add_verdict(j, source, &r, h, n);
+		j->end->exceeded |= r.state == BUDGET_EXCEEDED;
+		j->end->unmeasured |= r.state == BUDGET_NOT_MEASURED;
+		budget_result_fini(&r);
+	}
+	if (!any)
+		session_note(j->to, "'%s': '%s' has no section about '%s'", source, j->o->file,
+			     h->comm);
+	return rc;
+}
+
+static int judge_capture(struct judging *j, const char *path, struct err *e)
+{
+	const struct naming_options options = { .full = true, .debuginfod = j->o->debuginfod,
+						.max_bytes = j->o->memory_bytes };
+	struct heap *h = NULL;
+	struct naming naming;
+	int rc = capture_read(path, j->o->memory_bytes, &h, e);
+
+	if (rc)
+		return rc;
+	if (!j->begun && j->o->form != BUDGET_DOCUMENT)
+		verdict_heap(&j->verdicts, "budget", h);
+	j->begun = true;
+	naming_open(&naming, h, &options);
+	rc = judge_heap(j, path, h, &naming.names);
+	if (!rc)
+		name_notes(j->to, &naming, "--memory-limit");
+	naming_close(&naming);
+	heap_free(h);
+	return rc == -ENOMEM ? err_set(e, rc, "out of memory") : rc;
+}
+
+/* A section that no capture is of was not looked at: that is no pass. */
+static void say_unmet(struct judging *j)
+{
+	const char *said = "";
+
+	for (size_t i = 0; i < j->budgets.v.nr; i++) {
+		const struct budget *b = &j->budgets.v.v[i];
+
+		if (j->met[i])
+			continue;
+		j->end->unmeasured = true;
+		if (strcmp(said, b->section) != 0)
+			session_warn(j->to, "%s:%u: no capture is of '%s': its budgets were not "
+					    "measured",
+				     j->o->file, b->line, b->section);
+		said = b->section;
+	}
+}
+
+static int hand_over_verdicts(struct judging *j)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *memory = open_memstream(&text, &bytes);
+	int rc = memory ? 0 : -ENOMEM;
+
+	if (memory)
+		rc = j->o->form == BUDGET_SARIF ? verdicts_print_sarif(&j->verdicts, memory)
+						: verdicts_print_junit(&j->verdicts, memory);
+	if (memory && fclose(memory) && !rc)
+		rc = -ENOMEM;
+	if (!rc)
+		rc = session_text(j->to, text, bytes);
+	free(text);
+	return rc;
+}
+
+static int hand_over(struct judging *j, struct err *e)
+{
+	int rc;
+
+	if (j->o->form == BUDGET_DOCUMENT) {
+		rc = budget_view_finish(&j->view);
+		if (!rc)
+			rc = session_document(j->to, &j->view.doc, false);
+	} else {
+		rc = hand_over_verdicts(j);
+	}
+	if (rc == -EPIPE)
+		return 0;
+	return rc == -ENOMEM ? err_set(e, rc, "out of memory")
+	       : rc	     ? err_set(e, rc, "cannot write the result: %s", strerror(-rc))
+			     : 0;
+}
+
+int budget_session(const struct budget_session_options *o, char *const *capture, unsigned nr,
+		   const struct session_sink *to, struct budget_session_end *end, struct err *e)
+{
+	struct judging j = { .o = o, .to = to, .end = end };
+	char *text = NULL;
+	int rc = read_text(o->file, &text, e);
+
+	*end = (struct budget_session_end){ 0 };
+	if (!rc)
+		rc = budgets_parse(&j.budgets, text, o->file, e);
+	free(text);
+	budget_view_init(&j.view);
+	j.met = calloc(j.budgets.v.nr + 1, sizeof(*j.met));
+	if (!rc && !j.met)
+		rc = err_set(e, -ENOMEM, "out of memory");
+	for (unsigned i = 0; i < nr && !rc; i++)
+		rc = judge_capture(&j, capture[i], e);
+	if (!rc)
+		rc = hand_over(&j, e);
+	if (!rc)
+		say_unmet(&j);
+	budget_view_fini(&j.view);
+	if (j.begun && o->form != BUDGET_DOCUMENT)
+		verdicts_fini(&j.verdicts);
+	budgets_fini(&j.budgets);
+	free(j.met);
+	return rc;
+}

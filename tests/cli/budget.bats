@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# pmm budget: a real program by its functions, and the shell part of the recipe for CI in doc/budget.md.
+
+load lib
+
+setup() {
+	need gcc make
+	cd "$T" || return 1
+	cat >app.c <<-'END'
+		#include <stdlib.h>
+		char *volatile keep;
+		__attribute__((noinline)) static void parse(void) { for (int i = 0; i < 10; i++) free(keep = malloc(1000)); }
+		__attribute__((noinline)) static void lose(void) { for (int i = 0; i < 4; i++) keep = malloc(500); keep = NULL; }
+		int main(void) { parse(); lose(); keep = malloc(3000); return 0; }
+	END
+	gcc -g -O1 -o app app.c
+	printf 'test: ; ./app\n' >Makefile
+}
+
+# judged STATUS [OPTION...]: pmm budget over app.pmm ends with that, output in out.
+judged() {
+	local status=0
+	within "$PMM" budget "${@:2}" app.pmm >out 2>said || status=$?
+	[ "$status" -eq "$1" ] || { echo "status $status"; cat out said; return 1; }
+}
+
+@test "functions of a real program, to the byte" {
+	within "$PMM" run -q --leaks -o app.pmm -- ./app
+	printf '%s\n' '[app]' 'function.parse.allocated = 10000' 'function.parse.live_at_end = 0' 'function.main.live_at_end = 5000' \
+		'function.lose.leaked = 2000' 'allocations = 15' 'function.pars.allocated = 0' >.pmm-budget
+	judged 0
+	grep -q "0 B of 0 B (no stack has a function 'pars')" out
+	printf '%s\n' '[app]' 'function.parse.allocated = 9999' 'leaked = 1999' >.pmm-budget
+	judged 1
+	grep -A1 '^  exceeded  app.pmm \[app\] leaked: 1.95 KiB, 1 B (<0.1%) over 1.95 KiB' out | grep -E '1\.95 KiB in lose +app\.c:4'
+	judged 1 --format sarif
+	jq -e '[.runs[0].results[] | [.ruleId, .locations[0].physicalLocation.region.startLine]] == [["budget-allocated", 3], ["budget-leaked", 4]]' out
+	jq -c '[.runs[0].results[].partialFingerprints]' out >first
+	# lines move, the fingerprint stays
+	sed -i '1i\\n\n' app.c
+	gcc -g -O1 -o app app.c
+	within "$PMM" run -q --leaks -o app.pmm -- ./app
+	judged 1 --format sarif
+	jq -c '[.runs[0].results[].partialFingerprints]' out | cmp first
+	judged 1 --format junit
+	xmllint --noout out
+}
+
+@test "the recipe for CI" {
+	local status=0
+	sed -n '/^<!-- tested by/,/^<!-- end/s/^    //p' "$ROOT/doc/budget.md" >memory.sh
+	[ "$(grep -c 'pmm budget' memory.sh)" -eq 3 ]
+	ln -s "$PMM" pmm
+	export PATH=$T:$PATH
+	printf '%s\n' '[app]' 'peak = 1M' 'leaked = 2000' >.pmm-budget
+	within sh -e memory.sh >out 2>said || { cat out said; false; }
+	jq -e '.runs[0].results == []' memory.sarif
+	rm -f memory-*
+	printf '%s\n' '[app]' 'peak = 1M' 'leaked = 1000' >.pmm-budget
+	within sh -e memory.sh >out 2>said || status=$?
+	[ "$status" -eq 1 ] || { echo "status $status"; cat out said; false; }
+	grep -q '^  exceeded  memory-app-' out
+	grep -q '<failure' memory.xml
+	jq -e '.runs[0].results | length == 1' memory.sarif
+	# the program fails: its captures are not judged
+	printf 'test: ; ./app; false\n' >Makefile
+	status=0
+	within sh -e memory.sh >out 2>said || status=$?
+	[ "$status" -eq 2 ]
+}

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# 14 blocks of 10,200 bytes live, 17 calls for 22,488 bytes; the peak is what is live.
+$ printf '%s\n' 'process comm=app exe=/opt/app-2 cmdline="app --fast x"' 'module app build-id=11' 'module libx.so.1 build-id=22' 'site app+0x10>app+0x20 allocs=10 size=1000' 'site app+0x10>app+0x30 allocs=4 size=50' 'site app+0x10>libx.so.1+0x40 allocs=3 frees=3 size=4K temporary=2' >app
+$ mkcapture app app.pmm
+# kept, to the byte
+$ printf '%s\n' '# of the program' '[app]' 'peak = 10200' 'live_at_end=10200 ; at the end' 'allocated=22488' 'allocations = 17' 'temporary = 2' '  module.libx.so*.allocated = 12K' 'module.libx.so*.live_at_end = 0' 'module.liby.so.peak = 0' >.pmm-budget
+$ pmm budget app.pmm
+    kept  app.pmm [app] peak: 9.96 KiB of 9.96 KiB
+    kept  app.pmm [app] live_at_end: 9.96 KiB of 9.96 KiB
+    kept  app.pmm [app] allocated: 22.0 KiB of 22.0 KiB
+    kept  app.pmm [app] allocations: 17 of 17
+    kept  app.pmm [app] temporary: 2 of 2
+    kept  app.pmm [app] module.libx.so*.allocated: 12.0 KiB of 12.0 KiB
+    kept  app.pmm [app] module.libx.so*.live_at_end: 0 B of 0 B
+    kept  app.pmm [app] module.liby.so.peak: 0 B of 0 B (no stack has a module 'liby.so')
+  
+    budgets  8 kept, 0 exceeded, 0 not measured, of 8
+# exceeded, by one
+$ printf '%s\n' '[a?p]' 'peak = 10199' '[app-*]' 'allocations = 16' '[app --fast*]' 'module.libx.so.1.temporary = 1' 'live_at_end = 1M' >over
+$ pmm budget -f over app.pmm
+    exceeded  app.pmm [a?p] peak: 9.96 KiB, 1 B (<0.1%) over 9.96 KiB
+                9.77 KiB in app+0x20
+                  app+0x10
+                200 B in app+0x30
+                  app+0x10
+    exceeded  app.pmm [app-*] allocations: 17, 1 (6.2%) over 16
+                10 in app+0x20
+                  app+0x10
+                4 in app+0x30
+                  app+0x10
+                3 in libx.so.1+0x40
+                  app+0x10
+    exceeded  app.pmm [app --fast*] module.libx.so.1.temporary: 2, 1 over 1
+                2 in libx.so.1+0x40
+                  app+0x10
+    kept      app.pmm [app --fast*] live_at_end: 9.96 KiB of 1.00 MiB
+  
+    budgets  1 kept, 3 exceeded, 0 not measured, of 4
+[1]
+$ pmm budget -f over --json app.pmm >over.json; jq -c '.totals, (.budgets[] | [.state, .section, .key, .unit, .limit, .value, .budget_line, (.stacks | length)])' over.json
+  {"kept":1,"exceeded":3,"not_measured":0}
+  ["exceeded","a?p","peak","bytes",10199,10200,2,2]
+  ["exceeded","app-*","allocations","count",16,17,4,3]
+  ["exceeded","app --fast*","module.libx.so.1.temporary","count",1,2,6,1]
+  ["kept","app --fast*","live_at_end","bytes",1048576,10200,7,0]
+$ pmm budget -f over --format junit app.pmm | grep -c '<testcase'
+  4
+$ pmm budget -f over --format sarif app.pmm | jq -c '.runs[0].results[] | [.ruleId, .message.text, (.partialFingerprints | length)]'
+  ["budget-peak","app.pmm: peak: 9.96 KiB, 1 B (<0.1%) over 9.96 KiB",1]
+  ["budget-allocations","app.pmm: allocations: 17, 1 (6.2%) over 16",1]
+  ["budget-temporary","app.pmm: module.libx.so.1.temporary: 2, 1 over 1",1]
+# functions without names: more may belong to it
+$ printf '%s\n' '[app]' 'function.parse.peak = 1K' >functions; pmm budget -f functions app.pmm
+    not_measured  app.pmm [app] function.parse.peak: 0 B of 1.00 KiB, but not measured: 9.96 KiB more may belong to it: stacks are not known, or functions have no names
+  
+    budgets  0 kept, 0 exceeded, 1 not measured, of 1
+[3]
+$ printf '%s\n' '[app]' 'function.parse.peak = 10200' >functions; pmm budget -f functions app.pmm
+    kept  app.pmm [app] function.parse.peak: 0 B of 9.96 KiB (no stack has a function 'parse')
+  
+    budgets  1 kept, 0 exceeded, 0 not measured, of 1
+# what was not measured is no pass
+$ printf '%s\n' '[app]' 'leaked = 0' >leaked; pmm budget -f leaked app.pmm
+    not_measured  app.pmm [app] leaked: 0 B of 0 B, but not measured: it was not searched for leaks (pmm run --leaks)
+  
+    budgets  0 kept, 0 exceeded, 1 not measured, of 1
+[3]
+$ (cat app; echo 'search exit complete'; echo 'leak app+0x10>app+0x20 definite blocks=2 bytes=2000'; echo 'leak app+0x10>app+0x30 indirect blocks=1 bytes=50'; echo 'leak app+0x10>app+0x30 reachable blocks=3 bytes=150') >app2; mkcapture app2 app2.pmm
+$ pmm budget -f leaked app2.pmm
+    exceeded  app2.pmm [app] leaked: 2.00 KiB, 2.00 KiB over 0 B
+                1.95 KiB in app+0x20
+                  app+0x10
+                50 B in app+0x30
+                  app+0x10
+  
+    budgets  0 kept, 1 exceeded, 0 not measured, of 1
+[1]
+$ echo '[other]' >unmet; echo 'peak = 1M' >>unmet; pmm budget -f unmet app.pmm
+  pmm: 'app.pmm': 'unmet' has no section about 'app'
+    budgets  0 kept, 0 exceeded, 0 not measured, of 0
+  pmm: WARNING: unmet:2: no capture is of 'other': its budgets were not measured
+[3]
+$ printf '%s\n' '[app]' 'peak = 1M' 'allocations = 3' >gaps
+$ for line in 'watch mode=sampled sample=4K' 'drop block-full=3' 'watch off=3' 'process end=running' 'process attached' 'totals skipped=3'; do (cat app; echo "$line") >gap; mkcapture gap gap.pmm; pmm budget -f gaps gap.pmm; echo "status $?"; done
+    not_measured  gap.pmm [app] peak: 9.96 KiB of 1.00 MiB, but not measured: figures are estimates: it was sampled
+    not_measured  gap.pmm [app] allocations: 17 of 3, but not measured: figures are estimates: it was sampled
+  
+    budgets  0 kept, 0 exceeded, 2 not measured, of 2
+  status 3
+    not_measured  gap.pmm [app] peak: 9.96 KiB of 1.00 MiB, but not measured: not all blocks and stacks were recorded
+    exceeded      gap.pmm [app] allocations: 17, 14 over 3
+                    10 in app+0x20
+                      app+0x10
+                    4 in app+0x30
+                      app+0x10
+                    3 in libx.so.1+0x40
+                      app+0x10
+  
+    budgets  0 kept, 1 exceeded, 1 not measured, of 2
+  status 1
+    not_measured  gap.pmm [app] peak: 9.96 KiB of 1.00 MiB, but not measured: recording stopped before the end
+    exceeded      gap.pmm [app] allocations: 17, 14 over 3
+                    10 in app+0x20
+                      app+0x10
+                    4 in app+0x30
+                      app+0x10
+                    3 in libx.so.1+0x40
+                      app+0x10
+  
+    budgets  0 kept, 1 exceeded, 1 not measured, of 2
+  status 1
+    not_measured  gap.pmm [app] peak: 9.96 KiB of 1.00 MiB, but not measured: the program had not ended when it was captured
+    exceeded      gap.pmm [app] allocations: 17, 14 over 3
+                    10 in app+0x20
+                      app+0x10
+                    4 in app+0x30
+                      app+0x10
+                    3 in libx.so.1+0x40
+                      app+0x10
+  
+    budgets  0 kept, 1 exceeded, 1 not measured, of 2
+  status 1
+    not_measured  gap.pmm [app] peak: 9.96 KiB of 1.00 MiB, but not measured: what was allocated before pmm attached is not known
+    exceeded      gap.pmm [app] allocations: 17, 14 over 3
+                    10 in app+0x20
+                      app+0x10
+                    4 in app+0x30
+                      app+0x10
+                    3 in libx.so.1+0x40
+                      app+0x10
+  
+    budgets  0 kept, 1 exceeded, 1 not measured, of 2
+  status 1
+    not_measured  gap.pmm [app] peak: 9.96 KiB of 1.00 MiB, but not measured: blocks below --min-size were not recorded
+    exceeded      gap.pmm [app] allocations: 17, 14 over 3
+                    10 in app+0x20
+                      app+0x10
+                    4 in app+0x30
+                      app+0x10
+                    3 in libx.so.1+0x40
+                      app+0x10
+  
+    budgets  0 kept, 1 exceeded, 1 not measured, of 2
+  status 1
+# a stack that was not kept matters to functions and modules only
+$ (cat app; echo 'drop site-full=3') >gap; mkcapture gap gap.pmm; pmm budget gap.pmm
+    kept          gap.pmm [app] peak: 9.96 KiB of 9.96 KiB
+    kept          gap.pmm [app] live_at_end: 9.96 KiB of 9.96 KiB
+    kept          gap.pmm [app] allocated: 22.0 KiB of 22.0 KiB
+    kept          gap.pmm [app] allocations: 17 of 17
+    kept          gap.pmm [app] temporary: 2 of 2
+    not_measured  gap.pmm [app] module.libx.so*.allocated: 12.0 KiB of 12.0 KiB, but not measured: not all blocks and stacks were recorded
+    not_measured  gap.pmm [app] module.libx.so*.live_at_end: 0 B of 0 B, but not measured: not all blocks and stacks were recorded
+    not_measured  gap.pmm [app] module.liby.so.peak: 0 B of 0 B, but not measured: not all blocks and stacks were recorded
+  
+    budgets  5 kept, 0 exceeded, 3 not measured, of 8
+[3]
+# two captures
+$ pmm budget -f gaps app.pmm app2.pmm
+    kept      app.pmm [app] peak: 9.96 KiB of 1.00 MiB
+    exceeded  app.pmm [app] allocations: 17, 14 over 3
+                10 in app+0x20
+                  app+0x10
+                4 in app+0x30
+                  app+0x10
+                3 in libx.so.1+0x40
+                  app+0x10
+    kept      app2.pmm [app] peak: 9.96 KiB of 1.00 MiB
+    exceeded  app2.pmm [app] allocations: 17, 14 over 3
+                10 in app+0x20
+                  app+0x10
+                4 in app+0x30
+                  app+0x10
+                3 in libx.so.1+0x40
+                  app+0x10
+  
+    budgets  2 kept, 2 exceeded, 0 not measured, of 4
+[1]
+# files that are none
+$ pmm budget -f missing app.pmm
+  pmm: cannot open 'missing': No such file or directory
+  pmm: hint: name the file of budgets with -f, or make one as doc/budget.md says
+[3]
+$ for text in 'peak = 1M' '[app]\npeek = 1M' '[app]\npeak = 1M\n\npeak = 2M' '[app]\npeak = 1X' '[app]\npeak = -1' '[app]\npeak =' '[app]\nallocations = 1M' '[app]\nfunction..peak = 1' '[app]\nfunction.peak = 1' '[app]\nfunction.f.speed = 1' '[app]\nhello' '[app\npeak = 1' '' '[app]'; do printf "$text\n" >bad; pmm budget -f bad app.pmm; echo "status $?"; done
+  pmm: bad:1: no [section] that names a program is above 'peak'
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+  status 3
+  pmm: bad:2: no budget is called 'peek'
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+  status 3
+  pmm: bad:4: given twice: 'peak'
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+  status 3
+  pmm: bad:2: no size, as in 4096, 64K or 2M: '1X'
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+  status 3
+  pmm: bad:2: no size, as in 4096, 64K or 2M: '-1'
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+  status 3
+  pmm: bad:2: no size, as in 4096, 64K or 2M: ''
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+  status 3
+  pmm: bad:2: no number: '1M'
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+  status 3
+  pmm: bad:2: no budget is called 'function..peak'
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+  status 3
+  pmm: bad:2: no budget is called 'function.peak'
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+  status 3
+  pmm: bad:2: no budget is called 'function.f.speed'
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+  status 3
+  pmm: bad:2: neither a [section] nor NAME = LIMIT: 'hello'
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+  status 3
+  pmm: bad:1: a section ends with ']': '[app'
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+  status 3
+  pmm: 'bad' has no budget
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+  status 3
+  pmm: 'bad' has no budget
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+  status 3
+$ (echo '[app]'; printf 'peak = 1%200s\n' M) >bad; pmm budget -f bad app.pmm
+  pmm: bad:2: the line is too long: '...'
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+[3]
+$ printf '[app]\npeak = 1M\n\0' >bad; pmm budget -f bad app.pmm
+  pmm: 'bad' is no file of budgets: it is too long, or no text
+[3]
+# names of C++ have colons
+$ printf '%s\n' '[app]' 'function.ns::parse.peak = 10K' 'function.ns::parse.peak = 10K' >bad; pmm budget -f bad app.pmm
+  pmm: bad:3: given twice: 'function.ns::parse.peak'
+  pmm: hint: as in '[app]' and 'peak = 20M' below it; see doc/budget.md
+[3]
+# usage
+$ pmm budget
+  pmm: 'pmm budget' needs an argument
+  pmm: hint: usage: pmm budget [options] CAPTURE...
+[2]
+$ pmm budget missing.pmm
+  pmm: cannot open 'missing.pmm': No such file or directory
+  pmm: hint: give the name of a capture or the number of a tracked process
+[3]
+$ pmm budget --format pprof app.pmm
+  pmm: 'pmm budget' has no '--format pprof'
+  pmm: hint: it is a form of 'pmm report', 'pmm kmod report'; this command has text, json, sarif, junit
+[2]

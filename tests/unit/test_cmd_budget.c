@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * src/cmd/cmd_budget.c: what budgets say of made-up captures, and which files are refused. Also of
+ * src/session/budget/budget_session.c, src/view/budget/budget_view.c,
+ * src/analyze/budget/budget_parse.c, budget_judge.c. The session is
+ * tests/unit/sessions/cmd_budget.t. Runs: pmm.
+ */
+#include "tests/unit/cmd_session.h"
+
+int main(void)
+{
+	return session_run("cmd_budget");
+}
