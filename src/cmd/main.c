@@ -10,6 +10,7 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/help/meant.h"
 #include "src/cmd/options/program.h"
+#include "src/cmd/terminal.h"
 
 const struct cmd *const cmd_table[] = {
 	&cmd_run,
@@ -94,6 +95,9 @@ static void occupy_standard(void)
 static int finish(int code)
 {
 	int error = fflush(stdout) ? errno : ferror(stdout) ? EIO : 0;
+
+	if (error && terminal_reader_gone(STDOUT_FILENO))
+		error = EPIPE;		/* that of an earlier write is not known any more */
 	struct err e = { 0 };
 
 	if (code != CMD_OK || !error || error == EPIPE)

@@ -5,6 +5,7 @@
 #ifndef CMD_TERMINAL_H
 #define CMD_TERMINAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -31,5 +32,8 @@ struct style terminal_style(FILE *out);
  * those.
  */
 void terminal_open_std(void);
+
+/* Has the reader of a pipe or socket gone, so that what was written to it failed for that? */
+bool terminal_reader_gone(int fd);
 
 #endif

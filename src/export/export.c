@@ -13,12 +13,37 @@ static int write_profile(enum export_form form, const struct export_source *s, F
 
 	if (rc)
 		return rc == -ENOSPC ? -E2BIG : rc;	/* that is a full disk's */
-	rc = form == EXPORT_COLLAPSED ? export_collapsed(p, s, out) : export_speedscope(p, s, out);
+	switch (form) {
+	case EXPORT_COLLAPSED:
+		rc = export_collapsed(p, s, out);
+		break;
+	case EXPORT_SVG:
+		rc = export_svg(p, s, out);
+		break;
+	case EXPORT_MASSIF:
+		rc = export_massif(p, s, out);
+		break;
+	case EXPORT_DHAT:
+		rc = export_dhat(p, s, out);
+		break;
+	default:
+		rc = export_speedscope(p, s, out);
+		break;
+	}
 	profile_free(p);
 	return rc;
 }
 
 int export_write(enum export_form form, const struct export_source *s, FILE *out)
 {
-	return form == EXPORT_PPROF ? export_pprof(s, out) : write_profile(form, s, out);
+	switch (form) {
+	case EXPORT_PPROF:
+		return export_pprof(s, out);
+	case EXPORT_CHROME:
+		return export_chrome(s, out);
+	case EXPORT_OPENMETRICS:
+		return export_openmetrics(s, out);
+	default:
+		return write_profile(form, s, out);
+	}
 }

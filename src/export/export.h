@@ -11,7 +11,17 @@
 #include "src/analyze/rank.h"
 #include "src/names/names.h"
 
-enum export_form { EXPORT_COLLAPSED, EXPORT_SPEEDSCOPE, EXPORT_PPROF, EXPORT_NR };
+enum export_form {
+	EXPORT_COLLAPSED,
+	EXPORT_SPEEDSCOPE,
+	EXPORT_PPROF,
+	EXPORT_SVG,
+	EXPORT_MASSIF,
+	EXPORT_DHAT,
+	EXPORT_CHROME,
+	EXPORT_OPENMETRICS,
+	EXPORT_NR
+};
 
 struct export_source {
 	const struct heap *heap;
@@ -19,6 +29,7 @@ struct export_source {
 	const struct selection *selection;	/* NULL: all sites */
 	/* of a form that has one figure: this one; of others what they begin with */
 	enum rank_key key;
+	bool filtered;	/* the selection leaves something out */
 };
 
 /*

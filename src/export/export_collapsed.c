@@ -11,50 +11,50 @@
 #include "src/base/vec.h"
 
 /* A frame may have what separates frames in it. */
-static void add_frame(struct str *line, const struct profile_frame *f)
+static void add_frame(struct str *to, const struct profile_frame *f)
 {
 	struct str name = STR_INIT, clean = STR_INIT;
 
 	export_frame(&name, f->function, f->module);
 	utf8_add_clean(&clean, str_text(&name));
 	for (const char *c = str_text(&clean); *c; c++)
-		str_addc(line, *c == ';' ? ':' : *c);
-	line->failed |= name.failed || clean.failed;
+		str_addc(to, *c == ';' ? ':' : *c);
+	to->failed |= name.failed || clean.failed;
 	str_fini(&clean);
 	str_fini(&name);
 }
 
-static int write_stack(const struct profile *p, uint32_t node, int64_t value, FILE *out)
+/* Frames' texts are made once, as a deep stack's may be in as many lines as it has frames. */
+static int write_stack(const struct profile *p, const struct export_texts *t, uint32_t node,
+		       int64_t value, struct export_path *path, FILE *out)
 {
-	struct export_path path = { 0 };
-	struct str line = STR_INIT;
-	int rc = export_path(&path, p, node);
+	int rc;
 
-	for (size_t i = path.nodes.nr; i-- > 0;) {
-		add_frame(&line, &p->frames.v[p->nodes.v[path.nodes.v[i]].frame]);
+	path->nodes.nr = 0;
+	rc = export_path(path, p, node);
+	for (size_t i = path->nodes.nr; !rc && i-- > 0;) {
+		fputs(t->v[p->nodes.v[path->nodes.v[i]].frame], out);
 		if (i)
-			str_addc(&line, ';');
+			putc_unlocked(';', out);
 	}
 	if (!node)
-		str_add(&line, EXPORT_NO_STACK);
-	rc = rc ? rc : str_error(&line);
-	if (!rc && fprintf(out, "%s %lld\n", str_text(&line), (long long)value) < 0)
+		fputs(EXPORT_NO_STACK, out);
+	if (!rc && fprintf(out, " %lld\n", (long long)value) < 0)
 		rc = errno ? -errno : -EIO;
-	str_fini(&line);
-	vec_fini(&path.nodes);
 	return rc;
 }
 
 int export_collapsed(const struct profile *p, const struct export_source *s, FILE *out)
 {
 	enum heap_profile_metric metric = heap_profile_metric(s->key);
-	int rc = 0;
+	struct export_path path = { 0 };
+	struct export_texts texts;
+	int rc = export_texts(p, add_frame, &texts);
 
-	for (uint32_t i = 0; i < p->nodes.nr && !rc; i++) {
-		int64_t value = p->self.v[(size_t)i * p->nr_metrics + metric];
-
-		if (value)
-			rc = write_stack(p, i, value, out);
-	}
+	for (uint32_t i = 0; i < p->nodes.nr && !rc; i++)
+		if (export_self(p, i, metric))
+			rc = write_stack(p, &texts, i, export_self(p, i, metric), &path, out);
+	vec_fini(&path.nodes);
+	export_texts_fini(&texts);
 	return rc ? rc : export_flush(out);
 }

@@ -122,6 +122,9 @@ int replace_file(const char *path, const char *what, replace_write *write, void 
 		goto remove;
 	}
 	rc = write(arg, f, e);
+	/* or a machine that fails may leave the new name with none of what was written */
+	if (!rc && (fflush(f) || (fsync(fileno(f)) && errno != EINVAL)))
+		rc = replace_failed(e, -errno, what, path);
 	if (fclose(f) && !rc)
 		rc = replace_failed(e, -errno, what, path);
 	if (!rc && rename(str_text(&name), path))

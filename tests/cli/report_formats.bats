@@ -122,11 +122,14 @@ refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
 	refuses "'--skip-fn' cannot be used with '--format pprof'" --format pprof --skip-fn main "$DEMO"
 	refuses "'--json' and '--format' contradict each other" --json --format pprof "$DEMO"
 	refuses "'--sort peak' cannot be used with --thread, --size or --age" --format collapsed --sort peak --size 1 "$DEMO"
-	refuses "svg" --format svg "$DEMO"
+	refuses "'--sort' cannot be used with '--format massif'" --format massif --sort live "$DEMO"
+	refuses "'valgrind' is not a choice of --format" --format valgrind "$DEMO"
 }
 
 @test "help lists the forms" {
 	"$PMM" help formats >"$T/help"
-	[ "$(awk '/^  [a-z]/ { print $1 }' "$T/help" | xargs)" = "text json html collapsed speedscope pprof valgrind-xml sarif junit" ]
+	diff <(awk '/^  [a-z]/ { print $1 }' "$T/help" | xargs) - <<-END
+		text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit
+	END
 	grep -q "^'pmm check --format': text, json, sarif, junit$" "$T/help"
 }

@@ -19,6 +19,11 @@ const struct form_row form_table[FORM_NR] = {
 	[FORM_HTML] = { "html", FORM_HEAP, "pmm.%c.%p.html", NULL, false,
 			"a page for a browser, with pictures and tables: one file that needs no "
 			"server and no network" },
+	[FORM_CSV] = { "csv", FORM_HEAP, "-", NULL, false,
+		       "a table of the report (--table), with a header: spreadsheets, data bases" },
+	[FORM_SVG] = { "svg", FORM_HEAP, "pmm.%c.%p.svg", NULL, false,
+		       "a flame graph of one figure (--sort) as a picture without scripts: "
+		       "browsers, documents" },
 	[FORM_COLLAPSED] = { "collapsed", FORM_HEAP, "-", NULL, false,
 			     "a line for each stack, with one figure (--sort): flame graph "
 			     "scripts, speedscope; of pmm trace as 'folded'" },
@@ -28,6 +33,24 @@ const struct form_row form_table[FORM_NR] = {
 	[FORM_PPROF] = { "pprof", FORM_HEAP, "pmm.%c.%p.pb.gz", "go tool pprof", true,
 			 "all stacks with what was allocated and what is live, by number and "
 			 "bytes: 'go tool pprof', services for profiles" },
+	[FORM_MASSIF] = { "massif", FORM_HEAP, "pmm.%c.%p.massif", "ms_print", false,
+			  "live bytes over time, with call trees of the peak and of the end: "
+			  "ms_print, massif-visualizer",
+			  "numbers of blocks and of allocations, threads, temporary allocations" },
+	[FORM_DHAT] = { "dhat", FORM_HEAP, "pmm.%c.%p.dhat.json", NULL, false,
+			"what each stack allocated, held at the peak and holds: dh_view.html of "
+			"Valgrind",
+			"the series over time, threads, temporary allocations; a stack's own "
+			"highest point is the larger of its figures at the peak and now, and "
+			"lifetimes are the average of the heap" },
+	[FORM_CHROME_TRACE] = { "chrome-trace", FORM_HEAP, "pmm.%c.%p.trace.json", NULL, false,
+				"counters of memory over time, and marks: Perfetto, Chromium's "
+				"about:tracing",
+				"stacks" },
+	[FORM_OPENMETRICS] = { "openmetrics", FORM_HEAP, "-", NULL, false,
+			       "totals, and live bytes by line: Prometheus and what reads its "
+			       "text form",
+			       "the series over time, stacks" },
 	[FORM_VALGRIND_XML] = { "valgrind-xml", FORM_LEAKS, "-", NULL, false,
 				"as memcheck's --xml=yes, protocol 4: what reads Valgrind's "
 				"results" },
@@ -42,9 +65,15 @@ const char *const form_name[FORM_NR + 1] = {
 	[FORM_TEXT] = "text",
 	[FORM_JSON] = "json",
 	[FORM_HTML] = "html",
+	[FORM_CSV] = "csv",
+	[FORM_SVG] = "svg",
 	[FORM_COLLAPSED] = "collapsed",
 	[FORM_SPEEDSCOPE] = "speedscope",
 	[FORM_PPROF] = "pprof",
+	[FORM_MASSIF] = "massif",
+	[FORM_DHAT] = "dhat",
+	[FORM_CHROME_TRACE] = "chrome-trace",
+	[FORM_OPENMETRICS] = "openmetrics",
 	[FORM_VALGRIND_XML] = "valgrind-xml",
 	[FORM_SARIF] = "sarif",
 	[FORM_JUNIT] = "junit",

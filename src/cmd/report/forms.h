@@ -17,9 +17,15 @@ enum form {
 	FORM_TEXT,
 	FORM_JSON,
 	FORM_HTML,
+	FORM_CSV,
+	FORM_SVG,
 	FORM_COLLAPSED,
 	FORM_SPEEDSCOPE,
 	FORM_PPROF,
+	FORM_MASSIF,
+	FORM_DHAT,
+	FORM_CHROME_TRACE,
+	FORM_OPENMETRICS,
 	FORM_VALGRIND_XML,
 	FORM_SARIF,
 	FORM_JUNIT,
@@ -50,6 +56,7 @@ struct form_row {
 	const char *reader;	/* command that shows it, before the file's name; NULL: none */
 	bool binary;		/* nothing for a terminal */
 	const char *about;	/* what is in it, and who reads it */
+	const char *lacks;	/* what of a heap has no place in it; NULL: nothing to be said */
 };
 
 extern const struct form_row form_table[FORM_NR];

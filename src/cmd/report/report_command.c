@@ -11,6 +11,7 @@
 #include "src/cmd/report/report_page.h"
 #include "src/cmd/terminal.h"
 #include "src/names/names.h"
+#include "src/render/render_csv.h"
 #include "src/names/naming.h"
 #include "src/session/name_notes.h"
 #include "src/symbol/symbol.h"
@@ -25,8 +26,26 @@ static int write_doc(void *arg, FILE *out)
 	const struct document *d = arg;
 	struct style style = terminal_style(out);
 
+	if (d->command->form == FORM_CSV)
+		return doc_print_csv(d->doc, d->command->table, out);
 	return d->command->as_json ? doc_print_json(d->doc, out)
 				   : doc_print_text(d->doc, &style, out);
+}
+
+/* Is there such a table? */
+static int check_table(const struct report_command *c, const struct doc *d, struct err *e)
+{
+	struct str names = STR_INIT;
+	int rc = 0;
+
+	if (!doc_csv_has(d, c->table)) {
+		doc_csv_tables(d, &names);
+		rc = err_set(e, -EINVAL, "the report has no table '%s'", c->table);
+		err_hint(e, "it has %s", str_text(&names));
+		e->exit_code = CMD_USAGE;
+	}
+	str_fini(&names);
+	return rc;
 }
 
 int report_command_print(struct report_command *c, const struct heap *h, const char *source,
@@ -43,12 +62,16 @@ int report_command_print(struct report_command *c, const struct heap *h, const c
 	c->opt.source = source;
 	naming_open(&naming, h, &options);
 	names_skip(&naming.names, c->skipped.v, c->skipped.nr);
-	if (c->form > FORM_JSON) {
+	if (c->form != FORM_TEXT && c->form != FORM_JSON && c->form != FORM_CSV) {
 		rc = c->form == FORM_HTML ? report_page(c, h, &naming.names, e)
 					    : report_export(c, h, &naming.names, e);
 		goto out;
 	}
 	rc = report_init(&report, h, &naming.names, &c->opt, e);
+	if (!rc && c->form == FORM_CSV && !c->table)
+		c->table = c->opt.shape == REPORT_LIST ? "lines" : "tree";
+	if (!rc && c->form == FORM_CSV)
+		rc = check_table(c, &report.doc, e);
 	if (!rc)
 		rc = report_put(c, h, write_doc, &(struct document){ c, &report.doc }, e);
 	report_fini(&report);
@@ -64,9 +87,9 @@ static void complete(struct report_command *c)
 {
 	c->as_json = c->form == FORM_JSON;
 	c->opt.sort = (enum rank_key)c->sort;
-	if (c->as_json && !c->given_top)
+	if ((c->as_json || c->form == FORM_CSV) && !c->given_top)
 		c->opt.top = 0;
-	if (c->as_json && !c->opt.depth_given)
+	if ((c->as_json || c->form == FORM_CSV) && !c->opt.depth_given)
 		c->opt.depth_given = true;		/* with a depth of 0 */
 	c->opt.shape = c->top_down    ? REPORT_TOP_DOWN
 		       : c->bottom_up ? REPORT_BOTTOM_UP

@@ -27,6 +27,17 @@ static enum export_form writer_of(int form)
 		return EXPORT_SPEEDSCOPE;
 	case FORM_PPROF:
 		return EXPORT_PPROF;
+	case FORM_SVG:
+		return EXPORT_SVG;
+	case FORM_MASSIF:
+		return EXPORT_MASSIF;
+	case FORM_DHAT:
+		return EXPORT_DHAT;
+	case FORM_CHROME_TRACE:
+		return EXPORT_CHROME;
+	case FORM_OPENMETRICS:
+		return EXPORT_OPENMETRICS;
+	case FORM_CSV:
 	case FORM_TEXT:
 	case FORM_JSON:
 	case FORM_HTML:
@@ -56,20 +67,51 @@ bool report_to_stdout(const struct report_command *c)
 	return !strcmp(c->output ? c->output : form_table[c->form].file, "-");
 }
 
+/* An option that the form has nothing for, with what helps; NULL: none was given. */
+static const char *other_option(const struct report_command *c, const char **hint)
+{
+	bool timed = c->form == FORM_CHROME_TRACE;
+	bool whole = c->form == FORM_MASSIF || c->form == FORM_DHAT || c->form == FORM_OPENMETRICS;
+
+	if (c->table && c->form != FORM_CSV) {
+		*hint = "it chooses a table of '--format csv'; leave it out";
+		return "--table";
+	}
+	if (c->opt.sort_given && (timed || whole)) {
+		*hint = "all its figures are in it; leave the option out";
+		return "--sort";
+	}
+	*hint = "it has the whole process over time; leave the filter out";
+	return timed && (filter_by_stack(&c->opt.filter) || filter_by_block(&c->opt.filter))
+		       ? "a filter" : NULL;
+}
+
+static int refuse(const char *option, const char *form, const char *hint, struct err *e)
+{
+	struct fmt text;
+
+	snprintf(text.s, sizeof(text.s), strncmp(option, "--", 2) ? "%s cannot be used with "
+								    "'--format %s'"
+								  : "'%s' cannot be used with "
+								    "'--format %s'",
+		 option, form);
+	return cmd_refuse(e, text.s, hint);
+}
+
 int report_export_check(const struct report_command *c, struct err *e)
 {
-	const char *name = form_table[c->form].name;
+	const char *name = form_table[c->form].name, *hint;
 	bool lists = writer_of(c->form) == EXPORT_NR && c->form != FORM_HTML;
 	const char *option = lists ? NULL : list_option(c);
 	struct fmt text;
 
 	if (c->output && !*c->output)
 		return cmd_refuse(e, "the name after '-o' is empty", "name a file");
-	if (option) {
-		snprintf(text.s, sizeof(text.s), "'%s' cannot be used with '--format %s'", option,
-			 name);
-		return cmd_refuse(e, text.s, "all stacks are in it; leave the option out");
-	}
+	if (option)
+		return refuse(option, name, "all stacks are in it; leave the option out", e);
+	option = other_option(c, &hint);
+	if (option)
+		return refuse(option, name, hint, e);
 	if (c->form == FORM_PPROF && c->opt.sort_given &&
 	    (c->opt.sort == RANK_PEAK || c->opt.sort == RANK_TEMPORARY)) {
 		snprintf(text.s, sizeof(text.s), "'--format %s' has no figures for '--sort %s'",
@@ -123,7 +165,7 @@ static int print(report_write *write, void *arg, struct err *e)
 	int rc = write(arg, stdout);
 
 	/* a reader that has seen enough (head, less) is no trouble */
-	if (!rc || rc == -EPIPE)
+	if (!rc || rc == -EPIPE || (rc == -EIO && terminal_reader_gone(STDOUT_FILENO)))
 		return 0;
 	if (rc == -E2BIG || rc == -ENOMEM)
 		return explain(rc, "", e);
@@ -165,6 +207,17 @@ static int write_export(void *arg, FILE *f)
 	return export_write(x->form, &x->source, f);
 }
 
+static bool selects_nothing(const struct heap *h, const struct selection *s)
+{
+	static const enum rank_key keys[] = { RANK_LIVE, RANK_PEAK, RANK_ALLOCATED };
+
+	for (uint32_t i = 0; i < h->nr_sites; i++)
+		for (unsigned k = 0; k < sizeof(keys) / sizeof(*keys); k++)
+			if (rank_weight(h, s, keys[k], i).count)
+				return false;
+	return true;
+}
+
 int report_export(const struct report_command *c, const struct heap *h, struct names *n,
 		  struct err *e)
 {
@@ -176,7 +229,14 @@ int report_export(const struct report_command *c, const struct heap *h, struct n
 	if (rc)
 		return rc;
 	x.source.key = rank_chosen(h, &selection, c->opt.sort_given, c->opt.sort);
+	x.source.filtered =
+		filter_by_stack(&c->opt.filter) || filter_by_block(&c->opt.filter);
 	say_losses(h);
+	if (x.source.filtered && selects_nothing(h, &selection))
+		cmd_note("nothing passes the filter: there is nothing in the report");
+	if (form_table[c->form].lacks)
+		cmd_note("'--format %s' has no place for: %s", form_table[c->form].name,
+			 form_table[c->form].lacks);
 	rc = report_put(c, h, write_export, &x, e);
 	selection_fini(&selection);
 	return rc;

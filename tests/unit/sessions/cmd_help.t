@@ -298,9 +298,10 @@ $ pmm help --completion bash
   
   _pmm_report() {
   	case $prev in
-  	--format=|--format) COMPREPLY=($(compgen -W 'text json html collapsed speedscope pprof valgrind-xml sarif junit' -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
   	--output=|--output|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
   	--sort=|--sort) COMPREPLY=($(compgen -W 'live peak allocated calls temporary' -- "$cur")); return ;;
+  	--table=|--table) return ;;
   	--top=|--top) return ;;
   	--depth=|--depth) return ;;
   	--function=|--function) return ;;
@@ -314,7 +315,7 @@ $ pmm help --completion bash
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --format --output --json --source --sort --top --top-down --bottom-up --depth --function --file --module --thread --size --age --blocks --functions --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --format --output --json --source --sort --table --top --top-down --bottom-up --depth --function --file --module --thread --size --age --blocks --functions --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
   	else
   		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
   		_pmm_pids
@@ -367,7 +368,7 @@ $ pmm help --completion bash
   	--top=|--top) return ;;
   	--depth=|--depth) return ;;
   	--old=|--old) return ;;
-  	--format=|--format) COMPREPLY=($(compgen -W 'text json html collapsed speedscope pprof valgrind-xml sarif junit' -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
   	--fail-on=|--fail-on) return ;;
   	--max-leaked=|--max-leaked) return ;;
   	--error-exitcode=|--error-exitcode) return ;;
@@ -407,7 +408,7 @@ $ pmm help --completion bash
   	--count=|--count) return ;;
   	--output=|--output|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
   	--report=|--report) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
-  	--format=|--format) COMPREPLY=($(compgen -W 'text json html collapsed speedscope pprof valgrind-xml sarif junit' -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
   	--top=|--top) return ;;
   	--depth=|--depth) return ;;
   	--error-exitcode=|--error-exitcode) return ;;
@@ -471,9 +472,10 @@ $ pmm help --completion bash
   _pmm_kmod() {
   	case $prev in
   	--duration=|--duration|-d) return ;;
-  	--format=|--format) COMPREPLY=($(compgen -W 'text json html collapsed speedscope pprof valgrind-xml sarif junit' -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
   	--output=|--output|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
   	--sort=|--sort) COMPREPLY=($(compgen -W 'live peak allocated calls temporary' -- "$cur")); return ;;
+  	--table=|--table) return ;;
   	--top=|--top) return ;;
   	--depth=|--depth) return ;;
   	--function=|--function) return ;;
@@ -487,7 +489,7 @@ $ pmm help --completion bash
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --json --duration --format --output --sort --top --top-down --bottom-up --depth --function --file --module --thread --size --age --blocks --functions --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --json --duration --format --output --sort --table --top --top-down --bottom-up --depth --function --file --module --thread --size --age --blocks --functions --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
   	else
   		_pmm_pids
   	fi
@@ -606,7 +608,7 @@ $ pmm help --completion zsh | head -80
   		;;
   	report)
   		_arguments -s -S \
-  		'--format=[form of the report (default text)\: json; html, a page for a browser; and for other tools, with all stacks, collapsed, speedscope, pprof; '\''pmm help formats'\'' says who reads what]:FORM:(text json html collapsed speedscope pprof valgrind-xml sarif junit)' \
+  		'--format=[form of the report (default text)\: json; html, a page for a browser; and for other tools, with all stacks, collapsed, speedscope, pprof; '\''pmm help formats'\'' says who reads what]:FORM:(text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit)' \
   		'(-o --output)'{-o+,--output=}'[write there, - is standard output (%p\: pid, %c\: command); default - for text, json and collapsed, else pmm.%c.%p. with the form'\''s ending]:FILE:_files' \
 $ pmm help --completion fish
   pmm: 'fish' is not a choice of --completion
