@@ -348,7 +348,7 @@ $ pmm help --completion bash
   _pmm_budget() {
   	case $prev in
   	--file=|--file|-f) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
-  	--format=|--format) COMPREPLY=($(compgen -W 'text json html collapsed speedscope pprof valgrind-xml sarif junit' -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
   	--memory-limit=|--memory-limit) return ;;
   	--width=|--width) return ;;
   	esac
