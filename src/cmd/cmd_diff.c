@@ -11,13 +11,15 @@
 #include "src/cmd/terminal.h"
 #include "src/proc/proc.h"
 #include "src/session/diff/diff_session.h"
+#include "src/session/diff/diff_trends.h"
 #include "src/track/source.h"
+#include "src/view/diff/diff_trend_view.h"
 #include "src/view/diff/diff_view.h"
 
 static struct diff_session_options o = { .top = 10, .depth = 8 };
 static struct opt_list fail_on, skipped;
 static int sort;
-static bool as_json, top_given;
+static bool as_json, top_given, trend;
 
 static const struct opt diff_opts[] = {
 	{ "json", 0, OPT_FLAG, NULL, "print as JSON (schema " DIFF_SCHEMA ")", &as_json },
@@ -25,6 +27,10 @@ static const struct opt diff_opts[] = {
 	  "exit with 1 if this grew by more than a limit: grow>5%,1M (by both), line.live>64K, "
 	  "leaked>0 (may be given again)",
 	  &fail_on },
+	{ "trend", 0, OPT_FLAG, NULL,
+	  "fit a line over three or more captures, in their order: growth per hour of one "
+	  "process, else per capture (as JSON schema " DIFF_TREND_SCHEMA ")",
+	  &trend },
 	{ "sort", 0, OPT_CHOICE, NULL,
 	  "what is compared (default live; peak when little of it is left)", &sort,
 	  .given = &o.key_given, .choices = diff_key_name },
@@ -63,6 +69,7 @@ static const struct cmd_pair diff_examples[] = {
 	{ "pmm diff morning.pmm 4242", "what a running process has gained since a snapshot" },
 	{ "pmm diff --fail-on 'grow>5%,1M' base.pmm new.pmm",
 	  "for CI: fail if more is held by 5 % and by 1 MiB" },
+	{ "pmm diff --trend snap-*.pmm", "what grows steadily over many snapshots of a process" },
 	{ "pmm diff --json old.pmm new.pmm | jq '.lines[0]'", "the line that changed most" },
 	{ 0 }
 };
@@ -129,6 +136,28 @@ static int compare(char *const *what, bool *exceeded, struct err *e)
 	return rc;
 }
 
+static int check_number(unsigned nr, struct err *e)
+{
+	if (!trend && nr > 2)
+		return cmd_refuse(e, "there are more than two captures",
+				  "--trend compares many of them");
+	if (trend && (nr < DIFF_TREND_MIN || nr > DIFF_MAX_SIDES))
+		return cmd_refuse(e, "'--trend' needs 3 to 128 captures",
+				  "two are compared without it");
+	if (trend && fail_on.nr)
+		return cmd_refuse(e, "'--trend' and '--fail-on' cannot be used together",
+				  "compare the first and the last capture");
+	return 0;
+}
+
+static int compare_all(unsigned nr, char *const *what, struct err *e)
+{
+	struct emit emit;
+
+	emit_init(&emit, stdout, as_json);
+	return diff_trends_session(&o, what, nr, &emit.sink, e);
+}
+
 static int diff_run(int argc, char **argv)
 {
 	struct diff_condition condition[OPT_LIST_MAX];
@@ -137,31 +166,33 @@ static int diff_run(int argc, char **argv)
 	struct err e = { 0 };
 	int rc;
 
-	for (int i = 0; i < argc; i++)
+	for (int i = 0; i < argc && i < 2; i++)
 		argv[i] = meant_operand(argv[i], room[i]);
 	if (as_json && !top_given)
 		o.top = 0;
 	o.key = (enum diff_key)sort;
 	o.skip = skipped.v;
 	o.nr_skip = skipped.nr;
-	rc = parse_conditions(condition, &e);
+	rc = check_number((unsigned)argc, &e);
+	if (!rc)
+		rc = parse_conditions(condition, &e);
 	if (!rc && o.no_symbols && (o.filter.function || o.filter.file))
 		rc = cmd_refuse(&e, "'--function' and '--file' need symbols",
 				"leave out --no-symbols");
 	if (!rc)
-		rc = compare(argv, &exceeded, &e);
+		rc = trend ? compare_all((unsigned)argc, argv, &e) : compare(argv, &exceeded, &e);
 	return rc ? cmd_fail(err_default(&e, rc)) : exceeded ? CMD_FOUND : CMD_OK;
 }
 
 const struct cmd cmd_diff = {
 	.name = "diff",
 	.summary = "show what grew, shrank, appeared and vanished between two captures",
-	.usage = "[options] BEFORE AFTER",
+	.usage = "[options] BEFORE AFTER | --trend FILE...",
 	.opts = diff_opts,
 	.exits = diff_exits,
 	.examples = diff_examples,
 	.min_operands = 2,
-	.max_operands = 2,
+	.max_operands = CMD_ANY,
 	.run = diff_run,
 	.description =
 		"Compares two captures, or a capture and a process that is being tracked, by line, "

@@ -507,6 +507,18 @@ line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines
 	is '["other_program",null]' '.warnings[0] | [.code, .side]'
 }
 
+@test "json: growth over captures" {
+	local i
+	for i in 1 2 3; do
+		made "process taken=$((20 + i))s" "site app+0x10>app+0x20 allocs=$((10 * i)) size=1000" "site - allocs=$i size=3" >/dev/null
+		mv "$T/made.pmm" "$T/$i.pmm"
+		track classes && mv "$CAP" "$T/real$i.pmm"
+	done
+	says 0 diff --trend --json "$T/1.pmm" "$T/2.pmm" "$T/3.pmm"
+	is '["hour",true]' '[.selection.per, .total.steady]'
+	says 0 diff --trend --json --sort calls "$T/1.pmm" "$T/real1.pmm" "$T/real2.pmm" "$T/real3.pmm"
+}
+
 @test "json: budgets" {
 	printf '%s\n' '[*]' 'allocations = 0' 'leaked = 0' 'peak = 1G' 'module.none.peak = 0' >"$T/budget"
 	says 1 budget -f "$T/budget" --json "$(made 'site app+0x10>app+0x20 allocs=10 size=1000' 'site - allocs=2 size=8')"
@@ -537,5 +549,5 @@ line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines
 
 @test "json: every key that can be missing was there and was missing in the tests above" {
 	[ "$(sort -u "$BATS_FILE_TMPDIR/begun" | wc -l)" -eq "$BATS_TEST_NUMBER" ] || skip "not all tests of this file were run"
-	schema seen "$SEEN" attach budget check common diff doctor holds kmod-status kmod-watch leaks report
+	schema seen "$SEEN" attach budget check common diff diff-trend doctor holds kmod-status kmod-watch leaks report
 }

@@ -50,6 +50,7 @@ all_looks() {
 	'$PMM' report --top 1 --depth 1 '$BATS_FILE_TMPDIR/kernel.pmm'
 	'$PMM' diff '$BATS_FILE_TMPDIR/demo.pmm' '$BATS_FILE_TMPDIR/tree.pmm'
 	'$PMM' diff --sort calls --fail-on 'line.calls>5' --fail-on 'grow>1%,1K' '$BATS_FILE_TMPDIR/tree.pmm' '$BATS_FILE_TMPDIR/leaks.pmm'
+	'$PMM' diff --trend '$BATS_FILE_TMPDIR/demo.pmm' '$BATS_FILE_TMPDIR/tree.pmm' '$BATS_FILE_TMPDIR/leaks.pmm'
 	'$PMM' leaks '$BATS_FILE_TMPDIR/leaks.pmm'
 	'$PMM' leaks --show=all '$BATS_FILE_TMPDIR/leaks.pmm'
 	'$PMM' check '$BATS_FILE_TMPDIR/check.pmm'

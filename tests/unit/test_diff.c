@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Heaps compared: what is the same in both, although addresses, lines, names and builds differ.
- * Also of src/analyze/diff/diff_lines.c, diff_match.c, diff_names.c, diff_rows.c and
- * diff_stacks.c.
+ * Also of src/analyze/diff/diff_lines.c, diff_match.c, diff_names.c, diff_rows.c,
+ * diff_stacks.c and diff_trend.c.
  *
  * Frames of recipes are MODULE+0xOFFSET; names are words "MODULE+0xOFFSET=FUNCTION@FILE:LINE",
  * FUNCTION@FILE:LINE|... for inlined functions, the outermost first.
@@ -11,6 +11,7 @@
 
 #include "src/analyze/diff/diff.h"
 #include "src/analyze/diff/diff_names.h"
+#include "src/analyze/diff/diff_trend.h"
 #include "src/base/hash.h"
 #include "src/base/str.h"
 #include "tests/fake/fake.h"
@@ -407,6 +408,54 @@ static void more_than_two_heaps(void **state)
 	diff_free(d);
 }
 
+/*
+ * 0x100 grows by 10 a heap, at heaps that are 2 apart; 0x200 falls; 0x300 does not change; 0x400
+ * rises and falls.
+ */
+static void lines_over_many_heaps(void **state)
+{
+	static const int wave[] = { 5, 9, 4, 8, 6, 7 };
+	double t[6];
+	struct diff *d = diff_new();
+	struct diff_trends r;
+	struct diff_trend total;
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		char recipe[300];
+
+		t[i] = 2 * i;
+		snprintf(recipe, sizeof(recipe),
+			 BUILD_1 "site app+0x100 allocs=%d size=10\nsite app+0x200 allocs=%d "
+				 "size=2\nsite app+0x300 size=5\nsite app+0x400 allocs=%d size=1\n",
+			 i + 1, 10 - i, wave[i]);
+		add(d, recipe, "");
+	}
+	assert_int_equal(diff_trends_rank(d, DIFF_LINES, DIFF_LIVE, t, 0, &r), 0);
+	assert_int_equal(r.nr, 3);
+	assert_int_equal(diff_name_of(d, DIFF_LINES, r.v[0].row).offset, 0x100);
+	assert_float_equal(r.v[0].slope, 5, 1e-9);
+	assert_float_equal(r.v[0].r_squared, 1, 1e-9);
+	assert_int_equal(r.v[0].first, 10);
+	assert_int_equal(r.v[0].last, 60);
+	assert_true(r.v[0].steady);
+	assert_int_equal(diff_name_of(d, DIFF_LINES, r.v[1].row).offset, 0x400);
+	assert_false(r.v[1].steady);
+	assert_true(r.v[1].r_squared < 0.1);
+	assert_int_equal(diff_name_of(d, DIFF_LINES, r.v[2].row).offset, 0x200);
+	assert_float_equal(r.v[2].slope, -1, 1e-9);
+	assert_false(r.v[2].steady);
+	diff_trends_fini(&r);
+	assert_int_equal(diff_trends_rank(d, DIFF_LINES, DIFF_LIVE, t, 1, &r), 0);
+	assert_int_equal(r.nr, 1);
+	assert_int_equal(r.nr_all, 3);
+	diff_trends_fini(&r);
+	assert_int_equal(diff_trend_total(d, DIFF_LIVE, t, &total), 0);
+	assert_int_equal(total.first, 40);
+	assert_int_equal(total.last, 82);
+	diff_free(d);
+}
+
 static void names_lose_what_a_build_adds(void **state)
 {
 	static const struct {
@@ -476,6 +525,7 @@ int main(void)
 		cmocka_unit_test(what_no_site_accounts_for_is_a_row),
 		cmocka_unit_test(any_two_heaps),
 		cmocka_unit_test(more_than_two_heaps),
+		cmocka_unit_test(lines_over_many_heaps),
 		cmocka_unit_test(names_lose_what_a_build_adds),
 	};
 

@@ -297,7 +297,7 @@ $ pmm diff --no-symbols --function parse base.pmm new.pmm
 # wrong usage
 $ pmm diff base.pmm
   pmm: 'pmm diff' needs more arguments
-  pmm: hint: usage: pmm diff [options] BEFORE AFTER
+  pmm: hint: usage: pmm diff [options] BEFORE AFTER | --trend FILE...
 [2]
 $ pmm diff base.pmm base.pmm
   pmm: 'base.pmm' and 'base.pmm' are the same file
@@ -335,3 +335,88 @@ $ for c in 'grow' 'grow>' 'grow>5%,6%' 'grow>1K,2K' 'grow>-5%' 'grow>0x5%' 'rows
   pmm: 'live>5%x' is no condition: its limits are one percentage, one size, or both with a ',' between
   pmm: hint: as in 'grow>5%,1M', 'line.live>64K' or 'leaked>0'; see doc/diff.md
 [2]
+# a line over many captures: app+0x20 grows by 1000 bytes a capture, app+0x30 goes up and down, app+0x50 falls
+$ for i in 1 2 3 4 5 6; do printf '%s\n' "process comm=app pid=$i taken=${i}0s" 'module app build-id=11' "site app+0x10>app+0x20 allocs=$i size=1000" "site app+0x10>app+0x30 allocs=$((i % 2 + 1)) size=50" "site app+0x10>app+0x50 allocs=9 frees=$i size=70" >t; mkcapture t t$i.pmm; done
+$ pmm diff --trend t1.pmm t2.pmm t3.pmm t4.pmm t5.pmm t6.pmm
+    captures  6, from 't1.pmm' to 't6.pmm'; slopes are per capture
+  
+    live  from 1.62 KiB to 6.11 KiB, +930 B per capture: it grows steadily
+  
+  Lines by growth
+    per capture  r2     first      last                  line
+        +1000 B  1.00  1000 B  5.86 KiB  ▂▃▄▅▆█  steady  app+0x20
+            0 B  0.09   100 B      50 B  █▄█▄█▄          app+0x30
+          -70 B  1.00   560 B     210 B  █▇▆▅▄▃          app+0x50
+  
+  Functions by growth
+    per capture  r2     first      last                  function
+        +1000 B  1.00  1000 B  5.86 KiB  ▂▃▄▅▆█  steady  app+0x20
+            0 B  0.09   100 B      50 B  █▄█▄█▄          app+0x30
+          -70 B  1.00   560 B     210 B  █▇▆▅▄▃          app+0x50
+  
+  Modules by growth
+    per capture  r2       first      last                  module
+         +930 B  1.00  1.62 KiB  6.11 KiB  ▂▃▄▅▇█  steady  app
+$ pmm diff --trend --json --top 2 t1.pmm t2.pmm t3.pmm | jq -c '.selection, .total, (.lines[] | [.slope, .r_squared, .first, .last, .steady, .values]), .left_out'
+  {"sort":"live","unit":"bytes","per":"capture"}
+  {"slope":930,"r_squared":0.9990374249191438,"first":1660,"last":3520,"steady":true}
+  [1000,1,1000,3000,true,[1000,2000,3000]]
+  [0,0,100,100,false,[100,50,100]]
+  {"lines":1,"functions":1,"modules":0,"stacks":1}
+$ pmm diff --trend --sort calls --top 1 t1.pmm t2.pmm t3.pmm
+    captures  3, from 't1.pmm' to 't3.pmm'; slopes are per capture
+  
+    calls  from 12 to 14, +1 per capture
+  
+  Lines by growth
+    per capture  r2    first  last               line
+             +1  1.00      1     3  ▃▅█  steady  app+0x20
+    1 more row that changed (--top 0 shows all)
+  
+  Functions by growth
+    per capture  r2    first  last               function
+             +1  1.00      1     3  ▃▅█  steady  app+0x20
+    1 more row that changed (--top 0 shows all)
+  
+  Modules by growth
+    per capture  r2    first  last         module
+             +1  0.75     12    14  ▇▇█    app
+# snapshots of one process: an hour apart, 3600 bytes an hour
+$ for i in 1 2 3; do printf '%s\n' "process comm=app end=running taken=${i}h" 'watch drift=2' 'module app build-id=11' "site app+0x10>app+0x20 allocs=$i size=3600" >t; mkcapture t h$i.pmm; done
+$ pmm diff --trend h1.pmm h2.pmm h3.pmm
+    !         incomplete, as 'pmm report' says in full: 'h1.pmm', 'h2.pmm', 'h3.pmm'
+    captures  3, from 'h1.pmm' to 'h3.pmm'; slopes are per hour
+  
+    live  from 3.52 KiB to 10.5 KiB, +3.52 KiB per hour: it grows steadily
+  
+  Lines by growth
+     per hour  r2       first      last               line
+    +3.52 KiB  1.00  3.52 KiB  10.5 KiB  ▃▅█  steady  app+0x20
+  
+  Functions by growth
+     per hour  r2       first      last               function
+    +3.52 KiB  1.00  3.52 KiB  10.5 KiB  ▃▅█  steady  app+0x20
+  
+  Modules by growth
+     per hour  r2       first      last               module
+    +3.52 KiB  1.00  3.52 KiB  10.5 KiB  ▃▅█  steady  app
+$ pmm diff --trend h1.pmm h2.pmm
+  pmm: '--trend' needs 3 to 128 captures
+  pmm: hint: two are compared without it
+[2]
+$ pmm diff h1.pmm h2.pmm h3.pmm
+  pmm: there are more than two captures
+  pmm: hint: --trend compares many of them
+[2]
+$ pmm diff --trend --fail-on 'grow>1%' h1.pmm h2.pmm h3.pmm
+  pmm: '--trend' and '--fail-on' cannot be used together
+  pmm: hint: compare the first and the last capture
+[2]
+$ pmm diff --trend --sort leaked h1.pmm h2.pmm h3.pmm
+  pmm: 'h1.pmm' was not searched for leaks, which --sort is about
+  pmm: hint: run the program with 'pmm run --leaks'
+[3]
+$ pmm diff --trend --thread none h1.pmm h2.pmm h3.pmm
+  pmm: no thread matches 'none'
+  pmm: hint: the report without --thread lists the threads
+[3]

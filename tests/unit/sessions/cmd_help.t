@@ -339,7 +339,7 @@ $ pmm help --completion bash
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --json --fail-on --sort --top --depth --function --file --module --thread --size --age --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --json --fail-on --trend --sort --top --depth --function --file --module --thread --size --age --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
   	else
   		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
   	fi
