@@ -58,3 +58,22 @@ paid() {
 test_memory_of_calls() { paid ''; }
 
 test_memory_of_rings() { paid ring; }
+
+# A process that goes to another group is paid for by the one in which its log began: only that can have the entries given back.
+test_memory_of_the_moved()
+{
+	insmod /kmod/pmm.ko
+	group began max
+	group moved max
+	hold began 1
+	began=$(slab began)
+	kill "$PID"
+	wait "$PID" || :
+	echo "STOP_PID $PID" >/proc/pmm/cfg
+	hold began 20000 "$G/t_moved"
+	has "/proc/$PID/cgroup" '/t_moved$'
+	is "entries" "$(field "$PID" entries)" 20000
+	between "bytes for each entry where it began" $((($(slab began) - began) / 20000)) 90 600
+	between "bytes for each entry where it is" $(($(slab moved) / 20000)) 0 20
+	kill "$PID"
+}

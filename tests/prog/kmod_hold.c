@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kmod_hold N [ring]: adds N entries of 1, 2, ... bytes to its log, says "ready" and waits to be
- * killed. By calls, or by a ring that the kernel thread reads.
+ * kmod_hold N [ring|GROUP]: adds N entries of 1, 2, ... bytes to its log, says "ready" and waits to
+ * be killed. By calls, or by a ring that the kernel thread reads. GROUP: the folder of a control
+ * group, into which it goes after the first entry.
  */
 #include "kmod_test.h"
 
@@ -24,6 +25,27 @@ static void by_ring(int fd, int nr)
 	AWAIT(!pmm_kmod_pending(ring));
 }
 
+static void go_to(const char *group)
+{
+	char path[256];
+	int to;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", group);
+	to = open(path, O_WRONLY);
+	if (to < 0 || write(to, "0", 1) != 1)
+		die(path);
+	close(to);
+}
+
+static void by_calls(int fd, int nr, const char *group)
+{
+	for (int i = 1; i <= nr; i++) {
+		if (i == 2 && group)
+			go_to(group);
+		IS(add(fd, 0x10000u + 16 * (unsigned int)i, (uint64_t)i), 0);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int nr = argc > 1 ? atoi(argv[1]) : 0, fd = device(0);
@@ -32,11 +54,10 @@ int main(int argc, char **argv)
 	/* Where there is no memory left for the log, there is none to say so either. */
 	memset(buffer, 1, sizeof(buffer));
 	setvbuf(stdout, buffer, _IOLBF, sizeof(buffer));
-	if (argc > 2)
+	if (argc > 2 && !strcmp(argv[2], "ring"))
 		by_ring(fd, nr);
 	else
-		for (int i = 1; i <= nr; i++)
-			IS(add(fd, 0x10000u + 16 * (unsigned int)i, (uint64_t)i), 0);
+		by_calls(fd, nr, argc > 2 ? argv[2] : NULL);
 	printf("ready\n");
 	fflush(stdout);
 	if (failures)
