@@ -15,6 +15,12 @@ test_exec()
 	/prog/kmod_life executed
 }
 
+test_ring_of_the_program_before()
+{
+	loaded
+	/prog/kmod_life left
+}
+
 test_ends()
 {
 	loaded
@@ -61,6 +67,18 @@ test_number_used_again()
 {
 	loaded
 	/prog/kmod_life reused
+}
+
+test_number_used_twice()
+{
+	loaded
+	/prog/kmod_life twice
+}
+
+test_clear()
+{
+	loaded scan=0
+	/prog/kmod_life cleared
 }
 
 test_stop_and_start()

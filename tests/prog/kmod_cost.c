@@ -203,6 +203,11 @@ static void clear_it(int pid)
 	monitor(fd, PMM_KMOD_SET_CLEAR, pid);
 }
 
+static void list_it(int pid)
+{
+	process_of(fd, pid);
+}
+
 /* Of the process pid: R, S, D, Z as in /proc/PID/stat. */
 static char state_of(int pid)
 {
@@ -260,7 +265,7 @@ static int ends_at_once(void (*run)(int), unsigned int nr)
 /* It needs a log that takes long to throw away: how long depends on the machine. */
 static void killed(void)
 {
-	void (*const run[])(int) = { read_summary, read_its_log, stop_it };
+	void (*const run[])(int) = { read_summary, read_its_log, list_it, stop_it };
 
 	fd = device(0);
 	for (size_t i = 0; i < sizeof(run) / sizeof(run[0]); i++) {

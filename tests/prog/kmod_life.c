@@ -138,6 +138,58 @@ static void executed(void)
 	}
 }
 
+static struct pmm_kmod_ring *left_ring;
+
+/* Has the memory of a program that another one replaces: its ring is still there. */
+static int stay(void *unused)
+{
+	struct pmm_kmod_slot slot = { .kind = PMM_KMOD_MALLOC, .pointer = 32, .bytes = 32 };
+	char byte;
+
+	(void)unused;
+	if (read(to_child[0], &byte, 1) != 1)
+		return 1;
+	if (!pmm_kmod_write(left_ring, 64, &slot))
+		return 1;
+	return write(to_parent[1], "x", 1) != 1;
+}
+
+/* What is written into the ring of the program before is no part of the new one's log. */
+static void left(void)
+{
+	int pid, to_other[2];
+
+	begin();
+	if (pipe(to_other))
+		die("pipe");
+	pid = fork();
+	if (!pid) {
+		static char stack[65536];
+		char number[12];
+		int fd = device(0);
+
+		left_ring = ring_of(fd);
+		if (left_ring == MAP_FAILED || clone(stay, stack + sizeof(stack), CLONE_VM, NULL) < 0)
+			die("clone");
+		fcntl(fd, F_SETFD, 0);
+		dup2(to_other[0], 0);
+		dup2(to_parent[1], 1);
+		snprintf(number, sizeof(number), "%d", fd);
+		execl("/prog/kmod_life", "kmod_other", "other", number, NULL);
+		_exit(3);
+	}
+	hear(to_parent[0]);
+	IS(process_of(all, pid).entry_bytes, 5);
+	say(to_child[1]);
+	hear(to_parent[0]);
+	/* the thread goes by */
+	sleep_ms(300);
+	IS(process_of(all, pid).entry_bytes, 5);
+	IS(process_of(all, pid).allocations, 1);
+	say(to_other[1]);
+	IS(wait_for(pid), 0);
+}
+
 /* How processes end: by exit, by a signal; waited for late or at once. */
 static void ended(void)
 {
@@ -322,6 +374,81 @@ static void reused(void)
 	end(pid);
 }
 
+static void die_with(unsigned int bytes, int pid)
+{
+	struct pmm_kmod_process p[4];
+	int got = pid ? fork_as(pid) : fork();
+	long nr;
+
+	if (!got) {
+		add(device(0), 16, bytes);
+		_exit(0);
+	}
+	wait_for(got);
+	do
+		nr = list(all, p, 4);
+	while (!nr || p[nr - 1].state != PMM_KMOD_EXITED);
+}
+
+/* Of two dead ones with the same number it means the last one, and the first when that is gone. */
+static void twice(void)
+{
+	struct pmm_kmod_process p[4];
+	struct pmm_kmod_record r;
+	int pid;
+
+	begin();
+	die_with(50, 0);
+	IS(list(all, p, 4), 1);
+	pid = p[0].pid;
+	die_with(60, pid);
+	IS(list(all, p, 4), 2);
+	IS(p[1].pid, pid);
+	for (unsigned int bytes = 60; bytes >= 50; bytes -= 10) {
+		IS(read_log(all, pid, PMM_KMOD_RESTART, &r, 1), 1);
+		IS(r.bytes, bytes);
+		IS(monitor(all, PMM_KMOD_SET_STOP, pid), 0);
+	}
+	IS(list(all, p, 4), 0);
+	IS(monitor(all, PMM_KMOD_SET_STOP, pid), -ESRCH);
+}
+
+/* More than a ring has room for, however often the thread drains it meanwhile. */
+static void overflow(struct pmm_kmod_ring *ring)
+{
+	struct pmm_kmod_slot slot = { .kind = PMM_KMOD_MALLOC, .bytes = 1 };
+
+	do
+		slot.pointer += 16;
+	while (pmm_kmod_write(ring, 64, &slot));
+}
+
+/* Whose log is cleared misses nothing, neither in a ring that is there nor in one that was. */
+static void cleared(void)
+{
+	struct pmm_kmod_ring *ring;
+	int fd = device(0), pid = getpid();
+
+	begin();
+	ring = ring_of(fd);
+	if (ring == MAP_FAILED)
+		die("ring");
+	overflow(ring);
+	IS(process_of(all, pid).overflows, 1);
+	munmap(ring, PMM_KMOD_RING_BYTES(64));
+	IS(process_of(all, pid).overflows, 1);
+	ring = ring_of(fd);
+	if (ring == MAP_FAILED)
+		die("ring");
+	overflow(ring);
+	IS(process_of(all, pid).overflows, 2);
+	IS(monitor(fd, PMM_KMOD_SET_CLEAR, pid), 0);
+	IS(process_of(all, pid).overflows, 0);
+	IS(process_of(all, pid).allocations, 0);
+	overflow(ring);
+	IS(process_of(all, pid).overflows, 1);
+}
+
 /* One that is stopped while it lives: it may not log, its ring is off, until it is wanted again. */
 static void stopped(void)
 {
@@ -376,7 +503,7 @@ int main(int argc, char **argv)
 	static const struct test_case cases[] = {
 		{ "forked", forked }, { "executed", executed }, { "ended", ended },
 		{ "forgotten", forgotten }, { "leader", leader }, { "reused", reused },
-		{ "stopped", stopped },
+		{ "stopped", stopped }, { "twice", twice }, { "cleared", cleared }, { "left", left },
 	};
 
 	if (argc == 3 && !strcmp(argv[1], "other"))

@@ -314,6 +314,21 @@ static void test_no_pause(void **state)
 	drop_target(t);
 }
 
+/* Who has no entries is not waited for, whatever is done with it. */
+static void test_nothing_to_give(void **state)
+{
+	struct pmm_target *t = target(0);
+	struct pass p;
+
+	(void)state;
+	t->lock.locked = true;
+	p = reclaim(__GFP_FS, 1000);
+	assert_int_equal(pauses, 0);
+	assert_int_equal(p.calls, 1);
+	assert_int_equal(p.freed, 0);
+	drop_target(t);
+}
+
 /* One that nobody holds any more, and is not off the list yet, does not keep the others from it. */
 static void test_dying_in_the_way(void **state)
 {
@@ -340,6 +355,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_held_for_long, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_others_give, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_no_pause, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_nothing_to_give, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_dying_in_the_way, setup, teardown),
 };
 
