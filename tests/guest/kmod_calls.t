@@ -13,6 +13,15 @@ test_refused_calls()
 	done
 }
 
+test_mappings()
+{
+	for case in mappings many large; do
+		loaded
+		/prog/kmod_calls $case
+		rmmod pmm
+	done
+}
+
 test_records()
 {
 	loaded

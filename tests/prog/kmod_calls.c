@@ -2,6 +2,8 @@
 /* Every call of /dev/pmm: what is refused, with which error, and what is taken, to the last figure. */
 #include "kmod_test.h"
 
+#include <sys/sysinfo.h>
+
 /* A structure of a call, as it is good, with room behind it. */
 struct good {
 	unsigned long number;
@@ -171,5 +173,86 @@ static void addresses(void)
 	close(fd);
 }
 
+/* ---- mappings of rings */
+
+static void *map(int fd, size_t bytes, int flags, off_t at)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, at);
+}
+
+/* Not mapped, with that error. */
+#define REFUSED(mapping, error)                                                                    \
+	do {                                                                                       \
+		IS((mapping) == MAP_FAILED, 1);                                                    \
+		IS(errno, error);                                                                  \
+	} while (0)
+
+static size_t pages_of(size_t bytes)
+{
+	return (bytes + 4095) & ~(size_t)4095;
+}
+
+/* A ring is of a ring's size, shared, whole, and stays as it is. */
+static void mappings(void)
+{
+	size_t least = pages_of(PMM_KMOD_RING_BYTES(PMM_KMOD_MIN_SLOTS));
+	size_t most = pages_of(PMM_KMOD_RING_BYTES(PMM_KMOD_MAX_SLOTS));
+	int fd = device(0);
+	void *at;
+
+	REFUSED(map(fd, least, MAP_PRIVATE, 0), EINVAL);
+	REFUSED(map(fd, least, MAP_SHARED, 4096), EINVAL);
+	REFUSED(map(fd, least - 4096, MAP_SHARED, 0), EINVAL);
+	REFUSED(map(fd, most + 4096, MAP_SHARED, 0), EINVAL);
+	at = map(fd, most, MAP_SHARED, 0);
+	IS(at != MAP_FAILED, 1);
+	IS(munmap(at, most), 0);
+	at = map(fd, least, MAP_SHARED, 0);
+	IS(at != MAP_FAILED, 1);
+	REFUSED(mremap(at, least, least + 4096, MREMAP_MAYMOVE), EFAULT);
+	REFUSED(mremap(at, least, least - 4096, MREMAP_MAYMOVE), EINVAL);
+	IS(munmap(at, least), 0);
+	close(fd);
+}
+
+/* Sixteen rings a process; one that goes makes room for another. */
+static void many_rings(void)
+{
+	size_t least = pages_of(PMM_KMOD_RING_BYTES(PMM_KMOD_MIN_SLOTS));
+	int fd = device(0);
+	void *at[16];
+
+	for (int i = 0; i < 16; i++) {
+		at[i] = map(fd, least, MAP_SHARED, 0);
+		IS(at[i] != MAP_FAILED, 1);
+	}
+	REFUSED(map(fd, least, MAP_SHARED, 0), ENOSPC);
+	IS(munmap(at[3], least), 0);
+	at[3] = map(fd, least, MAP_SHARED, 0);
+	IS(at[3] != MAP_FAILED, 1);
+	for (int i = 0; i < 16; i++)
+		IS(munmap(at[i], least), 0);
+	close(fd);
+}
+
+/* All rings take a sixteenth of the machine's memory at most. */
+static void large_rings(void)
+{
+	size_t most = pages_of(PMM_KMOD_RING_BYTES(PMM_KMOD_MAX_SLOTS)), sum = 0, room;
+	int fd = device(0);
+	struct sysinfo machine;
+
+	if (sysinfo(&machine))
+		die("sysinfo");
+	room = (size_t)machine.totalram * machine.mem_unit / 16;
+	while (map(fd, most, MAP_SHARED, 0) != MAP_FAILED)
+		sum += most;
+	IS(errno, ENOMEM);
+	IS(sum <= room, 1);
+	IS(sum + most > room, 1);
+	close(fd);
+}
+
 CASES({ "sizes", sizes }, { "versions", versions }, { "unknown", unknown },
-      { "addresses", addresses })
+      { "addresses", addresses }, { "mappings", mappings }, { "many", many_rings },
+      { "large", large_rings })

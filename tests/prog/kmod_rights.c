@@ -185,6 +185,21 @@ static const char *text_of(int fd)
 }
 
 static int pid_fd, cfg_fd;
+static int to_inside[2], to_outside[2];
+
+static void say(int fd)
+{
+	if (write(fd, "x", 1) != 1)
+		die("write");
+}
+
+static void hear(int fd)
+{
+	char byte;
+
+	if (read(fd, &byte, 1) != 1)
+		die("read");
+}
 
 static void hidden(int fd)
 {
@@ -233,7 +248,7 @@ static void inside(void)
 {
 	struct pmm_kmod_process p[4];
 	struct pmm_kmod_event e;
-	int fd = device(0), child, text = open("/proc/pmm/pid", O_RDONLY);
+	int fd = device(O_NONBLOCK), child, text = open("/proc/pmm/pid", O_RDONLY);
 
 	IS(getpid(), 1);
 	child = sleeper();
@@ -257,6 +272,11 @@ static void inside(void)
 	/* by a file of outside: numbers are the caller's all the same */
 	IS(list(root_fd, p, 4), 2);
 	IS(p[0].pid, 2);
+	/* what happens outside is no event here */
+	say(to_outside[1]);
+	hear(to_inside[0]);
+	IS(read(fd, &e, sizeof(e)), -1);
+	IS(errno, EAGAIN);
 	end(child);
 	_exit(failures ? 1 : 0);
 }
@@ -267,12 +287,18 @@ static void namespaces(void)
 	int pid;
 
 	begin();
+	if (pipe(to_inside) || pipe(to_outside))
+		die("pipe");
 	if (unshare(CLONE_NEWPID))
 		die("unshare");
 	fflush(stdout);
 	pid = fork();
 	if (!pid)
 		inside();
+	close(to_outside[1]);
+	hear(to_outside[0]);
+	IS(monitor(root_fd, PMM_KMOD_SET_START, getpid()), 0);
+	say(to_inside[1]);
 	IS(wait_for(pid), 0);
 	IS(list(root_fd, p, 4) >= 2, 1);
 	IS(p[0].pid, other);
