@@ -77,10 +77,21 @@ static void only_own(int fd, int logs)
 	IS(call(fd, PMM_GET_CONFIG, &c), 0);
 }
 
+/* By a descriptor of who may see all: nothing, neither its events nor that there are some. */
+static void nothing_of_others(void)
+{
+	struct pmm_kmod_event e;
+
+	IS(read(root_fd, &e, sizeof(e)), -1);
+	IS(errno, EPERM);
+	IS(call(root_fd, PMM_SET_EVENTFD, (void *)-1l), -EPERM);
+	only_own(root_fd, 0);
+}
+
 static void user_inherits(void)
 {
 	become(1000);
-	only_own(root_fd, 0);
+	nothing_of_others();
 }
 
 static void root_without_capabilities(void)
@@ -88,7 +99,7 @@ static void root_without_capabilities(void)
 	int fd;
 
 	capabilities(0);
-	only_own(root_fd, 0);
+	nothing_of_others();
 	fd = device(0);
 	only_own(fd, 1);
 }
@@ -148,7 +159,7 @@ static void root_of_a_namespace(void)
 			_exit(0);
 		die("unshare");
 	}
-	only_own(root_fd, 0);
+	nothing_of_others();
 	fd = device(0);
 	only_own(fd, 1);
 }
