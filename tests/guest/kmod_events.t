@@ -67,6 +67,12 @@ test_alert_by_size()
 	kill "$PID"
 }
 
+test_looks()
+{
+	insmod /kmod/pmm.ko interval_ms=20 scan=0
+	/prog/kmod_events looks
+}
+
 test_alert_by_growth()
 {
 	insmod /kmod/pmm.ko interval_ms=50 window=64 growth_kib=20480

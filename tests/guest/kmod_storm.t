@@ -58,3 +58,13 @@ test_limits()
 	[ "$(awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^entries=/) print substr($i, 9) }' /proc/pmm/summary | sort -n | tail -n 1)" -le 40 ] || fail "over the limit"
 	is "with and without an entry" $(($(sum entries) + $(sum frees) + $(sum over_limit))) 1600
 }
+
+# A ring that is full is drained soon, however long the interval is.
+test_rings_between_two_looks()
+{
+	insmod /kmod/pmm.ko interval_ms=3600000
+	/prog/kmod_hold 5000 ring >out &
+	await grep -q ready out
+	is "entries" "$(sum entries)" 5000
+	kill $!
+}

@@ -234,6 +234,56 @@ static void alerts(void)
 	}
 }
 
+/* A child with memory that it shares, and nothing else to do. */
+static int sharer(size_t bytes)
+{
+	char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int pid;
+
+	if (at == MAP_FAILED)
+		die("mmap");
+	pid = fork();
+	if (!pid) {
+		memset(at, 1, bytes);
+		for (;;)
+			pause();
+	}
+	while (at[bytes - 1] != 1)
+		sleep_ms(5);
+	return pid;
+}
+
+/* A process is looked at as it begins, then only with scanning on, and not when it was stopped. */
+static void looks(void)
+{
+	const size_t size = sizeof(struct pmm_kmod_event), shared = 4 << 20;
+	int fd = device(O_NONBLOCK), pid = sharer(shared);
+	struct pmm_kmod_config c = config_of(PMM_KMOD_SET_SCAN);
+	struct pmm_kmod_event e;
+	uint64_t seen;
+
+	IS(monitor(fd, PMM_KMOD_SET_START, pid), 0);
+	IS(take(fd, &e, size), size);
+	IS(e.type, PMM_KMOD_EVENT_STARTED);
+	seen = process_of(fd, pid).seen_ns;
+	IS(seen > 0, 1);
+	IS(process_of(fd, pid).shared_bytes >= shared, 1);
+	sleep_ms(300);
+	IS(process_of(fd, pid).seen_ns, seen);
+	c.scan = 1;
+	IS(call(fd, PMM_SET_CONFIG, &c), 0);
+	AWAIT(process_of(fd, pid).seen_ns != seen);
+	IS(monitor(fd, PMM_KMOD_SET_STOP, pid), 0);
+	IS(take(fd, &e, size), size);
+	IS(e.type, PMM_KMOD_EVENT_STOPPED);
+	c = config_of(PMM_KMOD_SET_RESIDENT);
+	c.resident_bytes = 1;
+	IS(call(fd, PMM_SET_CONFIG, &c), 0);
+	sleep_ms(300);
+	IS(take(fd, &e, size), -EAGAIN);
+	end(pid);
+}
+
 /* ---- victims of alerts: `grow MIB STEPS MS`, `saw MIB STEPS MS`, `steady MIB STEPS MS` */
 
 static void touch(char *at, size_t bytes)
@@ -271,6 +321,7 @@ int main(int argc, char **argv)
 	static const struct test_case cases[] = {
 		{ "reading", reading }, { "waiting", waiting }, { "lost", lost },
 		{ "eventfds", eventfds }, { "own", own }, { "alerts", alerts },
+		{ "looks", looks },
 	};
 
 	if (argc == 5)
