@@ -312,6 +312,10 @@ def check_others(s, folder, made):
 	check_figures(s, folder, "demo", made["demo"])
 	s.tab("Leaks")
 	s.check("that there was no search is said, with what helps", "pmm run --leaks" in s.text("#panel-leaks"), s.text("#panel-leaks"))
+	s.tab("Timeline")
+	s.same("the timeline has what the kernel says, and marks", s.texts("#panel-timeline h2"),
+	       ["Live bytes by call site", "Allocations a second", "Threads", "What happened"])
+	s.same("marks are in words", s.texts("#panel-timeline table tr"), ["6.00 s\tforked sorter (pid 4250)\t", "20.0 s\tended\t"])
 	check_figures(s, folder, "leaks", made["leaks"])
 	s.open(page_of(made["check"], f"{folder}/check.html"), "#view=errors")
 	words = s.text("#panel-errors")

@@ -6,7 +6,7 @@
 import Dygraph from "dygraphs";
 import { make, put, replace } from "../lib/dom.js";
 import { bytes, clean, count, duration, many } from "../lib/format.js";
-import { frameName, framePlace, stackOf } from "../lib/model.js";
+import { frameName, framePlace, record, rowsOf, stackOf } from "../lib/model.js";
 
 const TOP_SITES = 8;
 const COLOURS = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#997700", "#44aa99"];
@@ -76,7 +76,38 @@ export function timelineData(model) {
 		rate.push([times[i] / 1e9, (allocs[i] - allocs[last]) * 1e9 / (times[i] - times[last])]);
 		last = i;
 	}
-	return { times, live, sites, parts, stacked, resident, rate, history };
+	return { times, live, sites, parts, stacked, resident, rate, history, usage: rowsOf(model.report.byKey.usage_history) };
+}
+
+/** A counter that rises as what it gains a second, [[seconds, ...values]]; rows that lack one are left out. */
+function rates(rows, keys) {
+	const known = rows.filter((r) => keys.every((k) => r[k] !== null)), out = [];
+
+	for (let i = 1; i < known.length; i++) {
+		const a = known[i - 1], b = known[i], s = (b.time_ns - a.time_ns) / 1e9;
+
+		if (s > 0)
+			out.push([b.time_ns / 1e9, ...keys.map((k) => Math.max(0, b[k] - a[k]) / s)]);
+	}
+	return out;
+}
+
+/** [[seconds, ...values]] of what is known at a point; what is not is a gap. */
+function values(rows, keys) {
+	return rows.filter((r) => keys.some((k) => r[k] !== null)).map((r) => [r.time_ns / 1e9, ...keys.map((k) => r[k])]);
+}
+
+const WHY = { none: "the kernel has no such figures", denied: "they may not be read", failed: "reading them failed",
+	dear: "the process ended before they were read, or reading them would have taken too long" };
+
+/** What of the kernel's figures is missing, and why. */
+function missing(model) {
+	const usage = record(model.report, "usage");
+
+	if (!model.report.byKey.usage)
+		return ["Threads, page faults, swap and PSS over time are not in this capture: an older pmm made it, or nothing watched the process."];
+	return [["times", "Threads and page faults"], ["pss", "PSS"]].filter(([key]) => WHY[usage[key]])
+		.map(([key, name]) => `${name} are not known: ${WHY[usage[key]]}.`.replace("PSS are", "PSS is"));
 }
 
 function siteName(model, number) {
@@ -100,19 +131,32 @@ function siteNames(model, sites) {
 	});
 }
 
-/** What happened at times: rows of the report's series, and what the capture says of itself. */
-function marksOf(data) {
-	const marks = [];
+const MARKS = { fork: "forked", child_exec: "a child executed", snapshot: "a capture was written", search: "searched for leaks",
+	error: "heap error", end: "ended", other: "something that this pmm does not know" };
+
+/** What happened at times: the report's marks, and rows of events below its series. */
+function marksOf(model, data) {
+	const marks = rowsOf(model.report.byKey.marks).map((m) => ({ time: m.time_ns / 1e9, count: m.count, what: m.what,
+		name: [MARKS[m.what] ?? MARKS.other, m.name, m.pid !== null && `(pid ${m.pid})`].filter(Boolean).join(" ") }));
 
 	for (const row of data.history.events ?? [])
 		row.time_ns.forEach((t, i) => marks.push({ time: t / 1e9, name: row.name, count: row.count[i] }));
-	return marks;
+	return marks.sort((a, b) => a.time - b.time);
+}
+
+const MOST_MARKS = 500;
+
+function marksElement(marks) {
+	return marks.length > 0 && make("section", {}, make("h2", {}, "What happened"), make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "what happened" },
+		make("table", { class: "plain" }, make("tbody", {}, marks.slice(0, MOST_MARKS).map((m) => make("tr", {},
+			make("td", { class: "number" }, duration(m.time * 1e9)), make("td", {}, clean(m.name)), make("td", { class: "number" }, m.count > 1 ? many(m.count, "time") : "")))))),
+	marks.length > MOST_MARKS && make("p", { class: "note" }, `${count(marks.length - MOST_MARKS)} more`));
 }
 
 class Charts {
 	constructor(model, store, data) {
 		Object.assign(this, { model, store, data, charts: [] });
-		this.marks = marksOf(data);
+		this.marks = marksOf(model, data);
 		this.element = make("div", { class: "charts" });
 		this.styles = getComputedStyle(document.documentElement);
 		const names = siteNames(model, data.sites);
@@ -125,6 +169,25 @@ class Charts {
 				{ labelsKMG2: true, strokeWidth: 1.5 });
 		if (data.rate.length > 1)
 			this.add("Allocations a second", data.rate, ["time", "rate"], [COLOURS[2]], ["allocations a second"], (n) => count(n), { fillGraph: true });
+		this.addUsage(data.usage);
+		put(this.element, missing(model).map((text) => make("p", { class: "note" }, text)), marksElement(this.marks));
+	}
+
+	/** What the kernel says of the process. */
+	addUsage(usage) {
+		const add = (title, rows, keys, names, form, options) => {
+			// what is 0 throughout needs no line
+			const some = keys.map((_, i) => i).filter((i) => rows.some((r) => r[i + 1]));
+
+			if (rows.length > 1 && some.length)
+				this.add(title, rows.map((r) => [r[0], ...some.map((i) => r[i + 1])]), ["time", ...some.map((i) => keys[i])],
+					some.map((i) => COLOURS[i]), some.map((i) => names[i]), form, { connectSeparatedPoints: true, strokeWidth: 1.5, ...options });
+		};
+		const sizes = ["anon_bytes", "file_bytes", "shmem_bytes", "swap_bytes", "pss_bytes"], faults = ["minor_faults", "major_faults"];
+
+		add("Resident memory by kind, swap and PSS", values(usage, sizes), sizes, ["of no file", "of files", "shared", "swapped out", "PSS"], bytes, { labelsKMG2: true });
+		add("Page faults a second", rates(usage, faults), faults, ["minor", "major"], count, {});
+		add("Threads", values(usage, ["threads"]), ["threads"], ["threads"], (n) => (Number.isInteger(n) ? count(n) : ""), { stepPlot: true });
 	}
 
 	add(title, rows, labels, colours, names, form, options) {
