@@ -58,7 +58,7 @@ async function start() {
 		const model = await loadModel(), store = new Store(model);
 		const tabs = new Tabs(views(model, store), "views", (id) => store.remember("view", id === "overview" ? null : id));
 
-		replace(app, header(model), tabs.list, selectionBar(store), put(make("main", {}), tabs.panels));
+		replace(app, header(model), put(make("main", {}), tabs.list, selectionBar(store), tabs.panels));
 		tabs.show(store.extra.view);
 		document.documentElement.dataset.ready = "yes";
 		performance.mark("ready");

@@ -45,7 +45,7 @@ export function factsElement(section) {
 
 function headings(columns) {
 	return make("thead", {}, make("tr", {}, columns.map((c) =>
-		make("th", { scope: "col", class: isNumber(c.unit) ? "number" : "text" }, clean(c.title ?? "")))));
+		(c.title ? make("th", { scope: "col", class: isNumber(c.unit) ? "number" : "text" }, clean(c.title)) : make("td")))));
 }
 
 export function tableElement(section) {
@@ -69,7 +69,7 @@ export function tableElement(section) {
 export function sectionElement(section) {
 	if (section.json_only || section.shape === "record" || section.shape === "series" || !rowsShown(section).length)
 		return null;
-	return make("section", { class: "doc" }, section.title && make("h3", {}, clean(section.title)),
+	return make("section", { class: "doc" }, section.title && make("h2", {}, clean(section.title)),
 		isFacts(section) ? factsElement(section) : tableElement(section),
 		section.notes.map((note) => make("p", { class: "note" }, clean(note))));
 }

@@ -198,7 +198,7 @@ function detail(view) {
 			return;
 		const text = frames.map((f) => `${clean(frameName(model, f))}  ${clean(framePlace(model, f))}`.trimEnd());
 
-		replace(box, make("div", { class: "tools" }, make("h3", {}, "Stack"),
+		replace(box, make("div", { class: "tools" }, make("h2", {}, "Stack"),
 			make("button", { type: "button", onclick: () => navigator.clipboard?.writeText(`${text.join("\n")}\n`) }, "Copy as text")),
 		make("ol", {}, frames.map((f) => make("li", {}, make("button", { type: "button", class: "link",
 			onclick: () => view.store.select({ node: null, function: model.profile.frames.function[f] || null }) }, clean(frameName(model, f))),
