@@ -23,6 +23,9 @@ static int write_profile(enum export_form form, const struct export_source *s, F
 	case EXPORT_MASSIF:
 		rc = export_massif(p, s, out);
 		break;
+	case EXPORT_HEAPTRACK:
+		rc = export_heaptrack(p, s, out);
+		break;
 	case EXPORT_DHAT:
 		rc = export_dhat(p, s, out);
 		break;

@@ -129,7 +129,7 @@ refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
 @test "help lists the forms" {
 	"$PMM" help formats >"$T/help"
 	diff <(awk '/^  [a-z]/ { print $1 }' "$T/help" | xargs) - <<-END
-		text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit
+		text json html csv svg collapsed speedscope pprof massif dhat heaptrack chrome-trace openmetrics valgrind-xml sarif junit
 	END
 	grep -q "^'pmm check --format': text, json, sarif, junit$" "$T/help"
 }

@@ -53,6 +53,21 @@ refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
 		while read -r field; do jq -e --arg f "$field" 'has($f)' "$T/d.json" >/dev/null || { echo "$field"; exit 1; }; done
 }
 
+@test "heaptrack: its reader has the report's allocations, peak and live bytes, to the byte" {
+	local capture pair
+	need heaptrack_print
+	for capture in "$REAL" "$DEMO"; do
+		report --format heaptrack -o h.gz "$capture"
+		for pair in allocations:allocs peak:peak_accounted_bytes leaked:live_bytes; do
+			heaptrack_print -f "$T/h.gz" -F "$T/stacks" --flamegraph-cost-type "${pair%:*}" --disable-builtin-suppressions \
+				--disable-embedded-suppressions >"$T/print" 2>&1
+			[ "$(awk '{ n += $NF } END { print n }' "$T/stacks")" = "$(total "${pair#*:}" "$capture")" ] ||
+				{ echo "$pair"; tail -6 "$T/print"; false; }
+		done
+		grep -q "^calls to allocation functions: $(total allocs "$capture") " "$T/print"
+	done
+}
+
 @test "chrome-trace: events as the format has them, counters end with the report's figures" {
 	report --format chrome-trace -o t.json "$REAL"
 	jq -e '.traceEvents | length > 10 and all(
@@ -130,7 +145,7 @@ hostile_forms() {
 	sum=$(total live_bytes "$1")
 	for form in text json csv svg collapsed speedscope massif dhat chrome-trace openmetrics; do
 		local live=(--sort live)
-		case $form in massif|dhat|chrome-trace|openmetrics) live=() ;; esac
+		case $form in massif|dhat|heaptrack|chrome-trace|openmetrics) live=() ;; esac
 		report --format "$form" "${live[@]}" -o "$form" "$1" || return 1
 		# no controls, no escape sequences, valid UTF-8
 		iconv -f utf-8 -t utf-8 "$T/$form" >"$T/iconv" || { echo "$form"; return 1; }
@@ -144,6 +159,11 @@ hostile_forms() {
 	[ "$(grep -c -v -E '^[^;]+(;[^;]+)* [1-9][0-9]*$' "$T/collapsed")" -eq 0 ] || return 1
 	[ "$(jq '[.pps[].eb] | add' "$T/dhat")" = "$sum" ] || return 1
 	ms_print --threshold=0 "$T/massif" >"$T/print" || return 1
+	report --format heaptrack -o h.gz "$1" || return 1
+	! zcat "$T/h.gz" | LC_ALL=C grep -qP '[\x00-\x09\x0b-\x1f\x7f]' || return 1
+	heaptrack_print -f "$T/h.gz" -F "$T/stacks" --flamegraph-cost-type leaked --disable-builtin-suppressions \
+		--disable-embedded-suppressions >"$T/print" || return 1
+	[ "$(awk '{ n += $NF } END { print n }' "$T/stacks")" = "$sum" ] || return 1
 	promtool check metrics <"$T/openmetrics" || return 1
 	[ "$(awk '/^pmm_line_live_bytes/ { n += $NF } END { print n }' "$T/openmetrics")" = "$sum" ] || return 1
 	/usr/bin/python3 - "$T/csv" "$sum" <<-'END'
@@ -156,7 +176,7 @@ hostile_forms() {
 }
 
 @test "hostile names of files and programs: every form is valid, and nothing in it acts" {
-	need xmllint promtool ms_print
+	need xmllint promtool ms_print heaptrack_print
 	hostile >"$T/recipe"
 	"$MKCAPTURE" "$T/recipe" "$T/h.pmm"
 	[ "$(total live_bytes "$T/h.pmm")" -eq 2109 ]
@@ -164,7 +184,7 @@ hostile_forms() {
 }
 
 @test "hostile names of functions: every form is valid, and nothing in it acts" {
-	need xmllint promtool ms_print gcc objcopy
+	need xmllint promtool ms_print heaptrack_print gcc objcopy
 	local n=0 name
 	: >"$T/names"
 	{

@@ -43,6 +43,11 @@ const struct form_row form_table[FORM_NR] = {
 			"the series over time, threads, temporary allocations; a stack's own "
 			"highest point is the larger of its figures at the peak and now, and "
 			"lifetimes are the average of the heap" },
+	[FORM_HEAPTRACK] = { "heaptrack", FORM_HEAP, "heaptrack.pmm.%c.%p.gz", "heaptrack_print",
+			     true,
+			     "events with the sums of each stack: heaptrack_print, heaptrack_gui",
+			     "the times and sizes of single blocks: they are averages, and what is "
+			     "temporary there is what was freed by the peak" },
 	[FORM_CHROME_TRACE] = { "chrome-trace", FORM_HEAP, "pmm.%c.%p.trace.json", NULL, false,
 				"counters of memory over time, and marks: Perfetto, Chromium's "
 				"about:tracing",
@@ -72,6 +77,7 @@ const char *const form_name[FORM_NR + 1] = {
 	[FORM_PPROF] = "pprof",
 	[FORM_MASSIF] = "massif",
 	[FORM_DHAT] = "dhat",
+	[FORM_HEAPTRACK] = "heaptrack",
 	[FORM_CHROME_TRACE] = "chrome-trace",
 	[FORM_OPENMETRICS] = "openmetrics",
 	[FORM_VALGRIND_XML] = "valgrind-xml",

@@ -33,6 +33,8 @@ static enum export_form writer_of(int form)
 		return EXPORT_MASSIF;
 	case FORM_DHAT:
 		return EXPORT_DHAT;
+	case FORM_HEAPTRACK:
+		return EXPORT_HEAPTRACK;
 	case FORM_CHROME_TRACE:
 		return EXPORT_CHROME;
 	case FORM_OPENMETRICS:
@@ -71,7 +73,8 @@ bool report_to_stdout(const struct report_command *c)
 static const char *other_option(const struct report_command *c, const char **hint)
 {
 	bool timed = c->form == FORM_CHROME_TRACE;
-	bool whole = c->form == FORM_MASSIF || c->form == FORM_DHAT || c->form == FORM_OPENMETRICS;
+	bool whole = c->form == FORM_MASSIF || c->form == FORM_DHAT || c->form == FORM_HEAPTRACK ||
+		     c->form == FORM_OPENMETRICS;
 
 	if (c->table && c->form != FORM_CSV) {
 		*hint = "it chooses a table of '--format csv'; leave it out";
@@ -149,6 +152,10 @@ static int explain(int rc, const char *name, struct err *e)
 	if (rc == -E2BIG)
 		return err_set(e, rc, "there are more different frames or stacks than a profile "
 				      "takes");
+	if (rc == -EDOM)
+		return err_set(e, rc,
+			       "the figures of a stack contradict each other: no events have "
+			       "these sums");
 	return rc == -ENOMEM ? rc : replace_failed(e, rc, "report", name);
 }
 
@@ -167,7 +174,7 @@ static int print(report_write *write, void *arg, struct err *e)
 	/* a reader that has seen enough (head, less) is no trouble */
 	if (!rc || rc == -EPIPE || (rc == -EIO && terminal_reader_gone(STDOUT_FILENO)))
 		return 0;
-	if (rc == -E2BIG || rc == -ENOMEM)
+	if (rc == -E2BIG || rc == -EDOM || rc == -ENOMEM)
 		return explain(rc, "", e);
 	return err_set(e, rc, "cannot write the report: %s", strerror(-rc));
 }

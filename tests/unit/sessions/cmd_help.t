@@ -298,7 +298,7 @@ $ pmm help --completion bash
   
   _pmm_report() {
   	case $prev in
-  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat heaptrack chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
   	--output=|--output|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
   	--sort=|--sort) COMPREPLY=($(compgen -W 'live peak allocated calls temporary' -- "$cur")); return ;;
   	--table=|--table) return ;;
@@ -348,7 +348,7 @@ $ pmm help --completion bash
   _pmm_budget() {
   	case $prev in
   	--file=|--file|-f) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
-  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat heaptrack chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
   	--memory-limit=|--memory-limit) return ;;
   	--width=|--width) return ;;
   	esac
@@ -368,7 +368,7 @@ $ pmm help --completion bash
   	--top=|--top) return ;;
   	--depth=|--depth) return ;;
   	--old=|--old) return ;;
-  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat heaptrack chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
   	--fail-on=|--fail-on) return ;;
   	--max-leaked=|--max-leaked) return ;;
   	--error-exitcode=|--error-exitcode) return ;;
@@ -408,7 +408,7 @@ $ pmm help --completion bash
   	--count=|--count) return ;;
   	--output=|--output|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
   	--report=|--report) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
-  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat heaptrack chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
   	--top=|--top) return ;;
   	--depth=|--depth) return ;;
   	--error-exitcode=|--error-exitcode) return ;;
@@ -472,7 +472,7 @@ $ pmm help --completion bash
   _pmm_kmod() {
   	case $prev in
   	--duration=|--duration|-d) return ;;
-  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat heaptrack chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
   	--output=|--output|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
   	--sort=|--sort) COMPREPLY=($(compgen -W 'live peak allocated calls temporary' -- "$cur")); return ;;
   	--table=|--table) return ;;
@@ -608,7 +608,7 @@ $ pmm help --completion zsh | head -80
   		;;
   	report)
   		_arguments -s -S \
-  		'--format=[form of the report (default text)\: json; html, a page for a browser; and for other tools, with all stacks, collapsed, speedscope, pprof; '\''pmm help formats'\'' says who reads what]:FORM:(text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit)' \
+  		'--format=[form of the report (default text)\: json; html, a page for a browser; and for other tools, with all stacks, collapsed, speedscope, pprof; '\''pmm help formats'\'' says who reads what]:FORM:(text json html csv svg collapsed speedscope pprof massif dhat heaptrack chrome-trace openmetrics valgrind-xml sarif junit)' \
   		'(-o --output)'{-o+,--output=}'[write there, - is standard output (%p\: pid, %c\: command); default - for text, json and collapsed, else pmm.%c.%p. with the form'\''s ending]:FILE:_files' \
 $ pmm help --completion fish
   pmm: 'fish' is not a choice of --completion
