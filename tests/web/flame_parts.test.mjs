@@ -123,7 +123,7 @@ test("the program has the first slot, other modules theirs by their frames", () 
 
 test("work in slices ends with the same value, in several turns, and can be cancelled", () => {
 	function* work() {
-		for (let i = 0; i < 100; i++) {
+		for (let i = 0; i < 200; i++) {
 			yield;
 		}
 		return 42;

@@ -174,6 +174,7 @@ test("sums of other metrics, and what a node's stacks are, agree with the stacks
 		const model = build(profile, { inverted });
 		assert.equal(model.pair(0), 1);
 		walk(model, (node, path) => {
+			model.children(node);	// opened, which sorts its stacks anew
 			const through = stacks.filter((s) => s.values[0] > 0 && path.every((f, i) =>
 				f === s.frames[inverted ? s.frames.length - 1 - i : i]));
 			assert.deepEqual([...model.endsOf(node)].sort(),
@@ -247,6 +248,20 @@ test("a path of frames finds its node again, under another metric, inverted or f
 	}
 	const model = build(profile);
 	assert.equal(model.resolve([profile.frames.function.length - 1, 0, 0, 0]) >= 0, true);
+});
+
+test("a frame has a line where all that it stands for have one, and a node where it is just one", () => {
+	const profile = profileOf([["f", "f.c", 3, "p"], ["f", "f.c", 4, "p"], ["g", "g.c", 5, "p"], ["g", "g.c", 0, "p"]],
+		[{ frames: [1, 3], values: [3] }, { frames: [2, 3], values: [2] }, { frames: [3], values: [1] }]);
+	const model = build(profile, { foldLines: true });
+	const [f, g] = model.children(0);
+	assert.deepEqual([f, g, model.children(f)[0]].map((n) => model.place(n)), ["f.c", "g.c", "g.c"]);
+	assert.deepEqual([0, f, g, model.children(f)[0]].map((n) => model.profileNode(n)), [0, 0, 5, 0]);
+	const apart = build(profile);
+	assert.deepEqual([...apart.children(0)].map((n) => [apart.place(n), apart.profileNode(n)]), [["f.c:3", 1], ["f.c:4", 3], ["g.c:5", 5]]);
+	assert.equal(build(profile, { inverted: true }).profileNode(1), 0);
+	const one = build(profileOf([["f", "f.c", 3, "p"]], [{ frames: [1], values: [3] }]), { foldLines: true });
+	assert.equal(one.place(one.children(0)[0]), "f.c:3");
 });
 
 test("a stack as text has its outermost frame first, and no control characters", () => {

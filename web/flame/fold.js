@@ -24,7 +24,7 @@ export function* fold(nodes, classes, view) {
 	}
 	const map = new Uint32Array(n);
 	const shown = view.foldRecursion ? new Uint32Array(n) : map;
-	const pairs = new Pairs(0x10000);
+	const pairs = new Pairs(n >> 1);
 	pairs.add(0xffffffff, 0xffffffff);	// the root
 	for (let begin = 1; begin < n; begin += CHUNK) {
 		const end = Math.min(n, begin + CHUNK);

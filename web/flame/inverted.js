@@ -152,7 +152,6 @@ class Buckets {
 		for (const c of this.cls) {
 			this.of[c] = 0;
 		}
-		this.ended = 0;
 		this.cls.length = 0;
 		this.nr = [];
 		this.weight = [];
@@ -162,7 +161,6 @@ class Buckets {
 
 	count(c, item) {
 		if (c === ENDED) {
-			this.ended++;
 			return;
 		}
 		let bucket = this.of[c] - 1;

@@ -12,6 +12,8 @@ const FONT_SIZE = 12;
 const PRINT_WIDTH = 1040;	// of a page, in CSS pixels
 const PRINT_RATIO = 2;
 const PRINT_ROWS = 320;
+const KEYS = "ArrowUp ArrowDown ArrowLeft ArrowRight Home Enter Backspace Escape / n c + -";
+const KEY_HELP = "Arrows move to the caller, to callees and beside; Enter zooms, Escape shows all; slash searches, n finds the next match, c copies the stack.";
 
 export class Picture {
 	constructor(graph) {
@@ -23,7 +25,8 @@ export class Picture {
 		this.paper = make("canvas", { class: "flame-paper", "aria-hidden": "true" });
 		this.sheet = make("div", { class: "flame-sheet" }, this.window, this.paper);
 		this.element = make("div", { class: "flame-picture", tabindex: "0", role: "application",
-			"aria-roledescription": "flame graph", "aria-label": "flame graph" }, this.sheet);
+			"aria-roledescription": "flame graph", "aria-label": "flame graph", "aria-keyshortcuts": KEYS,
+			"aria-description": KEY_HELP }, this.sheet);
 		// Without transparency the browser composes it in half the time.
 		this.ctx = this.canvas.getContext("2d", { alpha: false });
 		this.overCtx = this.over.getContext("2d");

@@ -2,6 +2,7 @@
 // Long work in slices. A generator yields now and then; between slices the browser draws and
 // answers keys. There is no worker: the page's policy forbids to load one.
 
+export const FIRST_SLICE_MS = 100;	// what takes no longer is done at once
 export const SLICE_MS = 12;
 
 // Run a generator to its end at once and return its value.
@@ -27,8 +28,8 @@ function afterEvents(f) {
 // Run a generator in slices, then call done(value). Returns what cancels it.
 export function inSlices(work, done, later = afterEvents, now = () => performance.now()) {
 	let cancelled = false;
-	function slice() {
-		const end = now() + SLICE_MS;
+	function slice(ms) {
+		const end = now() + ms;
 		while (!cancelled) {
 			const step = work.next();
 			if (step.done) {
@@ -36,12 +37,12 @@ export function inSlices(work, done, later = afterEvents, now = () => performanc
 				return;
 			}
 			if (now() >= end) {
-				later(slice);
+				later(() => slice(SLICE_MS));
 				return;
 			}
 		}
 	}
-	slice();
+	slice(FIRST_SLICE_MS);
 	return () => {
 		cancelled = true;
 	};

@@ -55,21 +55,28 @@ export function flameView(model, store) {
 	const element = make("div", { class: "flame" });
 
 	requestAnimationFrame(() => {
-		let windowed = false, own = false;
+		let windowed = false, own = false, address = store.extra.flame ?? null;
 		const passed = store.passed();
 		const graph = flame(element, profileOf(model, passed), { program: record(model.report, "process").exe ?? model.about.comm });
 
 		windowed = passed.byBlocks;
-		if (store.extra.flame)
-			graph.restore(parsed(store.extra.flame));
+		if (address)
+			graph.restore(parsed(address));
 		graph.on("select", (what) => {
 			own = true;	// what is zoomed is not dimmed around, nor is the picture made anew
 			store.select({ node: what?.node || null,
 				function: what && !what.node ? model.profile.frames.function[what.frame] || null : null });
 			own = false;
 		});
-		graph.on("state", (state) => store.remember("flame", Object.keys(state).length ? JSON.stringify(state) : null));
+		graph.on("state", (state) => {
+			address = Object.keys(state).length ? JSON.stringify(state) : null;
+			store.remember("flame", address);
+		});
 		store.subscribe((now) => {
+			if ((store.extra.flame ?? null) !== address) {	// another link was opened in this page
+				address = store.extra.flame ?? null;
+				graph.restore(parsed(address));
+			}
 			if (now.byBlocks || windowed)
 				graph.setProfile(profileOf(model, now));
 			windowed = now.byBlocks;
