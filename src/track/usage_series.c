@@ -117,10 +117,11 @@ static bool may_begin_pss(const struct usage_series *u, const struct heap_usage_
 			  uint64_t now_ns)
 {
 	const uint64_t resident = p->anon_bytes + p->file_bytes + p->shmem_bytes;
-	const uint64_t guess_ns = USAGE_PSS_LEAST_NS + resident / KIB * USAGE_PSS_KIB_NS;
+	const uint64_t guess_ns = USAGE_PSS_LEAST_NS + resident / KIB * USAGE_PSS_KIB_NS +
+				  u->nr_mappings * USAGE_PSS_MAPPING_NS;
 
 	return u->whole.pss_took_ns ||
-	       (p->known & HEAP_USAGE_SIZES &&
+	       (p->known & HEAP_USAGE_SIZES && u->mappings_asked &&
 		(now_ns - u->start_ns) / USAGE_PSS_REST / share_of(u) >= guess_ns);
 }
 

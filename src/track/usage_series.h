@@ -5,8 +5,9 @@
  *
  * A look pays its way: after one that took pmm t of CPU time it rests for USAGE_REST t, and PSS,
  * for which the kernel goes through all page tables with the lock on the process's mappings, comes
- * at most once in USAGE_PSS_REST times what that took; the first time what it would take is
- * guessed from what is resident. Where there are many processes all rest as many times longer.
+ * at most once in USAGE_PSS_REST times what that took. The first time what it would take is guessed
+ * from what is resident and the number of mappings. Where there are many processes all rest as many
+ * times longer.
  *
  * At most USAGE_MAX_POINTS are kept: when they are full every second one goes, and the interval
  * doubles. A point with PSS stays rather than its neighbour without; the one with most PSS and the
@@ -26,14 +27,15 @@
 #define USAGE_MAX_POINTS	512
 #define USAGE_FIRST_NS		10000000ull
 #define USAGE_LONGEST_NS	(1ull << 60)
-#define USAGE_REST		1000	/* cost of a look : pause ... */
-#define USAGE_REST_EARLY	400	/* ... and in the first second */
+#define USAGE_REST		2000	/* cost of a look : pause ... */
+#define USAGE_REST_EARLY	1000	/* ... and in the first second */
 #define USAGE_EARLY_NS		1000000000ull
 #define USAGE_PSS_REST		1000
 #define USAGE_PSS_FIRST_NS	20000000ull
-/* a guess of what reading PSS takes: of a process with no memory, and of each resident KiB */
+/* a guess of what reading PSS takes: at least, of each resident KiB, of each mapping */
 #define USAGE_PSS_LEAST_NS	20000u
-#define USAGE_PSS_KIB_NS	12u
+#define USAGE_PSS_KIB_NS	20u
+#define USAGE_PSS_MAPPING_NS	500u
 
 /* All zero is one that has not begun. */
 struct usage_series {
@@ -46,6 +48,9 @@ struct usage_series {
 	/* of how many processes is there as much to read? 0 = of this one; who watches sets it */
 	size_t share;
 	bool ended;			/* the last point is there */
+	/* who watches counts them now and then; PSS is not read before that */
+	bool mappings_asked;
+	size_t nr_mappings;
 };
 
 /* Begin; interval_ns 0 = USAGE_FIRST_NS. Without memory nothing is kept. */

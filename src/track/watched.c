@@ -235,13 +235,15 @@ bool watched_tick(struct watched *w, uint64_t now_ns)
  * Never 0. Anonymous code is left out: a JIT changes it all the time, and it has no unwind tables
  * to go stale.
  */
-static uint64_t hash_code(pid_t pid)
+static uint64_t hash_code(pid_t pid, size_t *nr_mappings)
 {
 	struct proc_maps maps;
 	uint64_t hash = 1;
 
+	*nr_mappings = 0;
 	if (proc_maps_read(pid, &maps, NULL))
 		return 0;
+	*nr_mappings = maps.nr;
 	for (size_t i = 0; i < maps.nr; i++) {
 		const struct proc_map *m = &maps.v[i];
 
@@ -262,7 +264,8 @@ bool watched_code_changed(struct watched *w, uint64_t now_ns)
 	if (w->pid <= 0 || w->ended || now_ns < w->next_code_ns)
 		return false;
 	start = thread_cpu_ns();
-	hash = hash_code(w->pid);
+	hash = hash_code(w->pid, &w->usage.nr_mappings);
+	w->usage.mappings_asked = true;
 	cost = (thread_cpu_ns() - start) * CODE_REST;
 	w->next_code_ns = now_ns + (cost > CODE_LOOK_NS ? cost : CODE_LOOK_NS);
 	if (!hash)

@@ -158,14 +158,18 @@ static void many_share_the_time(void **state)
 	usage_series_fini(&u);
 }
 
-/* What PSS takes of us is guessed, 20 us at least: its share after 20 s at the earliest. */
+/* What PSS takes of us is guessed; of one with very many mappings it is too much after 99 s. */
 static void pss_waits_for_its_share(void **state)
 {
 	struct usage_series u = series();
 
 	(void)state;
 	usage_series_tick(&u, getpid(), 0);
-	usage_series_tick(&u, getpid(), USAGE_PSS_REST * (uint64_t)USAGE_PSS_LEAST_NS);
+	usage_series_tick(&u, getpid(), 50000 * MS);	/* how many mappings? */
+	u.mappings_asked = true;
+	u.nr_mappings = 300000;
+	usage_series_tick(&u, getpid(), 99000 * MS);	/* 150 ms and more, for 99 ms */
+	u.nr_mappings = 30;
 	for (uint32_t i = 0; i < u.nr_points; i++)
 		assert_int_equal(u.points[i].pss_bytes, 0);
 	assert_int_equal(u.whole.pss_why, HEAP_USAGE_DEAR);
