@@ -31,6 +31,14 @@ void heap_facts_resident(struct table *t, const struct heap *h)
 		resident_parts_text(h, &r, &s);
 		facts_text(t, "", &s);
 	}
+	str_clear(&s);
+	resident_swap_text(h, &s);
+	if (s.len)
+		facts_text(t, "swapped", &s);
+	str_clear(&s);
+	resident_pss_text(h, &s);
+	if (s.len)
+		facts_text(t, "PSS", &s);
 	str_fini(&s);
 }
 

@@ -20,4 +20,10 @@ void resident_text(const struct heap *h, const struct heap_resident *r, struct s
  */
 void resident_parts_text(const struct heap *h, const struct heap_resident *r, struct str *s);
 
+/* Swapped bytes; nothing where none were ever seen. */
+void resident_swap_text(const struct heap *h, struct str *s);
+
+/* PSS, where it is notably less than what is resident; else nothing. */
+void resident_pss_text(const struct heap *h, struct str *s);
+
 #endif

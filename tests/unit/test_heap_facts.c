@@ -147,6 +147,43 @@ static void resident(void **state)
 	    "touched, or is swapped out|");
 }
 
+/* What is swapped out, and what others have, too, is said where there is something. */
+static void swapped_and_shared(void **state)
+{
+	static const char rss[] = "RSS: 20.0 KiB when last seen|: 5.00 KiB live heap, 0 B pmm's "
+				  "ledger, 15.0 KiB other: what the allocator keeps free, mappings, "
+				  "libraries, stacks|";
+	struct heap_point point = { .time_ns = 2 * SECOND, .rss_bytes = 20 * KIB };
+	struct heap_usage_point usage[] = {
+		{ .time_ns = 2 * SECOND, .known = HEAP_USAGE_SIZES, .swap_bytes = 9 * KIB },
+		{ .time_ns = 3 * SECOND, .known = HEAP_USAGE_SIZES | HEAP_USAGE_PSS,
+		  .anon_bytes = 30 * MIB, .file_bytes = 8 * MIB, .swap_bytes = 3 * KIB,
+		  .pss_bytes = 28 * MIB },
+		{ .time_ns = 4 * SECOND, .known = HEAP_USAGE_TIMES },
+	};
+	struct heap h = heap();
+	char text[500];
+
+	(void)state;
+	h.points = &point;
+	h.nr_points = 1;
+	h.usage_points = usage;
+	h.nr_usage_points = 3;
+	snprintf(text, sizeof(text),
+		 "%sswapped: 3.00 KiB when last seen, at most 9.00 KiB after 1.00 s|"
+		 "PSS: 28.0 MiB; 10.0 MiB of what is resident count for other processes, which "
+		 "have it, too|", rss);
+	are(heap_facts_summary_mapped(&h), text);
+	usage[0].swap_bytes = 0;
+	usage[1].pss_bytes = 57 * MIB / 2;	/* three quarters */
+	snprintf(text, sizeof(text), "%sswapped: 3.00 KiB when last seen|", rss);
+	are(heap_facts_summary_mapped(&h), text);
+	usage[1].swap_bytes = 0;
+	usage[1].anon_bytes = usage[1].file_bytes;	/* half of it, and not much */
+	usage[1].pss_bytes = usage[1].file_bytes + 1;
+	are(heap_facts_summary_mapped(&h), rss);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +191,7 @@ int main(void)
 		cmocka_unit_test(summary),
 		cmocka_unit_test(mappings),
 		cmocka_unit_test(resident),
+		cmocka_unit_test(swapped_and_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
