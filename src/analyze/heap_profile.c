@@ -5,6 +5,7 @@
 #include "src/analyze/heap_profile.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "src/base/vec.h"
 
@@ -33,23 +34,42 @@ enum heap_profile_metric heap_profile_metric(enum rank_key key)
 
 struct stack {
 	VEC(uint32_t) frames; /* by number in the profile */
+	/*
+	 * of each node, so that those of a deep stack that many sites share are named once: how
+	 * many, then the frames; `known` has where that is, + 1, by node
+	 */
+	VEC(uint32_t) named;
+	uint32_t *known;
 };
 
-/* The frames of a node, innermost first, behind those that are there. */
-static int push_node(struct stack *st, struct profile *p, struct names *n, uint32_t node)
+/* Name the frames of a node, innermost first. */
+static int name_node(struct stack *st, struct profile *p, struct names *n, uint32_t node)
 {
 	unsigned nr;
 	const struct frame_name *name = names_find(n, node, &nr);
+	size_t at = st->named.nr;
+	int rc = vec_push(&st->named, nr);
 
-	for (unsigned i = 0; i < nr; i++) {
+	for (unsigned i = 0; i < nr && !rc; i++) {
 		int64_t frame = profile_frame(
 			p, &(struct profile_frame){ name[i].function, name[i].file, name[i].module,
 						    name[i].line });
 
-		if (frame < 0 || vec_push(&st->frames, (uint32_t)frame))
-			return frame < 0 ? (int)frame : -ENOMEM;
+		rc = frame < 0 ? (int)frame : vec_push(&st->named, (uint32_t)frame);
 	}
-	return 0;
+	if (!rc)
+		st->known[node] = (uint32_t)at + 1;
+	return rc;
+}
+
+/* The frames of a node behind those that are there. */
+static int push_node(struct stack *st, struct profile *p, struct names *n, uint32_t node)
+{
+	int rc = st->known[node] ? 0 : name_node(st, p, n, node);
+
+	for (uint32_t i = 0; !rc && i < st->named.v[st->known[node] - 1]; i++)
+		rc = vec_push(&st->frames, st->named.v[st->known[node] + i]);
+	return rc;
 }
 
 static void reverse(struct stack *st)
@@ -112,7 +132,8 @@ int heap_profile_nodes(const struct heap *h, struct names *n, const struct selec
 	int rc;
 
 	*out = profile_new(metrics, HEAP_PROFILE_NR);
-	rc = *out ? 0 : -ENOMEM;
+	st.known = calloc((size_t)h->nr_nodes + 1, sizeof(*st.known));
+	rc = *out && st.known ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < h->nr_sites && !rc; i++) {
 		bool some = weigh(h, s, i, value);
 
@@ -124,6 +145,8 @@ int heap_profile_nodes(const struct heap *h, struct names *n, const struct selec
 	if (!rc)
 		rc = profile_sum(*out);
 	vec_fini(&st.frames);
+	vec_fini(&st.named);
+	free(st.known);
 	if (rc) {
 		profile_free(*out);
 		*out = NULL;

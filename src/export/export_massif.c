@@ -60,7 +60,7 @@ static void snapshot(struct massif *m, uint64_t ns, uint64_t bytes, const char *
 /* Spaces before a line, as many as its depth, within reason: nothing reads them. */
 static void indent(FILE *out, uint32_t depth)
 {
-	fprintf(out, "%*s", depth < 200 ? (int)depth : 200, "");
+	fprintf(out, "%*s", depth < 40 ? (int)depth : 40, "");
 }
 
 /* The tree below the root, parents first. */

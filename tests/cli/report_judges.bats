@@ -222,6 +222,16 @@ hostile_forms() {
 	[ "$(LC_ALL=C grep -cP '[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]' "$T/sarif" "$T/junit" "$T/valgrind-xml" | cut -d: -f2 | xargs)" = "0 0 0" ]
 }
 
+@test "deep stacks that share their frames: a line for each, with all of its frames" {
+	local n stack=
+	for ((n = 1; n <= 150; n++)); do
+		stack="$stack${stack:+>}q$n"
+		echo "site $stack allocs=1 size=$n"
+	done >"$T/recipe"
+	"$MKCAPTURE" "$T/recipe" "$T/deep.pmm"
+	report --format collapsed "$T/deep.pmm" | awk -F'[; ]' '{ n++; bad += NF - 1 != $NF || $(NF - 1) != "[q" $NF "]" } END { exit bad || n != 150 }'
+}
+
 @test "a reader that has gone is no failure, whatever becomes of its signal" {
 	local form
 	for form in text json csv collapsed openmetrics pprof; do
