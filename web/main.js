@@ -6,6 +6,7 @@ import { loadModel } from "./lib/model.js";
 import { Store } from "./lib/store.js";
 import { Tabs } from "./lib/tabs.js";
 import { overviewView } from "./views/overview.js";
+import { diffViews } from "./views/diff.js";
 import { errorsView, leaksView } from "./views/documents.js";
 import { flameView } from "./views/flame.js";
 import { histogramsView } from "./views/histograms.js";
@@ -51,11 +52,27 @@ function header(model) {
 		about.source && [": ", clean(about.source)]));
 }
 
+function startDiff(app, model) {
+	const { pmm, before, after } = model.about, title = `${before} compared with ${after}`;
+	const tabs = new Tabs(diffViews(model), "views");
+
+	replace(app, make("header", {}, make("h1", { title: clean(title) }, clean(title)), make("p", { class: "from" }, "pmm ", pmm)),
+		tabs.list, put(make("main", {}), tabs.panels));
+	tabs.show("overview");
+	document.documentElement.dataset.ready = "yes";
+}
+
 async function start() {
 	const app = document.getElementById("app");
 
 	try {
-		const model = await loadModel(), store = new Store(model);
+		const model = await loadModel();
+
+		if (model.diff) {
+			startDiff(app, model);
+			return;
+		}
+		const store = new Store(model);
 		const tabs = new Tabs(views(model, store), "views", (id) => store.remember("view", id === "overview" ? null : id));
 
 		replace(app, header(model), put(make("main", {}), tabs.list, selectionBar(store), tabs.panels));

@@ -8,6 +8,9 @@
 #include "src/cmd/help/meant.h"
 #include "src/cmd/options/opt_list.h"
 #include "src/cmd/options/pid.h"
+#include "src/cmd/report/diff_page.h"
+#include "src/cmd/report/forms.h"
+#include "src/cmd/report/report_page.h"
 #include "src/cmd/terminal.h"
 #include "src/proc/proc.h"
 #include "src/session/diff/diff_session.h"
@@ -18,11 +21,19 @@
 
 static struct diff_session_options o = { .top = 10, .depth = 8 };
 static struct opt_list fail_on, skipped;
-static int sort;
-static bool as_json, top_given, trend;
+static int sort, format;
+static const char *output;
+static bool as_json, format_given, top_given, trend;
 
 static const struct opt diff_opts[] = {
-	{ "json", 0, OPT_FLAG, NULL, "print as JSON (schema " DIFF_SCHEMA ")", &as_json },
+	FORM_OPTION(&format, &format_given,
+		    "form of the output (default text): json; html, a page for a browser with a "
+		    "flame graph of what changed"),
+	{ "output", 'o', OPT_FILE, "FILE",
+	  "write the page there, - is standard output (default pmm.%c.%p.html: of AFTER)",
+	  &output },
+	{ "json", 0, OPT_FLAG, NULL, "the same as --format json (schema " DIFF_SCHEMA ")",
+	  &as_json },
 	{ "fail-on", 0, OPT_LIST, "CONDITION",
 	  "exit with 1 if this grew by more than a limit: grow>5%,1M (by both), line.live>64K, "
 	  "leaked>0 (may be given again)",
@@ -129,7 +140,14 @@ static int compare(char *const *what, bool *exceeded, struct err *e)
 	if (!rc) {
 		const struct diff_session_side side[2] = { { h[0], what[0] }, { h[1], what[1] } };
 
+		struct diff_page page = { h[1], { what[0], what[1] }, output };
+
+		if (format == FORM_HTML) {
+			o.take = diff_page_take;
+			o.take_arg = &page;
+		}
 		rc = diff_session(&o, side, &emit.sink, exceeded, e);
+		o.take_arg = NULL;
 	}
 	heap_free(h[0]);
 	heap_free(h[1]);
@@ -150,6 +168,23 @@ static int check_number(unsigned nr, struct err *e)
 	return 0;
 }
 
+static int check_form(struct err *e)
+{
+	int rc = form_join_json(&format, format_given, as_json, e);
+
+	as_json = format == FORM_JSON;
+	if (!rc)
+		rc = form_check((enum form)format, FORM_DIFF, e);
+	if (rc)
+		return rc;
+	if (format == FORM_HTML && trend)
+		return cmd_refuse(e, "'--trend' has no '--format html'", "it has text and json");
+	if (output && format != FORM_HTML)
+		return cmd_refuse(e, "'-o' is for '--format html' only",
+				  "others go to standard output");
+	return format == FORM_HTML ? report_page_check(e) : 0;
+}
+
 static int compare_all(unsigned nr, char *const *what, struct err *e)
 {
 	struct emit emit;
@@ -168,12 +203,14 @@ static int diff_run(int argc, char **argv)
 
 	for (int i = 0; i < argc && i < 2; i++)
 		argv[i] = meant_operand(argv[i], room[i]);
-	if (as_json && !top_given)
-		o.top = 0;
 	o.key = (enum diff_key)sort;
 	o.skip = skipped.v;
 	o.nr_skip = skipped.nr;
-	rc = check_number((unsigned)argc, &e);
+	rc = check_form(&e);
+	if (format != FORM_TEXT && !top_given)
+		o.top = 0;
+	if (!rc)
+		rc = check_number((unsigned)argc, &e);
 	if (!rc)
 		rc = parse_conditions(condition, &e);
 	if (!rc && o.no_symbols && (o.filter.function || o.filter.file))

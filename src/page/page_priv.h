@@ -43,6 +43,9 @@ struct page_stacks {
 int page_stacks_init(struct page_stacks *k, const struct page_source *s);
 void page_stacks_fini(struct page_stacks *k);
 
+/* The part "profile" and, after it, "strings"; `leaked` by node, or NULL. */
+void page_put_profile(struct page *p, struct page_stacks *k, const uint64_t *leaked[2]);
+
 /* Their parts of the page: "profile" and, after it, "strings"; "sites". */
 void page_put_stacks(struct page *p, struct page_stacks *k, const struct page_source *s);
 void page_put_sites(struct page *p, const struct page_stacks *k, const struct page_source *s);

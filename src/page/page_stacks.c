@@ -168,22 +168,27 @@ static void put_strings(struct page *p, const struct intern *strings)
 	page_part_end(p, f);
 }
 
+void page_put_profile(struct page *p, struct page_stacks *k, const uint64_t *leaked[2])
+{
+	FILE *f = page_part(p, "profile");
+
+	if (!f)
+		return;
+	page_number(f, FORM_PROFILE);
+	put_tree(p, k, f);
+	put_values(k->profile, leaked, f);
+	page_part_end(p, f);
+	put_strings(p, &k->strings);
+}
+
 void page_put_stacks(struct page *p, struct page_stacks *k, const struct page_source *s)
 {
 	uint64_t *bytes = k->leaked_bytes ? by_node(k, s->heap, k->leaked_bytes) : NULL;
 	uint64_t *blocks = k->leaked_bytes ? by_node(k, s->heap, k->leaked_blocks) : NULL;
-	FILE *f;
 
 	if (k->leaked_bytes && (!bytes || !blocks) && !p->rc)
 		p->rc = -ENOMEM;
-	f = page_part(p, "profile");
-	if (f) {
-		page_number(f, FORM_PROFILE);
-		put_tree(p, k, f);
-		put_values(k->profile, (const uint64_t *[2]){ bytes, blocks }, f);
-		page_part_end(p, f);
-		put_strings(p, &k->strings);
-	}
+	page_put_profile(p, k, (const uint64_t *[2]){ bytes, blocks });
 	free(bytes);
 	free(blocks);
 }

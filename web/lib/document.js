@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Documents of pmm (src/document/) as the text report shows them: any table, tree or list of facts.
 import { make, put } from "./dom.js";
-import { cell, clean, count } from "./format.js";
+import { bytes, cell, clean, count } from "./format.js";
 
 const STYLES = ["", "strong", "dim", "total"];
 const JSON_ONLY_ROW = 2;
@@ -23,6 +23,8 @@ function cellText(section, column, row) {
 
 	if (column.zero_blank && !value)
 		return value === null ? "" : "-";
+	if (column.unit === "signed" && value !== null && column.key?.startsWith("change_"))
+		return (value > 0 ? "+" : value < 0 ? "-" : "") + (column.key.endsWith("_bytes") ? bytes : count)(Math.abs(value));
 	return cell(value, column.unit, section.tick_ns, column.moment);
 }
 

@@ -149,8 +149,21 @@ async function readDoc(name) {
 	return doc;
 }
 
+/** Two captures compared: figures of the profile are those after, then those before. */
+async function loadDiff(about) {
+	const [diff, strings, bytes] = await Promise.all([readDoc("diff"), readJson("strings"), readPart("profile")]);
+	const profile = readProfile(bytes, strings, about.metrics), half = profile.self.length / 2;
+
+	return { about, diff, profile: { ...profile, metrics: profile.metrics.slice(0, half), self: profile.self.slice(0, half),
+		before: profile.self.slice(half) } };
+}
+
 export async function loadModel() {
 	performance.mark("code");
+	const first = await readJson("about");
+
+	if (first.diff)
+		return loadDiff(first);
 	const [about, report, overview, leaks, check, source, strings, profile, sites, blocks] = await Promise.all([
 		readJson("about"), readDoc("report"), readDoc("overview"), readDoc("leaks"), readDoc("check"), readJson("source"), readJson("strings"),
 		readPart("profile"), readPart("sites"), readPart("blocks")]);

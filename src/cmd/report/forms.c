@@ -9,14 +9,14 @@
 
 #define FORM_HEAP	(FORM_REPORT | FORM_KMOD_REPORT)
 #define FORM_VERDICTS	(FORM_LEAKS | FORM_CHECK | FORM_BUDGET)
-#define FORM_ALL	(FORM_HEAP | FORM_VERDICTS)
+#define FORM_ALL	(FORM_HEAP | FORM_VERDICTS | FORM_DIFF)
 
 const struct form_row form_table[FORM_NR] = {
 	[FORM_TEXT] = { "text", FORM_ALL, "-", NULL, false,
 			"for people" },
 	[FORM_JSON] = { "json", FORM_ALL, "-", NULL, false,
 			"for programs, by the schemas of doc/json.md; the same as --json" },
-	[FORM_HTML] = { "html", FORM_HEAP, "pmm.%c.%p.html", NULL, false,
+	[FORM_HTML] = { "html", FORM_HEAP | FORM_DIFF, "pmm.%c.%p.html", NULL, false,
 			"a page for a browser, with pictures and tables: one file that needs no "
 			"server and no network" },
 	[FORM_CSV] = { "csv", FORM_HEAP, "-", NULL, false,
@@ -92,6 +92,7 @@ const struct form_by form_writers[FORM_NR_WRITERS] = {
 	{ FORM_LEAKS, "pmm leaks" },
 	{ FORM_CHECK, "pmm check" },
 	{ FORM_BUDGET, "pmm budget" },
+	{ FORM_DIFF, "pmm diff" },
 };
 
 void form_add_names(struct str *s, enum form_writer writer)

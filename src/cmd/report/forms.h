@@ -40,6 +40,7 @@ enum form_writer {
 	FORM_LEAKS = 1 << 2,
 	FORM_CHECK = 1 << 3,
 	FORM_BUDGET = 1 << 4,
+	FORM_DIFF = 1 << 5,
 };
 
 struct form_by {
@@ -47,7 +48,7 @@ struct form_by {
 	const char *command;	/* "pmm leaks" */
 };
 
-#define FORM_NR_WRITERS 5
+#define FORM_NR_WRITERS 6
 extern const struct form_by form_writers[FORM_NR_WRITERS];
 
 struct form_row {

@@ -103,7 +103,7 @@ static int judge(struct comparing *c)
 	return rc;
 }
 
-static int show(struct comparing *c, const struct session_sink *to)
+static int show(struct comparing *c, const struct session_sink *to, struct err *e)
 {
 	const struct diff_view_side side[2] = { { c->side[0].heap, c->side[0].source },
 						{ c->side[1].heap, c->side[1].source } };
@@ -113,7 +113,9 @@ static int show(struct comparing *c, const struct session_sink *to)
 	struct diff_view v;
 	int rc = diff_view_init(&v, c->diff, side, &opt, &c->failures);
 
-	if (!rc)
+	if (!rc && c->o->take)
+		rc = c->o->take(c->o->take_arg, c->diff, &v.doc, e);
+	else if (!rc)
 		rc = session_document(to, &v.doc, false);
 	diff_view_fini(&v);
 	return rc == -EPIPE ? 0 : rc;
@@ -126,7 +128,7 @@ static int compare(struct comparing *c, const struct session_sink *to, struct er
 	if (!rc)
 		rc = judge(c);
 	if (!rc)
-		rc = show(c, to);
+		rc = show(c, to, e);
 	return rc == -ENOMEM ? err_set(e, rc, "out of memory") : rc;
 }
 

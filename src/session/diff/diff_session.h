@@ -8,6 +8,7 @@
 #include "src/analyze/diff/diff_condition.h"
 #include "src/analyze/filter.h"
 #include "src/base/err.h"
+#include "src/document/doc.h"
 #include "src/model/heap.h"
 #include "src/session/session.h"
 
@@ -23,6 +24,9 @@ struct diff_session_options {
 	unsigned nr_conditions;
 	bool no_symbols, debuginfod;
 	uint64_t memory_bytes;	/* that names may take, 0 = limits_share() */
+	/* takes the result in place of the sink, as another form; NULL. 0 or -errno with `e` */
+	int (*take)(void *arg, const struct diff *d, const struct doc *doc, struct err *e);
+	void *take_arg;
 };
 
 /* A heap and what the user calls it. */

@@ -324,6 +324,8 @@ $ pmm help --completion bash
   
   _pmm_diff() {
   	case $prev in
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
+  	--output=|--output|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
   	--fail-on=|--fail-on) return ;;
   	--sort=|--sort) COMPREPLY=($(compgen -W 'live peak allocated calls temporary leaked' -- "$cur")); return ;;
   	--top=|--top) return ;;
@@ -339,7 +341,7 @@ $ pmm help --completion bash
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --json --fail-on --trend --sort --top --depth --function --file --module --thread --size --age --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --format --output --json --fail-on --trend --sort --top --depth --function --file --module --thread --size --age --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
   	else
   		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
   	fi
