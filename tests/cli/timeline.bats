@@ -1,0 +1,44 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What captures have over time beside the heap: the kernel's figures of the process, read from outside, and what happened when.
+
+load lib
+load wait
+
+# json CAPTURE|PID: its report, into $T/json.
+json() { "$PMM" report --json --no-symbols "$1" >"$T/json"; }
+
+# is EXPECTED FILTER: of that report.
+is() { [ "$(jq -c "$2" "$T/json")" = "$1" ] || { jq -c "$2" "$T/json"; return 1; }; }
+
+@test "run: page faults and memory rise, the last point is the end's, children are marks" {
+	"$PMM" run -q -o "$T/c.pmm" -- perl -e \
+		'for (1..60) { push @a, "x" x 1000000; select undef, undef, undef, 0.02; } system("true", "not a shell"); fork // die; wait;'
+	json "$T/c.pmm"
+	is '["known"]' '[.usage.times]'
+	is true '.usage_history | length >= 3 and (map(.time_ns) | . == sort) and (.[:-1] | all(.threads == 1))'
+	is '[0,null,null]' '.usage_history[-1] | [.threads, .anon_bytes, .pss_bytes]'
+	is true '.usage_history as $u | $u[-1].minor_faults > $u[0].minor_faults + 1000 and $u[-1].minor_faults >= $u[-2].minor_faults'
+	is true '[.usage_history[].anon_bytes // empty] | .[-1] > .[0] + 5000000'
+	is true '.usage.took_ns > 0 and .usage.took_ns < .process.run_ns / 20'
+	is '["fork","child_exec","end"]' '[.marks[].what] | unique | sort_by({fork: 1, child_exec: 2, end: 3}[.])'
+	is '[1,"true"]' '.marks[] | select(.what == "child_exec") | [.count, .name]'
+	is true '.process.run_ns == .marks[-1].time_ns and .marks[-1].what == "end"'
+}
+
+@test "snapshot and report of a running process: one point, with PSS" {
+	"$PMM" run -q -o "$T/%c.%p.pmm" -- sleep 600 &
+	local run=$! pid=
+	for _ in $(seq 600); do
+		pid=$(pgrep -P $run -x sleep) && "$PMM" snapshot -q -o "$T/s.pmm" "$pid" 2>"$T/err" && break
+		sleep 0.1
+	done
+	json "$pid"
+	is '[[],1]' '[.marks, (.usage_history | length)]'
+	is true '.usage_history[0] | .pss_bytes > 4096 and .pss_bytes <= .anon_bytes + .file_bytes + .shmem_bytes and .threads == 1'
+	json "$T/s.pmm"
+	kill "$pid"
+	wait $run || true
+	is '["snapshot"]' '[.marks[].what]'
+	is '["known","known",1,true]' '[.usage.times, .usage.pss, (.usage_history | length), .usage_history[0].pss_bytes > 4096]'
+}
