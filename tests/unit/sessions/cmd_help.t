@@ -324,7 +324,7 @@ $ pmm help --completion bash
   
   _pmm_diff() {
   	case $prev in
-  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
+  	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat heaptrack chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
   	--output=|--output|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
   	--fail-on=|--fail-on) return ;;
   	--sort=|--sort) COMPREPLY=($(compgen -W 'live peak allocated calls temporary leaked' -- "$cur")); return ;;
