@@ -68,6 +68,13 @@ refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
 	done
 }
 
+@test "heaptrack: its readers know by the name that it is compressed" {
+	refuses "'--format heaptrack' is compressed" --format heaptrack -o "$T/h" "$DEMO"
+	[ ! -e "$T/h" ]
+	report --format heaptrack "$DEMO"
+	[ "$(cd "$T" && echo heaptrack.*)" = heaptrack.pmm.demo.4242.gz ]
+}
+
 @test "chrome-trace: events as the format has them, counters end with the report's figures" {
 	report --format chrome-trace -o t.json "$REAL"
 	jq -e '.traceEvents | length > 10 and all(

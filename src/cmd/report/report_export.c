@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/str.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/report/forms.h"
 #include "src/cmd/report/report_file.h"
@@ -112,6 +113,12 @@ int report_export_check(const struct report_command *c, struct err *e)
 		return cmd_refuse(e, "the name after '-o' is empty", "name a file");
 	if (option)
 		return refuse(option, name, "all stacks are in it; leave the option out", e);
+	if (c->form == FORM_HEAPTRACK && !report_to_stdout(c) && c->output &&
+	    !str_ends(c->output, ".gz"))
+		return cmd_refuse(e,
+				  "'--format heaptrack' is compressed, and its readers know that "
+				  "by the name only",
+				  "let the name after -o end in .gz");
 	option = other_option(c, &hint);
 	if (option)
 		return refuse(option, name, hint, e);
