@@ -352,6 +352,7 @@ static int read_heap(struct watched *w, bool no_blocks, struct heap **out, struc
 	if (rc) {
 		heap_free(*out);
 		*out = NULL;
+		err_set(e, rc, "not enough memory for what process %d did over time", (int)w->pid);
 	}
 	return rc;
 }
