@@ -160,12 +160,12 @@ async function loadDiff(about) {
 
 export async function loadModel() {
 	performance.mark("code");
-	const first = await readJson("about");
+	const about = await readJson("about");
 
-	if (first.diff)
-		return loadDiff(first);
-	const [about, report, overview, leaks, check, source, strings, profile, sites, blocks] = await Promise.all([
-		readJson("about"), readDoc("report"), readDoc("overview"), readDoc("leaks"), readDoc("check"), readJson("source"), readJson("strings"),
+	if (about.diff)
+		return loadDiff(about);
+	const [report, overview, leaks, check, source, strings, profile, sites, blocks] = await Promise.all([
+		readDoc("report"), readDoc("overview"), readDoc("leaks"), readDoc("check"), readJson("source"), readJson("strings"),
 		readPart("profile"), readPart("sites"), readPart("blocks")]);
 	performance.mark("unpacked");
 	const model = { about, report, overview, leaks, check, source };
