@@ -66,9 +66,9 @@ test_text_of_pid()
 {
 	loaded
 	/prog/kmod_log text >text
-	# The figures are those of a process that runs; these are known.
+	# The figures are those of a process that runs; these are known. Before 6.2 a kernel counts pages of files in portions: it may have none yet.
 	sed -E -e 's/PID: [0-9]+, Comp: kmod_log, PPID: [0-9]+/PID: 9, Comp: kmod_log, PPID: 8/' \
-		-e '/^Footprint:|^Growth:/s/[1-9][0-9]*/N/g' text >actual
+		-e '/^Footprint:/s/shared 0 /shared N /' -e '/^Footprint:|^Growth:/s/[1-9][0-9]*/N/g' text >actual
 	cat >expected <<-'END'
 	[1] PID: 9, Comp: kmod_log, PPID: 8, State: running, Log count: 3, 4611686018427388104 bytes
 	Footprint: virtual N KiB, resident N KiB, shared N KiB, code N KiB, data N KiB, stack N KiB, swap 0 KiB, page tables N KiB
