@@ -36,6 +36,7 @@ static int process_read(const char *what, uint64_t max_bytes, struct heap **out,
 	if (!rc &&
 	    figures_read(o.pid, ledger_map_tick(m) * PMM_TICK_NS, FIGURES_MAX_CHUNKS, *out) < 0) {
 		heap_free(*out);
+		*out = NULL;
 		rc = err_set(e, -ENOMEM, "not enough memory to read the allocator's figures");
 	}
 	ledger_map_close(m);
