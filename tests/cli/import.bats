@@ -143,3 +143,12 @@ line_of() { report --json "$1" | jq -r --arg f "$2" '.lines[] | select(.function
 	printf 'heap_v2/1\n@ 0x401000\n  t*: 2: 64 [0: 0]\n' >"$T/cut"
 	refused_with 3 "is truncated" "$PMM" report "$T/cut"
 }
+
+@test "diff and budget: what one of the two does not know is neither compared nor judged" {
+	track "$V"
+	printf 'heap_v2/1\n@ 0x401000\n  t*: 2: 64 [0: 0]\n\nMAPPED_LIBRARIES:\n' >"$T/j"
+	"$PMM" diff --json "$T/j" "$CAP" | jq -e '[.totals[].what] == ["live"]'
+	"$PMM" diff "$T/j" "$CAP" | grep -q "^  before  $T/j: not named, recorded by jemalloc's profiler$"
+	refused_with 3 "has no figures for 'peak', which --sort is about" "$PMM" diff --sort peak "$T/j" "$CAP"
+	refused_with 3 "has no figures for 'allocated', which --fail-on is about" "$PMM" diff --fail-on 'allocated>5%' "$T/j" "$CAP"
+}

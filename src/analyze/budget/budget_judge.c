@@ -34,6 +34,8 @@ static const char *no_measure(const struct heap *h, enum budget_figure figure)
 		return "figures are estimates: it was sampled";
 	if (h->kmod.logged)
 		return "the kernel module's log has what is outstanding only";
+	if (h->import.tool && !h->import.history)
+		return "it is another tool's profile of one moment";
 	if (figure == BUDGET_LEAKED && h->search.how == HEAP_SEARCH_NONE)
 		return "it was not searched for leaks (pmm run --leaks)";
 	return NULL;

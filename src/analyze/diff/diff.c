@@ -425,3 +425,19 @@ int diff_add(struct diff *d, const struct heap *h, struct names *n, const struct
 	free(a.local.module_key);
 	return rc;
 }
+
+bool diff_known(const struct heap *h, enum diff_key key)
+{
+	switch (key) {
+	case DIFF_LEAKED:
+		return h->search.how != HEAP_SEARCH_NONE;
+	case DIFF_PEAK:
+	case DIFF_TEMPORARIES:
+		return !h->import.tool || h->import.history;
+	case DIFF_ALLOCATED:
+	case DIFF_CALLS:
+		return !h->import.tool || h->import.allocated;
+	default:
+		return true;
+	}
+}

@@ -50,6 +50,9 @@ enum diff_key {
 #define DIFF_NR_KEYS (DIFF_LEAKED + 1)
 extern const char *const diff_key_name[DIFF_NR_KEYS + 1];	/* ends with NULL */
 
+/* Does the heap know it? Not all were searched for leaks, and another tool may know less. */
+bool diff_known(const struct heap *h, enum diff_key key);
+
 /* The metric that decides, and those that are shown of bytes and number; DIFF_NR_METRICS: none. */
 enum diff_metric diff_metric_of(enum diff_key key);
 enum diff_metric diff_bytes_of(enum diff_key key);

@@ -30,9 +30,19 @@ static enum diff_key chosen_key(const struct comparing *c)
 		       : DIFF_LIVE;
 }
 
-static bool searched(const struct heap *h)
+int diff_not_known(const char *source, enum diff_key key, const char *what, struct err *e)
 {
-	return h->search.how != HEAP_SEARCH_NONE;
+	if (key == DIFF_LEAKED) {
+		err_set(e, -ENODATA, "'%s' was not searched for leaks, which %s is about", source,
+			what);
+		err_hint(e, "run the program with 'pmm run --leaks'");
+	} else {
+		err_set(e, -ENODATA, "'%s' is another tool's profile and has no figures for "
+				     "'%s', which %s is about",
+			source, diff_key_name[key], what);
+		err_hint(e, "use 'live'");
+	}
+	return -ENODATA;
 }
 
 /* What was not measured must not pass. */
@@ -40,12 +50,8 @@ static int check_measured(const struct comparing *c, enum diff_key key, const ch
 			  struct err *e)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		if (key == DIFF_LEAKED && !searched(c->side[i].heap)) {
-			err_set(e, -ENODATA, "'%s' was not searched for leaks, which %s is about",
-				c->side[i].source, what);
-			err_hint(e, "run the program with 'pmm run --leaks'");
-			return -ENODATA;
-		}
+		if (!diff_known(c->side[i].heap, key))
+			return diff_not_known(c->side[i].source, key, what, e);
 		if (key != DIFF_LIVE && filter_by_block(&c->o->filter)) {
 			err_set(e, -EINVAL, "%s cannot be used with --thread, --size or --age",
 				what);

@@ -42,4 +42,7 @@ struct diff_session_side {
 int diff_session(const struct diff_session_options *o, const struct diff_session_side side[2],
 		 const struct session_sink *to, bool *exceeded, struct err *e);
 
+/* Say that a heap does not know a key, which an option `what` names. -ENODATA. */
+int diff_not_known(const char *source, enum diff_key key, const char *what, struct err *e);
+
 #endif

@@ -89,11 +89,8 @@ static int add_capture(struct trends *t, const char *source, struct err *e)
 	struct heap *h = NULL;
 	int rc = source_read(source, t->o->memory_bytes, &h, e);
 
-	if (!rc && t->o->key == DIFF_LEAKED && h->search.how == HEAP_SEARCH_NONE) {
-		rc = err_set(e, -ENODATA, "'%s' was not searched for leaks, which --sort is about",
-			     source);
-		err_hint(e, "run the program with 'pmm run --leaks'");
-	}
+	if (!rc && !diff_known(h, t->o->key))
+		rc = diff_not_known(source, t->o->key, "--sort", e);
 	if (!rc)
 		rc = add_heap(t, h, source, e);
 	heap_free(h);

@@ -7,6 +7,7 @@
 #include "src/document/doc_record.h"
 #include "src/document/facts.h"
 #include "src/view/diff/diff_view_priv.h"
+#include "src/view/import/import_facts.h"
 #include "src/view/report_priv.h"
 
 /* ---- what was compared ----------------------------------------------------------------------- */
@@ -85,6 +86,13 @@ static void add_head(struct diff_view *v)
 		const struct heap *h = v->side[i].heap;
 		struct str end = STR_INIT;
 
+		if (h->import.tool) {
+			import_process(&end, h);
+			facts_add(t, side_name[i], "%s: %s", v->side[i].source,
+				  table_text(t, &end));
+			str_fini(&end);
+			continue;
+		}
 		report_end_text(&end, h);
 		facts_add(t, side_name[i], "%s: %s, pid %u, %s %s to %s, %s", v->side[i].source,
 			  h->comm, h->pid,
@@ -151,12 +159,11 @@ static void add_total(struct table *t, const struct diff *d, enum diff_key key)
 static void add_totals(struct diff_view *v)
 {
 	struct table *t = table_new(TABLE_ROWS, "totals", NULL, total_columns, TOTAL_NR);
-	bool searched = v->side[0].heap->search.how != HEAP_SEARCH_NONE &&
-			v->side[1].heap->search.how != HEAP_SEARCH_NONE;
 
 	for (unsigned key = 0; t && key < DIFF_NR_KEYS; key++)
 		if (key == DIFF_LIVE || (!filter_by_block(&v->opt.filter) && key != DIFF_CALLS &&
-					 (key != DIFF_LEAKED || searched)))
+					 diff_known(v->side[0].heap, key) &&
+					 diff_known(v->side[1].heap, key)))
 			add_total(t, v->diff, key);
 	doc_add(&v->doc, t);
 }

@@ -24,20 +24,16 @@ static void add_tool(struct str *s, const struct heap_import *i)
 			 i->version & 0xff);
 }
 
-static void process_row(struct table *t, const struct heap *h)
+void import_process(struct str *s, const struct heap *h)
 {
-	struct str s = STR_INIT;
-
-	str_addf(&s, "%s, recorded by ", h->comm[0] ? h->comm : "not named");
-	add_tool(&s, &h->import);
+	str_addf(s, "%s, recorded by ", h->comm[0] ? h->comm : "not named");
+	add_tool(s, &h->import);
 	if (h->import.duration)
-		str_addf(&s, "%s for %s",
+		str_addf(s, "%s for %s",
 			 h->began == HEAP_BEGAN_ATTACH ? ", watched while it ran" : "",
 			 report_run_time(h).s);
 	if (h->import.start)
-		str_addf(&s, ", from %s", fmt_time(h->start_realtime_ns).s);
-	facts_text(t, "process", &s);
-	str_fini(&s);
+		str_addf(s, ", from %s", fmt_time(h->start_realtime_ns).s);
 }
 
 void import_lacks(struct str *s, const struct heap *h)
@@ -64,7 +60,11 @@ static void mode_row(struct table *t, const struct heap *h)
 
 void import_facts(struct table *t, const struct heap *h)
 {
-	process_row(t, h);
+	struct str s = STR_INIT;
+
+	import_process(&s, h);
+	facts_text(t, "process", &s);
+	str_fini(&s);
 	if (h->import.history)
 		facts_add(t, "peak", "%s", report_peak(h).s);
 	facts_add(t, "live", "%s%s in %s %s", heap_about(h), fmt_bytes(h->live_bytes).s,

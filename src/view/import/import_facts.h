@@ -10,6 +10,9 @@
 /* Facts in place of those of a heap that pmm recorded (h->import.tool). */
 void import_facts(struct table *t, const struct heap *h);
 
+/* "v, recorded by heaptrack 1.4.0 for 15 ms". */
+void import_process(struct str *s, const struct heap *h);
+
 /* A sentence: what such a heap cannot say. */
 void import_lacks(struct str *s, const struct heap *h);
 
