@@ -81,6 +81,18 @@ test_clear()
 	/prog/kmod_life cleared
 }
 
+test_ring_that_goes()
+{
+	loaded scan=0
+	/prog/kmod_life torn
+}
+
+test_ring_that_is_read()
+{
+	loaded scan=0
+	/prog/kmod_life at_once
+}
+
 test_stop_and_start()
 {
 	loaded
@@ -100,6 +112,7 @@ test_begun_anew_while_it_is_read()
 	exec 4</proc/pmm/pid
 	dd bs=4096 count=1 <&4 >piece 2>/dev/null
 	echo "STOP_PID $first" >/proc/pmm/cfg
+	is "shown" "$(sed 's/ .*//' /proc/pmm/summary)" "pid=$second"
 	echo "START_PID $first" >/proc/pmm/cfg
 	cat <&4 >rest
 	exec 4<&-

@@ -449,6 +449,49 @@ static void cleared(void)
 	IS(process_of(all, pid).overflows, 1);
 }
 
+/* With a ring go records behind a slot that was taken and not filled, which is counted. */
+static void torn(void)
+{
+	struct pmm_kmod_slot slot = { .kind = PMM_KMOD_MALLOC, .pointer = 32, .bytes = 32 };
+	struct pmm_kmod_ring *ring;
+	struct pmm_kmod_process p;
+	int fd = device(0);
+
+	ring = ring_of(fd);
+	if (ring == MAP_FAILED)
+		die("ring");
+	__atomic_fetch_add(&ring->head, 1, __ATOMIC_RELAXED);
+	IS(pmm_kmod_write(ring, 64, &slot), 1);
+	munmap(ring, PMM_KMOD_RING_BYTES(64));
+	p = process_of(fd, getpid());
+	IS(p.torn, 1);
+	IS(p.allocations, 1);
+	IS(p.entry_bytes, 32);
+}
+
+/* Who reads /proc sees what was written before, without a look between. */
+static void at_once(void)
+{
+	struct pmm_kmod_slot slot = { .kind = PMM_KMOD_MALLOC, .bytes = 1 };
+	struct pmm_kmod_ring *ring;
+	int fd = device(0);
+
+	ring = ring_of(fd);
+	if (ring == MAP_FAILED)
+		die("ring");
+	for (int i = 1; i <= 10; i++) {
+		char text[4096] = "", entries[32];
+		int summary = open("/proc/pmm/summary", O_RDONLY);
+
+		slot.pointer += 16;
+		IS(pmm_kmod_write(ring, 64, &slot), 1);
+		IS(read(summary, text, sizeof(text) - 1) > 0, 1);
+		snprintf(entries, sizeof(entries), " entries=%d ", i);
+		IS(strstr(text, entries) != NULL, 1);
+		close(summary);
+	}
+}
+
 /* One that is stopped while it lives: it may not log, its ring is off, until it is wanted again. */
 static void stopped(void)
 {
@@ -504,6 +547,7 @@ int main(int argc, char **argv)
 		{ "forked", forked }, { "executed", executed }, { "ended", ended },
 		{ "forgotten", forgotten }, { "leader", leader }, { "reused", reused },
 		{ "stopped", stopped }, { "twice", twice }, { "cleared", cleared }, { "left", left },
+		{ "torn", torn }, { "at_once", at_once },
 	};
 
 	if (argc == 3 && !strcmp(argv[1], "other"))

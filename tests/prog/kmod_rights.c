@@ -242,6 +242,26 @@ static void reads_with_admin(void)
 	IS(strstr(text_of(pid_fd), "Pointer: 0xabcde0 Caller: 0x0") != NULL, 1);
 }
 
+/* Opened by who may not, read by who may: by the same process, with and without what it has. */
+static void opened_without(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct all[2], few[2];
+	int fd;
+
+	if (syscall(SYS_capget, &head, all))
+		die("capget");
+	memcpy(few, all, sizeof(few));
+	few[0].effective = 1u << CAP_DAC_OVERRIDE;
+	few[1].effective = 0;
+	if (syscall(SYS_capset, &head, few))
+		die("capset");
+	fd = open("/proc/pmm/pid", O_RDONLY);
+	if (syscall(SYS_capset, &head, all))
+		die("capset");
+	hidden(fd);
+}
+
 static void pointers(void)
 {
 	int fd = device(0);
@@ -250,6 +270,7 @@ static void pointers(void)
 	pid_fd = open("/proc/pmm/pid", O_RDONLY);
 	cfg_fd = open("/proc/pmm/cfg", O_RDWR);
 	as(reads_without);
+	as(opened_without);
 	as(reads_with_ptrace);
 	as(reads_with_admin);
 }
