@@ -472,6 +472,15 @@ bool heap_same_image(const struct heap *a, const struct heap *b);
 int heap_check(const struct heap *h, char *why, size_t size);
 
 /*
+ * Are the peak, temporary blocks, lifetimes and times known? Not of a profile of one moment; of
+ * what was freed the kernel module's log knows sums alone.
+ */
+static inline bool heap_has_history(const struct heap *h)
+{
+	return !h->kmod.logged && (!h->import.tool || h->import.history);
+}
+
+/*
  * Live mappings made through mmap: bytes, and their number in *nr (may be NULL). They are no part
  * of live_bytes.
  */

@@ -72,6 +72,9 @@ static void put_about(struct page *p, const struct page_stacks *k, const struct 
 	json_bool(&j, "sampled", h->mode == HEAP_SAMPLED);
 	json_bool(&j, "searched", k->leaked_bytes);
 	json_bool(&j, "live_only", s->selection->from_blocks);
+	json_bool(&j, "history", heap_has_history(h));
+	json_bool(&j, "allocated", !h->import.tool || h->import.allocated);
+	json_bool(&j, "foreign", h->import.tool);
 	json_u64(&j, "blocks", s->selection->nr_blocks);
 	json_array_flat(&j, "kinds");
 	for (unsigned i = 0; i < HEAP_NR_KINDS; i++)

@@ -351,6 +351,27 @@ def check_others(s, folder, made):
 	s.quiet("others")
 
 
+def check_foreign(s, folder):
+	"""Another tool's profile of one moment: what it does not know is not shown as nothing."""
+	with open(f"{folder}/j.heap", "w") as f:
+		f.write("heap_v2/1\n@ 0x401000 0x402000\n  t*: 2: 64 [0: 0]\n@ 0x403000 0x402000\n  t*: 5: 640 [0: 0]\n\n"
+		        "MAPPED_LIBRARIES:\n00400000-00500000 r-xp 00001000 08:01 5 /opt/none/prog\n")
+	s.open(page_of(f"{folder}/j.heap", f"{folder}/j.html"))
+	words = s.text("#panel-overview")
+	s.check("what it lacks comes first", words.startswith("Not covered\nwhat another tool recorded does not have"), words[:200])
+	s.check("churn is not known", "not known: what was freed is not recorded block by block" in words, words)
+	s.tab("Flame graph")
+	s.same("it has live bytes and blocks", s.texts("#panel-flame select option")[:3], ["live, bytes", "live, blocks", "as wide as the change"])
+	s.tab("Timeline")
+	s.same("no time", s.text("#panel-timeline"), "The profile is of one moment.")
+	table(s, "Lines")
+	s.same("no peak, no calls", rows_of(s)[1], [["[prog]", "", "704 B", "100%", "7", "", "", "", "", "2"]])
+	s.same("no lists of blocks", s.texts(".kinds button"), ["Lines", "Functions", "Modules", "Stacks"])
+	s.tab("Sizes and lifetimes")
+	s.check("no sizes, no lifetimes", "it has no single blocks" in s.text("main") and "is not recorded" in s.text("main"), s.text("main"))
+	s.quiet("foreign")
+
+
 def check_hostile(s, folder):
 	capture = f"{folder}/hostile.pmm"
 	subprocess.run([PMM, "run", "-q", "-o", capture, "--", hostile(folder), "<b>", '"&'], check=True)
@@ -397,6 +418,7 @@ def main():
 			check_axe(s, folder)
 			check_others(s, folder, made)
 			check_many(s, folder, made["many"])
+			check_foreign(s, folder)
 			check_hostile(s, folder)
 	return 1 if s.bad else 0
 

@@ -170,11 +170,24 @@ export async function loadModel() {
 	performance.mark("unpacked");
 	const model = { about, report, overview, leaks, check, source };
 
-	model.profile = readProfile(profile, strings, about.metrics);
+	model.profile = withKnown(model, readProfile(profile, strings, about.metrics));
 	model.sites = readSites(sites);
 	Object.assign(model, readBlocks(blocks, model.sites));
 	model.end = about.run_ns;
 	return model;
+}
+
+const HISTORY = new Set(["peak", "peakBlocks", "temporary"]), ALLOCATED = new Set(["allocated", "allocations", "calls"]);
+
+/** Does the heap know a figure? Profiles of other tools may not: it is 0 in them, which says nothing. */
+export function knows(model, name) {
+	return (model.about.history || !HISTORY.has(name)) && (model.about.allocated || !ALLOCATED.has(name));
+}
+
+function withKnown(model, profile) {
+	const known = (_, i) => knows(model, profile.metrics[i].name);
+
+	return { ...profile, metrics: profile.metrics.filter(known), self: profile.self.filter(known) };
 }
 
 /** A metric of the profile by name and unit; -1 = the page has none. */

@@ -66,11 +66,13 @@ export function histogramsView(model, store) {
 		const live = sizes(model, store, passed), freed = passed.byBlocks ? [] : lifetimes(model, passed);
 
 		replace(element, make("section", {}, make("h2", {}, "Sizes of live blocks"),
-			live.length ? barTable("live blocks by size", ["size", "blocks", "bytes"], live) : make("p", { class: "note" }, "No live block is selected."),
+			live.length ? barTable("live blocks by size", ["size", "blocks", "bytes"], live) : make("p", { class: "note" }, model.about.foreign
+				? "Another tool recorded this: it has no single blocks." : "No live block is selected."),
 			model.blocks.nr < model.about.blocks && make("p", { class: "note" }, `Of the ${count(model.blocks.nr)} largest of ${count(model.about.blocks)} live blocks.`)),
 		make("section", {}, make("h2", {}, "Lifetimes of freed blocks"), passed.byBlocks
 			? make("p", { class: "note" }, "Of what was freed neither threads, times nor sizes are known: take those out of the selection to see lifetimes.")
-			: freed.length ? barTable("freed blocks by lifetime", ["lived", "blocks", "share"], freed) : make("p", { class: "note" }, "Nothing was freed.")));
+			: freed.length ? barTable("freed blocks by lifetime", ["lived", "blocks", "share"], freed) : make("p", { class: "note" },
+				model.about.foreign || !model.about.history ? "How long freed blocks lived is not recorded." : "Nothing was freed.")));
 	});
 	return element;
 }

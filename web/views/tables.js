@@ -3,7 +3,7 @@
 import { make, put, replace } from "../lib/dom.js";
 import { documentElements } from "../lib/document.js";
 import { bytes, clean, count, many } from "../lib/format.js";
-import { baseName, frameName, framePlace, rowsOf, SITE_FIGURES, stackOf } from "../lib/model.js";
+import { baseName, frameName, framePlace, knows, rowsOf, SITE_FIGURES, stackOf } from "../lib/model.js";
 import { Table } from "../lib/table.js";
 
 const NAMES_IN_STACK = 6;
@@ -39,7 +39,7 @@ function figureColumns(view, of) {
 	if (view.model.about.searched)
 		all.push(["leaked", "leaked", "leaked_bytes", "bytes"]);
 	return all.map(([name, title, key, unit], i) => ({ key, title, unit,
-		value: (row) => (i > 1 && (view.passed.byBlocks || view.model.about.live_only) ? null : of(row)[name]) }));
+		value: (row) => (i > 1 && (view.passed.byBlocks || view.model.about.live_only) || !knows(view.model, name) ? null : of(row)[name]) }));
 }
 
 const share = (view, of) => ({ key: "share_percent", title: "share", unit: "percent",
@@ -213,13 +213,15 @@ const KINDS = [
 	["mappings", "Mappings", (view) => sections(view.model, ["map_sites", "mapping"])],
 	["kernel", "Kernel", (view) => sections(view.model, KERNEL_KEYS)],
 ];
+/** What profiles of other tools do not have. */
+const OWN_KINDS = new Set(["threads", "blocks", "sizes", "mappings"]);
 const KERNEL_KEYS = ["kernel", "kernel_events", "kernel_fault_sites", "kernel_fault_stacks", "kernel_calls", "kernel_waits", "kernel_others"];
 
 export function tablesView(model, store) {
 	const view = { model, store, groups: {}, passed: store.passed() }, made = new Map(), stack = detail(view);
 	const place = make("div", { class: "place-of-table" });
-	let chosen = KINDS.some(([id]) => id === store.extra.table) ? store.extra.table : "lines";
-	const kinds = KINDS.filter(([id]) => id !== "kernel" || model.report.byKey.kernel);
+	const kinds = KINDS.filter(([id]) => (id !== "kernel" || model.report.byKey.kernel) && !(model.about.foreign && OWN_KINDS.has(id)));
+	let chosen = kinds.some(([id]) => id === store.extra.table) ? store.extra.table : "lines";
 	const buttons = kinds.map(([id, title]) => make("button", { type: "button", "aria-pressed": id === chosen, onclick: () => show(id) }, title));
 
 	function show(id) {

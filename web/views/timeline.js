@@ -345,6 +345,7 @@ export function timelineView(model, store) {
 
 	if (!data)
 		return make("p", { class: "note" }, model.report.byKey.history ? "The capture has too few points over time for a picture: it ran too briefly, or its monitor was gone."
+			: model.about.foreign ? "The profile is of one moment."
 			: "There is nothing over time of a running process, or of what a filter passes: it is of the whole process.");
 	const charts = new Charts(model, store, data), words = make("div", { class: "words", role: "status" });
 

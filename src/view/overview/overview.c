@@ -156,7 +156,9 @@ static void add_churn(struct table *t, const struct report *r)
 		lines_fini(&l);
 		return;
 	}
-	if (!h->temporary)
+	if (!heap_has_history(h))
+		str_add(&s, "not known: what was freed is not recorded block by block");
+	else if (!h->temporary)
 		str_add(&s, "no block was freed as its thread's next event");
 	else
 		str_addf(&s, "%s%s of %s made a block that was freed as its thread's next event",
