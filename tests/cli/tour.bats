@@ -48,7 +48,7 @@ load lib
 	grep -qE '^pmm: detached: process [0-9]+ is as it was' "$T/err"
 	# every command of the README's first section is one that pmm has
 	sed -n '/^| command/,/^$/p' "$ROOT/README.md" | grep -o '^| `pmm [a-z]*' | sed 's/.* //' >"$T/named"
-	[ "$(wc -l <"$T/named")" -eq 9 ]
+	[ "$(wc -l <"$T/named")" -eq 11 ]
 	"$PMM" help --list >"$T/list"
 	while read -r line; do grep -qxE "$line( .*)?" "$T/list"; done <"$T/named"
 }
