@@ -24,7 +24,6 @@
 
 #include "src/import/import_priv.h"
 
-#define MAX_FRAMES	4096u
 #define MAX_MAPS_BYTES	(16u << 20)
 
 struct counting {
@@ -81,7 +80,7 @@ static int64_t read_stack(struct counting *r, const char *at)
 	int64_t node = 0;
 
 	r->pcs.nr = 0;
-	while (skip(&at, "0x") && r->pcs.nr < MAX_FRAMES) {
+	while (skip(&at, "0x") && r->pcs.nr <= IMPORT_MAX_DEPTH) {
 		char *end;
 		uint64_t pc = strtoull(at, &end, 16);
 

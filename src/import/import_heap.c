@@ -14,7 +14,6 @@
 #define MAX_NODES	(1u << 28)
 #define MAX_SITES	(1u << 26)
 #define MAX_MODULES	(1u << 16)
-#define MAX_NAME_BYTES	8192u		/* as SYMBOL_MAX_NAME_BYTES */
 
 int import_no_memory(struct import *m)
 {
@@ -40,7 +39,7 @@ int import_unreadable(struct import *m, int rc)
 		return import_no_memory(m);
 	if (rc == -ENODATA) {
 		err_set(m->e, rc, "'%s' is truncated", m->path);
-		err_hint(m->e, "its tool must have ended in peace; a copy must be whole");
+		err_hint(m->e, "its tool may have been killed while it wrote; copy or record it again");
 		return rc;
 	}
 	if (rc == -EBADMSG)
@@ -61,7 +60,7 @@ int import_take(struct import *m, uint64_t bytes)
 
 char *import_text(const char *text)
 {
-	char *copy = strndup(text ? text : "", MAX_NAME_BYTES);
+	char *copy = strndup(text ? text : "", IMPORT_MAX_NAME_BYTES);
 
 	if (copy)
 		utf8_mask(copy, strlen(copy), '?');
@@ -87,7 +86,7 @@ int import_begin(struct import *m)
 	free(none.function);
 	free(no_module.path);
 	if (!m->h || !m->srclocs.nr || !m->modules.nr || vec_push(&m->nodes, root) ||
-	    vec_push(&m->sites, unknown))
+	    vec_push(&m->depths, 0) || vec_push(&m->sites, unknown))
 		return import_no_memory(m);
 	m->h->captured = true;
 	m->h->end = HEAP_GONE;
@@ -107,6 +106,7 @@ void import_end(struct import *m)
 	vec_fini(&m->srclocs);
 	vec_fini(&m->modules);
 	vec_fini(&m->nodes);
+	vec_fini(&m->depths);
 	vec_fini(&m->sites);
 	vec_fini(&m->points);
 	vec_fini(&m->site_points);
@@ -194,9 +194,12 @@ int64_t import_node(struct import *m, uint32_t parent, uint64_t pc, uint32_t mod
 	}
 	if (m->nodes.nr == MAX_NODES)
 		return import_damaged(m, "it has more than %u frames", MAX_NODES - 1);
-	if (import_take(m, sizeof(new) + 2 * sizeof(key)))
+	if (m->depths.v[parent] == IMPORT_MAX_DEPTH)
+		return import_damaged(m, "a stack has more than %u frames", IMPORT_MAX_DEPTH);
+	if (import_take(m, sizeof(new) + sizeof(*m->depths.v) + 2 * sizeof(key)))
 		return -EFBIG;
-	if (vec_push(&m->nodes, new))
+	if (vec_push(&m->nodes, new) ||
+	    vec_push(&m->depths, (uint16_t)(m->depths.v[parent] + 1)))
 		return import_no_memory(m);
 	return (int64_t)m->nodes.nr - 1;
 }

@@ -51,7 +51,8 @@ struct heaptrack {
 	/* number of its `a` while nothing came after it; else NONE */
 	uint32_t last_alloc;
 	uint64_t every;			/* one in so many moments is a point */
-	uint64_t moments, now_ns;
+	uint64_t moments, now_ns, rss_bytes;
+	bool kept;			/* the moment read last is a point */
 	bool program_named;
 };
 
@@ -107,6 +108,7 @@ static int read_string(struct heaptrack *r, char *at)
 		if (length > strlen(at))
 			return bad_line(r);
 	}
+	length = length < IMPORT_MAX_NAME_BYTES ? length : IMPORT_MAX_NAME_BYTES;
 	if (import_take(r->m, length + 32))
 		return -EFBIG;
 	copy = arena_strndup(&r->text, at, length);
@@ -157,7 +159,11 @@ static int read_ip(struct heaptrack *r, char *at)
 	module = module_of(r, name);
 	if (module < 0)
 		return (int)module;
+	if (import_take(r->m, sizeof(new)))
+		return -EFBIG;
 	while (!rc && number(&at, &function)) {
+		if (r->frames.nr - new.first == IMPORT_MAX_INLINED)
+			return bad_line(r);
 		if (!number(&at, &file) || !number(&at, &line))
 			file = line = 0;
 		rc = add_frame(r, string(r, function), string(r, file), line);
@@ -187,6 +193,8 @@ static int read_stack(struct heaptrack *r, char *at)
 		node = import_node(r->m, (uint32_t)node, r->frames.v[i->first + k], i->module);
 	if (node < 0)
 		return (int)node;
+	if (import_take(r->m, sizeof(uint32_t)))
+		return -EFBIG;
 	return vec_push(&r->nodes, (uint32_t)node) ? import_no_memory(r->m) : 0;
 }
 
@@ -283,7 +291,6 @@ static void thin(struct heaptrack *r)
 static int read_time(struct heaptrack *r, char *at)
 {
 	const struct heap *h = r->m->h;
-	const struct heap_point *last = r->m->points.nr ? vec_last(&r->m->points) : NULL;
 	uint64_t ms;
 
 	if (!number(&at, &ms) || ms > INT64_MAX / NS_PER_MS)
@@ -291,12 +298,13 @@ static int read_time(struct heaptrack *r, char *at)
 	if (ms * NS_PER_MS < r->now_ns)
 		return import_damaged(r->m, "in line %" PRIu64 " time runs back", r->line);
 	r->now_ns = ms * NS_PER_MS;
-	if (r->moments++ % r->every)
+	r->kept = r->moments++ % r->every == 0;
+	if (!r->kept)
 		return 0;
 	if (vec_push(&r->m->points, (struct heap_point){
 			.time_ns = r->now_ns, .live_bytes = h->live_bytes,
 			.live_blocks = h->live_blocks, .allocs = h->allocs,
-			.rss_bytes = last ? last->rss_bytes : 0 }))
+			.rss_bytes = r->rss_bytes }))
 		return import_no_memory(r->m);
 	if (r->m->points.nr == MAX_POINTS)
 		thin(r);
@@ -305,12 +313,13 @@ static int read_time(struct heaptrack *r, char *at)
 
 static int read_resident(struct heaptrack *r, char *at)
 {
-	uint64_t pages, bytes;
+	uint64_t pages;
 
-	if (!number(&at, &pages) || __builtin_mul_overflow(pages, r->page_bytes, &bytes))
+	if (!number(&at, &pages) ||
+	    __builtin_mul_overflow(pages, r->page_bytes, &r->rss_bytes))
 		return bad_line(r);
-	if (r->m->points.nr)
-		vec_last(&r->m->points)->rss_bytes = bytes;
+	if (r->kept && r->m->points.nr)
+		vec_last(&r->m->points)->rss_bytes = r->rss_bytes;
 	return 0;
 }
 
@@ -388,6 +397,7 @@ int import_heaptrack(struct import *m)
 
 	if (!rc && !r.program_named)
 		rc = import_command(m, "program");
+	r.replay.end_ns = r.now_ns;
 	if (!rc)
 		rc = import_replay(m, &r.replay);
 	finish(&r);

@@ -40,6 +40,7 @@ struct function {
 
 struct line {
 	uint64_t function, number;
+	int64_t place;			/* once it is asked for; 0: not yet */
 };
 
 struct location {
@@ -111,8 +112,12 @@ static const char *string(struct profile *p, uint64_t number, unsigned scratch)
 	struct str *s = &p->scratch[scratch];
 
 	str_clear(s);
-	if (number < p->strings.nr)
-		str_addn(s, (const char *)p->strings.v[number].bytes, p->strings.v[number].nr);
+	if (number < p->strings.nr) {
+		const struct text *t = &p->strings.v[number];
+
+		str_addn(s, (const char *)t->bytes,
+			 t->nr < IMPORT_MAX_NAME_BYTES ? t->nr : IMPORT_MAX_NAME_BYTES);
+	}
 	return str_text(s);
 }
 
@@ -149,8 +154,11 @@ static int add_numbers(struct profile *p, const struct import_field *f, bool ids
 		return (ids ? vec_push(&p->ids, n) : vec_push(&p->values, n)) ?
 			       import_no_memory(p->m) : 0;
 	while (w.at < w.end) {
-		if (!import_varint(&w, &n))
+		if (!import_varint(&w, &n) || p->values.nr > MAX_TYPES)
 			return nonsense(p);
+		if (p->ids.nr > IMPORT_MAX_DEPTH)
+			return import_damaged(p->m, "a stack has more than %u frames",
+					      IMPORT_MAX_DEPTH);
 		if (ids ? vec_push(&p->ids, n) : vec_push(&p->values, n))
 			return import_no_memory(p->m);
 	}
@@ -172,6 +180,8 @@ static int read_function(struct profile *p, const struct import_field *f)
 	    !two(import_message(f), ID, &id, FILE_, &file))
 		return nonsense(p);
 	new.file = file;
+	if (import_take(p->m, sizeof(new)))
+		return -EFBIG;
 	if (vec_push(&p->functions, new))
 		return import_no_memory(p->m);
 	return put(p, &p->function_of, id, p->functions.nr - 1);
@@ -185,7 +195,7 @@ static int read_location(struct profile *p, const struct import_field *field)
 	uint64_t id = 0;
 
 	while (import_field(&w, &f)) {
-		struct line line;
+		struct line line = { 0 };
 
 		if (f.number == ID)
 			id = f.value;
@@ -198,12 +208,19 @@ static int read_location(struct profile *p, const struct import_field *field)
 		if (!two(import_message(&f), FUNCTION_ID, &line.function, LINE_NUMBER,
 			 &line.number))
 			return nonsense(p);
+		if (new.nr_lines == IMPORT_MAX_INLINED)
+			return import_damaged(p->m, "a location has more than %u functions",
+					      IMPORT_MAX_INLINED);
+		if (import_take(p->m, sizeof(line)))
+			return -EFBIG;
 		if (vec_push(&p->lines, line))
 			return import_no_memory(p->m);
 		new.nr_lines++;
 	}
 	if (w.bad)
 		return nonsense(p);
+	if (import_take(p->m, sizeof(new)))
+		return -EFBIG;
 	if (vec_push(&p->locations, new))
 		return import_no_memory(p->m);
 	return put(p, &p->location_of, id, p->locations.nr - 1);
@@ -299,6 +316,17 @@ static int read_mapping(struct profile *p, const struct import_field *field)
 
 /* ---- samples ---- */
 
+static int64_t line_place(struct profile *p, struct line *line)
+{
+	const uint32_t *number = hash_find(&p->function_of, line->function);
+	const struct function *f = number ? &p->functions.v[*number] : &(struct function){ 0 };
+
+	if (!line->place)
+		line->place = import_place(p->m, string(p, f->name, 0), string(p, f->file, 1),
+					   line->number < UINT32_MAX ? (uint32_t)line->number : 0);
+	return line->place;
+}
+
 /* The node of a location called from `parent`. */
 static int64_t location_node(struct profile *p, uint32_t parent, const struct location *l)
 {
@@ -312,13 +340,7 @@ static int64_t location_node(struct profile *p, uint32_t parent, const struct lo
 		return import_node(p->m, parent, l->address, module);
 	}
 	for (uint32_t i = l->nr_lines; i-- && node >= 0;) {
-		const struct line *line = &p->lines.v[l->first_line + i];
-		const uint32_t *number = hash_find(&p->function_of, line->function);
-		const struct function *f = number ? &p->functions.v[*number]
-						  : &(struct function){ 0 };
-
-		place = import_place(p->m, string(p, f->name, 0), string(p, f->file, 1),
-				     line->number < UINT32_MAX ? (uint32_t)line->number : 0);
+		place = line_place(p, &p->lines.v[l->first_line + i]);
 		if (place < 0)
 			return place;
 		node = import_node(p->m, (uint32_t)node, import_place_pc(place), module);

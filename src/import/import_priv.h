@@ -14,6 +14,11 @@
 #include "src/import/import.h"
 #include "src/model/heap.h"
 
+/* Of a name; of the frames of a stack, and of those inlined at one address. */
+#define IMPORT_MAX_NAME_BYTES	8192u	/* as SYMBOL_MAX_NAME_BYTES */
+#define IMPORT_MAX_DEPTH	4096u
+#define IMPORT_MAX_INLINED	256u
+
 /* ---- the bytes of a file, unpacked ---- */
 
 struct import_input;
@@ -44,6 +49,7 @@ struct import {
 	uint64_t max_bytes, used_bytes;
 	struct heap *h;
 	VEC(struct heap_node) nodes;
+	VEC(uint16_t) depths;		/* by node */
 	VEC(struct heap_srcloc) srclocs;
 	VEC(struct heap_site) sites;
 	VEC(struct heap_module) modules;
@@ -120,6 +126,7 @@ struct replay {
 	VEC(uint64_t) sizes;		/* by number of an `a` line */
 	VEC(uint32_t) sites;
 	uint64_t peak_event;		/* events up to the peak */
+	uint64_t end_ns;
 	uint64_t nr_events;
 };
 int import_replay(struct import *m, const struct replay *r);

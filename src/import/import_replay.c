@@ -12,6 +12,7 @@
 #define TOP_SITES	16u
 #define MAX_POINTS	256u
 #define NO_TOP		UINT8_MAX
+#define NS_PER_MS	1000000ull
 
 struct replaying {
 	struct import *m;
@@ -34,19 +35,28 @@ static void keep_peak(struct replaying *p)
 	}
 }
 
+/* Between two readings. */
+static int changed(struct replaying *p)
+{
+	return import_damaged(p->m, "it changed while it was read");
+}
+
 static int count_event(struct replaying *p, const char *line)
 {
 	uint64_t kind = strtoull(line + 1, NULL, 16);
+	bool freed = line[0] == '-';
 	int64_t size;
 	uint32_t site;
 
-	/* the file has changed since */
-	if (kind >= p->r->sizes.nr)
-		return import_damaged(p->m, "it changed while it was read");
+	if (kind >= p->r->sizes.nr || p->event == p->r->nr_events)
+		return changed(p);
 	size = (int64_t)p->r->sizes.v[kind];
 	site = p->r->sites.v[kind];
-	p->bytes.v[site] += line[0] == '+' ? size : -size;
-	p->blocks.v[site] += line[0] == '+' ? 1 : -1;
+	if (__builtin_add_overflow(p->bytes.v[site], freed ? -size : size, &p->bytes.v[site]))
+		return changed(p);
+	p->blocks.v[site] += freed ? -1 : 1;
+	if (p->bytes.v[site] < 0 || p->blocks.v[site] < 0)
+		return changed(p);
 	if (++p->event == p->r->peak_event)
 		keep_peak(p);
 	return 0;
@@ -90,6 +100,8 @@ static int add_points(struct replaying *p, uint64_t time_ns)
 		if (p->told[i] == p->bytes.v[p->site[i]])
 			continue;
 		p->told[i] = p->bytes.v[p->site[i]];
+		if (import_take(p->m, sizeof(new)))
+			return -EFBIG;
 		if (vec_push(&p->m->site_points, new))
 			return import_no_memory(p->m);
 	}
@@ -100,10 +112,12 @@ static int time_line(struct replaying *p, const char *line)
 {
 	uint64_t ms = strtoull(line + 1, NULL, 16);
 
+	if (ms > p->r->end_ns / NS_PER_MS)
+		return changed(p);
 	if (!p->nr_top || ms < p->next_ms)
 		return 0;
 	p->next_ms = ms + p->point_step;
-	return add_points(p, ms * 1000000);
+	return add_points(p, ms * NS_PER_MS);
 }
 
 /* ---- readings ---- */
@@ -118,7 +132,7 @@ static int read_again(struct replaying *p)
 		return import_unreadable(p->m, rc);
 	memset(p->bytes.v, 0, p->bytes.nr * sizeof(*p->bytes.v));
 	memset(p->blocks.v, 0, p->blocks.nr * sizeof(*p->blocks.v));
-	p->event = 0;
+	p->event = p->next_ms = 0;
 	while (!rc && (got = import_line(in, &line)) > 0) {
 		if (line[0] == '+' || line[0] == '-')
 			rc = count_event(p, line);
@@ -126,7 +140,9 @@ static int read_again(struct replaying *p)
 			rc = time_line(p, line);
 	}
 	import_close(in);
-	return rc ? rc : got < 0 ? import_unreadable(p->m, got) : 0;
+	if (!rc && got < 0)
+		return import_unreadable(p->m, got);
+	return !rc && p->event != p->r->nr_events ? changed(p) : rc;
 }
 
 int import_replay(struct import *m, const struct replay *r)
@@ -142,7 +158,7 @@ int import_replay(struct import *m, const struct replay *r)
 	if (!rc) {
 		choose_top(&p);
 		if (m->points.nr)
-			p.point_step = vec_last(&m->points)->time_ns / 1000000 / MAX_POINTS + 1;
+			p.point_step = vec_last(&m->points)->time_ns / NS_PER_MS / MAX_POINTS + 1;
 		rc = read_again(&p);
 	}
 	vec_fini(&p.bytes);

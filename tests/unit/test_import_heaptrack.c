@@ -3,6 +3,7 @@
  * heaptrack's files: every figure of a small one by hand; random ones against a model; lines that
  * make no sense are refused by number. Also of src/import/import_replay.c.
  */
+#include "src/import/import_priv.h"
 #include "tests/unit/import_file.h"
 
 /* main calls outer, into which inner was inlined; and code of a library without names */
@@ -228,16 +229,105 @@ static void test_many_points(void **state)
 	(void)state;
 	fputs("v 10400 3\nX p\ns 1 f\ni 1000 0 1 0 0\nt 1 0\na 1 1\n", f);
 	for (unsigned i = 0; i < 100000; i++)
-		fprintf(f, "c %x\n+ 0\n", i);
+		fprintf(f, "c %x\nR %x\n+ 0\n", i, i);
 	fclose(f);
 	h = heap_of(text, HEAP_TOOL_HEAPTRACK);
 	assert_in_range(h->nr_points, 2048, 4096);
 	assert_in_range(h->nr_site_points, 128, 257);
-	for (uint32_t i = 0; i < h->nr_points; i++)
+	for (uint32_t i = 0; i < h->nr_points; i++) {
 		assert_int_equal(h->points[i].live_bytes * 1000000, h->points[i].time_ns);
+		assert_int_equal(h->points[i].rss_bytes, 4096 * h->points[i].live_bytes);
+	}
 	assert_true(h->points[h->nr_points - 1].time_ns >= 99936ull * 1000000);
 	heap_free(h);
 	free(text);
+}
+
+/* Stacks and inlined functions without end are refused: each costs more to show than to write. */
+static void test_deep(void **state)
+{
+	(void)state;
+	for (unsigned more = 0; more < 2; more++) {
+		char *text = NULL;
+		size_t size;
+		FILE *f = open_memstream(&text, &size);
+
+		fputs("v 10400 3\nX p\ns 1 f\ni 1000 0 1 0 0\n", f);
+		for (unsigned i = 0; i < 4096 + more; i++)
+			fprintf(f, "t 1 %x\n", i);
+		fclose(f);
+		if (more)
+			refused(text, HEAP_TOOL_HEAPTRACK, -EBADMSG, "more than 4096 frames");
+		else
+			heap_free(heap_of(text, HEAP_TOOL_HEAPTRACK));
+		free(text);
+		f = open_memstream(&text, &size);
+		fputs("v 10400 3\nX p\ns 1 f\ni 1000 0", f);
+		for (unsigned i = 0; i < 256 + more; i++)
+			fputs(" 1 0 0", f);
+		fputs("\nt 1 0\n", f);
+		fclose(f);
+		if (more)
+			refused(text, HEAP_TOOL_HEAPTRACK, -EBADMSG, "line 4 ");
+		else
+			heap_free(heap_of(text, HEAP_TOOL_HEAPTRACK));
+		free(text);
+	}
+}
+
+/* Lines that are small in a packed file are counted. */
+static void test_limit(void **state)
+{
+	static const char *const lines[] = { "t 1 0\n", "i 1000 0 1 0 0\n", "a 1 1\n" };
+
+	(void)state;
+	for (unsigned k = 0; k < NR(lines); k++) {
+		char *text = NULL;
+		size_t size;
+		FILE *f = open_memstream(&text, &size);
+		struct heap *h;
+
+		fputs("v 10400 3\nX p\ns 1 f\ni 1000 0 1 0 0\nt 1 0\n", f);
+		for (unsigned i = 0; i < 300000; i++)
+			fputs(lines[k], f);
+		fclose(f);
+		assert_int_equal(read_profile(text, size, HEAP_TOOL_HEAPTRACK, 1 << 20, &h), -EFBIG);
+		free(text);
+	}
+}
+
+/* The file is another one when it is read again. */
+static void test_changed(void **state)
+{
+	static const char *const texts[] = {
+		"c 1\n+ 0\n+ 0\n+ 0\n",	/* more, fewer events than were counted */
+		"c 1\n+ 0\n",
+		"c 1\n- 0\n+ 0\n",		/* less than nothing */
+		"c 1\n+ 0\n+ 1\n",		/* what was not there */
+		"c 1\n+ 0\n+ 0\nc 3\n",	/* time after the end */
+	};
+
+	(void)state;
+	for (unsigned i = 0; i <= NR(texts); i++) {
+		const char *text = i < NR(texts) ? texts[i] : "c 1\n+ 0\n+ 0\nc 2\n";
+		struct err e = { .text = "" };
+		struct import m = { .path = import_name, .e = &e, .max_bytes = 1 << 20 };
+		struct replay r = { .peak_event = 2, .nr_events = 2, .end_ns = 2000000 };
+
+		write_profile(text, strlen(text));
+		assert_int_equal(import_begin(&m), 0);
+		assert_int_equal(import_site(&m, 1), 1);
+		assert_int_equal(vec_push(&r.sizes, 8), 0);
+		assert_int_equal(vec_push(&r.sites, 1), 0);
+		assert_int_equal(import_replay(&m, &r), i < NR(texts) ? -EBADMSG : 0);
+		assert_int_equal(!!strstr(e.text, "it changed while it was read"), i < NR(texts));
+		if (i == NR(texts))
+			assert_int_equal(m.sites.v[1].peak_bytes, 16);
+		vec_fini(&r.sizes);
+		vec_fini(&r.sites);
+		import_end(&m);
+		unlink(import_name);
+	}
 }
 
 int main(void)
@@ -246,7 +336,8 @@ int main(void)
 		cmocka_unit_test(test_small),	    cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_history),	    cmocka_unit_test(test_old_formats),
 		cmocka_unit_test(test_damaged),	    cmocka_unit_test(test_random),
-		cmocka_unit_test(test_many_points),
+		cmocka_unit_test(test_many_points), cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_limit),	    cmocka_unit_test(test_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -237,6 +237,29 @@ static void test_refused(void **state)
 	add_sample(&m, true, id, 1, huge, 4);
 	add_tables(&m);
 	expect(&m, -EBADMSG, "more than a process can have");
+	for (unsigned more = 0; more < 2; more++) {
+		static uint64_t deep[4097];
+		struct heap *h;
+
+		for (unsigned i = 0; i < 4097; i++)
+			deep[i] = 2;
+		m = (struct making){ 0 };
+		add_types(&m);
+		add_sample(&m, true, deep, 4096 + more, value, 4);
+		add_tables(&m);
+		assert_int_equal(read_made(&m, &h), more ? -EBADMSG : 0);
+		assert_int_equal(!!strstr(import_error.text, "more than 4096 frames"), more);
+		heap_free(h);
+		m = (struct making){ 0 };
+		add_types(&m);
+		for (unsigned i = 0; i < 256 + more; i++)
+			add_line(&m, 21, i);
+		add_location(&m, 5, 7, 0x401000);
+		add_tables(&m);
+		assert_int_equal(read_made(&m, &h), more ? -EBADMSG : 0);
+		assert_int_equal(!!strstr(import_error.text, "more than 256 functions"), more);
+		heap_free(h);
+	}
 	m = (struct making){ 0 };
 	for (unsigned i = 0; i < 33; i++)
 		two(&m, 1, INUSE_SPACE, BYTES);
