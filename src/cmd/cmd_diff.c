@@ -89,7 +89,8 @@ static const struct cmd_pair diff_exits[] = {
 	{ "0", "compared; no condition of --fail-on is met" },
 	{ "1", "a condition of --fail-on is met" },
 	{ "2", "wrong usage" },
-	{ "3", "could not compare, or a condition is about what was not measured" },
+	{ "3", "could not compare, or a condition is about what was not measured, or no stack "
+	       "passes the filter" },
 	{ 0 }
 };
 

@@ -2,7 +2,7 @@
 /*
  * src/cmd/cmd_budget.c: what budgets say of made-up captures, and which files are refused. Also of
  * src/session/budget/budget_session.c, src/view/budget/budget_view.c,
- * src/analyze/budget/budget_parse.c, budget_judge.c. The session is
+ * src/analyze/budget/budget_parse.c, budget_judge.c, src/analyze/measured.c. The session is
  * tests/unit/sessions/cmd_budget.t. Runs: pmm.
  */
 #include "tests/unit/cmd_session.h"

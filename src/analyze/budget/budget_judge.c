@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "include/pmm/ledger.h"
+#include "src/analyze/measured.h"
 #include "src/analyze/rank.h"
 #include "src/analyze/reach/reach.h"
 #include "src/base/fmt.h"
@@ -30,10 +30,10 @@ void budget_result_fini(struct budget_result *r)
 /* Figures that are no measure at all: a budget is not even exceeded by them. */
 static const char *no_measure(const struct heap *h, enum budget_figure figure)
 {
-	if (h->mode == HEAP_SAMPLED)
-		return "figures are estimates: it was sampled";
-	if (h->kmod.logged)
-		return "the kernel module's log has what is outstanding only";
+	const char *why = measured_inexact(h);
+
+	if (why)
+		return why;
 	if (h->import.tool && !h->import.history)
 		return "it is another tool's profile of one moment";
 	if (figure == BUDGET_LEAKED && h->search.how == HEAP_SEARCH_NONE)
@@ -42,22 +42,10 @@ static const char *no_measure(const struct heap *h, enum budget_figure figure)
 }
 
 /* Something is missing: the figure is at least what was recorded. */
-static const char *gap(const struct heap *h, enum budget_scope scope)
+static const char *gap(const struct heap *h, const struct budget *b)
 {
-	if (h->end == HEAP_RUNNING)
-		return "the program had not ended when it was captured";
-	if (h->began == HEAP_BEGAN_ATTACH)
-		return "what was allocated before pmm attached is not known";
-	if (h->off_reason)
-		return "recording stopped before the end";
-	for (unsigned i = 0; i < HEAP_NR_DROPS; i++)
-		if (h->dropped[i] && (i != PMM_DROP_SITE_FULL || scope != BUDGET_PROGRAM))
-			return "not all blocks and stacks were recorded";
-	if (h->skipped_allocs)
-		return "blocks below --min-size were not recorded";
-	if (heap_srclocs_only(h))
-		return "only calls through pmm.h were recorded";
-	return NULL;
+	return measured_gap(h, MEASURED_LIFE | (b->scope == BUDGET_PROGRAM ? 0 : MEASURED_STACKS) |
+				       (b->figure == BUDGET_LEAKED ? MEASURED_LEAKS : 0));
 }
 
 /* ---- sites ----------------------------------------------------------------------------------- */
@@ -207,7 +195,7 @@ static void decide(const struct heap *h, struct budget_result *r, uint64_t unkno
 		return;
 	}
 	if (!why)
-		why = gap(h, b->scope);
+		why = gap(h, b);
 	if (why)
 		str_add(&r->why, why);
 	else if (unknown && (r->value + unknown < unknown || r->value + unknown > b->limit))

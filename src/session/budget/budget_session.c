@@ -157,6 +157,29 @@ static void say_unmet(struct judging *j)
 	}
 }
 
+/* Readers of the result alone must not take it for one either. */
+static int add_unmet(struct judging *j)
+{
+	for (size_t i = 0; i < j->budgets.v.nr; i++) {
+		const struct budget *b = &j->budgets.v.v[i];
+		struct budget_result r = { .budget = b, .state = BUDGET_NOT_MEASURED };
+		int rc;
+
+		if (j->met[i])
+			continue;
+		str_addf(&r.why, "no capture is of '%s'", b->section);
+		if (j->o->form == BUDGET_DOCUMENT)
+			budget_view_add(&j->view, NULL, &r, NULL, NULL);
+		else
+			add_verdict(j, j->o->file, &r, NULL, NULL);
+		rc = str_error(&r.why);
+		budget_result_fini(&r);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 static int hand_over_verdicts(struct judging *j)
 {
 	char *text = NULL;
@@ -177,13 +200,13 @@ static int hand_over_verdicts(struct judging *j)
 
 static int hand_over(struct judging *j, struct err *e)
 {
-	int rc;
+	int rc = add_unmet(j);
 
-	if (j->o->form == BUDGET_DOCUMENT) {
+	if (!rc && j->o->form == BUDGET_DOCUMENT) {
 		rc = budget_view_finish(&j->view);
 		if (!rc)
 			rc = session_document(j->to, &j->view.doc, false);
-	} else {
+	} else if (!rc) {
 		rc = hand_over_verdicts(j);
 	}
 	if (rc == -EPIPE)

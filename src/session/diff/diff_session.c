@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "src/analyze/measured.h"
 #include "src/session/diff/diff_naming.h"
 #include "src/session/name_notes.h"
 #include "src/view/diff/diff_view.h"
@@ -17,6 +18,7 @@ struct comparing {
 	struct diff *diff;
 	struct diff_failures failures;
 	enum diff_key key;
+	bool any_site;		/* the filter passes one, in either */
 };
 
 static enum diff_key chosen_key(const struct comparing *c)
@@ -73,6 +75,66 @@ static int check_all_measured(const struct comparing *c, struct err *e)
 	return rc;
 }
 
+static unsigned needs(const struct comparing *c, const struct diff_condition *condition)
+{
+	bool leaks = diff_condition_key(condition, c->key) == DIFF_LEAKED,
+	     stacks = !condition->total || filter_by_stack(&c->o->filter);
+
+	return (leaks ? MEASURED_LEAKS : 0) | (stacks ? MEASURED_STACKS : 0);
+}
+
+/*
+ * Why a condition that is not met is no pass: something is missing on a side. A program that still
+ * runs is compared as it is; so is what was there before pmm attached, where both lack it.
+ */
+static const char *no_pass(const struct comparing *c, unsigned side,
+			   const struct diff_condition *condition)
+{
+	const struct heap *h = c->side[side].heap, *other = c->side[!side].heap;
+
+	if (measured_inexact(h) && !measured_inexact(other))
+		return measured_inexact(h);
+	if (h->began == HEAP_BEGAN_ATTACH && other->began != HEAP_BEGAN_ATTACH)
+		return "what was allocated before pmm attached is not known";
+	return measured_gap(h, needs(c, condition));
+}
+
+static int check_passes(const struct comparing *c, struct err *e)
+{
+	for (unsigned i = 0; i < c->o->nr_conditions; i++)
+		for (unsigned k = 0; k < 2; k++) {
+			const char *why = no_pass(c, !k, &c->o->condition[i]);
+
+			if (!why)
+				continue;
+			err_set(e, -ENODATA, "'%s': %s: --fail-on cannot pass", c->side[!k].source,
+				why);
+			err_hint(e, "record it again without that, both in the same way; "
+				    "doc/diff.md says more");
+			return -ENODATA;
+		}
+	return 0;
+}
+
+/* A filter with a slip in it must not pass either. */
+static int check_any_site(const struct comparing *c, struct err *e)
+{
+	if (!c->o->nr_conditions || !filter_by_stack(&c->o->filter) || c->any_site)
+		return 0;
+	err_set(e, -ENOENT, "no stack of '%s' or '%s' passes the filter: --fail-on cannot pass",
+		c->side[0].source, c->side[1].source);
+	err_hint(e, "'pmm report' names the functions, files and modules that there are");
+	return -ENOENT;
+}
+
+static bool passes_any(const struct selection *s)
+{
+	for (uint32_t i = 0; s->site && i < s->heap->nr_sites; i++)
+		if (s->site[i])
+			return true;
+	return false;
+}
+
 /* Add both. A thread that only one of them has is new in the other, or gone. */
 static int add_heaps(struct comparing *c, struct err *e)
 {
@@ -88,6 +150,7 @@ static int add_heaps(struct comparing *c, struct err *e)
 		missing += none;
 		if (rc && (!none || missing == 2))
 			return rc;
+		c->any_site |= !none && passes_any(&s);
 		rc = diff_add(c->diff, h, n, none ? NULL : &s, none);
 		if (!none)
 			selection_fini(&s);
@@ -132,6 +195,8 @@ static int compare(struct comparing *c, const struct session_sink *to, struct er
 	int rc = add_heaps(c, e);
 
 	if (!rc)
+		rc = check_any_site(c, e);
+	if (!rc)
 		rc = judge(c);
 	if (!rc)
 		rc = show(c, to, e);
@@ -163,6 +228,8 @@ int diff_session(const struct diff_session_options *o, const struct diff_session
 			name_notes(to, &c.naming[i].naming, "--memory-limit");
 		diff_naming_close(&c.naming[i]);
 	}
+	if (!rc && !*exceeded)
+		rc = check_passes(&c, e);
 	vec_fini(&c.failures.v);
 	diff_free(c.diff);
 	return rc;

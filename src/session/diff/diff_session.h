@@ -37,7 +37,8 @@ struct diff_session_side {
 
 /*
  * Compare two heaps. *exceeded: a condition is met. 0, -ENOENT (a filter names nothing there is in
- * either), -ENODATA (a condition is about what was not measured), -ENOMEM; with `e`.
+ * either), -ENODATA (a condition is about what was not measured; or none is met, all was shown, and
+ * a heap lacks something), -ENOMEM; with `e`.
  */
 int diff_session(const struct diff_session_options *o, const struct diff_session_side side[2],
 		 const struct session_sink *to, bool *exceeded, struct err *e);

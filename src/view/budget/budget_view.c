@@ -142,7 +142,7 @@ void budget_view_add(struct budget_view *v, const char *source, const struct bud
 	table_row(t, 0, r->state == BUDGET_KEPT ? ROW_PLAIN : ROW_STRONG, ROW_BOTH);
 	table_sentence(t);
 	table_set_const(t, BUDGET_STATE, budget_state_name(r->state));
-	table_set_text(t, BUDGET_CAPTURE, source);
+	table_set_text(t, BUDGET_CAPTURE, source ? source : "");
 	table_set_text(t, BUDGET_SECTION, b->section);
 	table_set_text(t, BUDGET_KEY, b->key);
 	table_set_const(t, BUDGET_UNIT, budget_in_bytes(b->figure) ? "bytes" : "count");
@@ -151,7 +151,7 @@ void budget_view_add(struct budget_view *v, const char *source, const struct bud
 	if (r->why.len)
 		table_set_text(t, BUDGET_WHY, table_text(t, &r->why));
 	table_set(t, BUDGET_LINE, b->line);
-	str_addf(&s, "%s [%s] %s: ", source, b->section, b->key);
+	str_addf(&s, "%s%s[%s] %s: ", source ? source : "", source ? " " : "", b->section, b->key);
 	budget_text(&s, r);
 	table_set_text(t, BUDGET_LABEL, table_text(t, &s));
 	str_fini(&s);

@@ -9,7 +9,7 @@
 #include "src/analyze/budget/budget_judge.h"
 #include "src/document/doc.h"
 
-#define BUDGET_SCHEMA "pmm-budget/1.0"
+#define BUDGET_SCHEMA "pmm-budget/1.1"
 
 struct budget_view {
 	struct doc doc;
@@ -26,7 +26,10 @@ void budget_text(struct str *s, const struct budget_result *r);
 /* An empty document; budget_view_fini() in any case. Trouble stays in it. */
 void budget_view_init(struct budget_view *v);
 
-/* Add what was found of a heap, `source`; all is copied. */
+/*
+ * Add what was found of a heap, `source`; all is copied. NULL, of heap and names, too: no heap is
+ * what the budget is about.
+ */
 void budget_view_add(struct budget_view *v, const char *source, const struct budget_result *r,
 		     const struct heap *h, struct names *n);
 

@@ -75,15 +75,47 @@ $ pmm budget -f leaked app2.pmm
   
     budgets  0 kept, 1 exceeded, 0 not measured, of 1
 [1]
+# nor is a search that did not see all memory; what it found is lost all the same
+$ echo '[app]' >leaked1; echo 'leaked = 1' >>leaked1; echo 'peak = 1M' >>leaked1
+$ for search in 'exit' 'exit complete unread=4K' 'exit complete'; do (cat app; echo "search $search") >gap; mkcapture gap gap.pmm; pmm budget -f leaked1 gap.pmm; echo "status $?"; done
+    not_measured  gap.pmm [app] leaked: 0 B of 1 B, but not measured: the search for leaks did not see all memory
+    kept          gap.pmm [app] peak: 9.96 KiB of 1.00 MiB
+  
+    budgets  1 kept, 0 exceeded, 1 not measured, of 2
+  status 3
+    not_measured  gap.pmm [app] leaked: 0 B of 1 B, but not measured: the search for leaks did not see all memory
+    kept          gap.pmm [app] peak: 9.96 KiB of 1.00 MiB
+  
+    budgets  1 kept, 0 exceeded, 1 not measured, of 2
+  status 3
+    kept  gap.pmm [app] leaked: 0 B of 1 B
+    kept  gap.pmm [app] peak: 9.96 KiB of 1.00 MiB
+  
+    budgets  2 kept, 0 exceeded, 0 not measured, of 2
+  status 0
+$ (cat app; echo 'search exit'; echo 'leak app+0x10>app+0x20 definite blocks=2 bytes=2000') >gap; mkcapture gap gap.pmm; pmm budget -f leaked gap.pmm >said
+[1]
 $ echo '[other]' >unmet; echo 'peak = 1M' >>unmet; pmm budget -f unmet app.pmm
   pmm: 'app.pmm': 'unmet' has no section about 'app'
-    budgets  0 kept, 0 exceeded, 0 not measured, of 0
+    not_measured  [other] peak: 0 B of 1.00 MiB, but not measured: no capture is of 'other'
+  
+    budgets  0 kept, 0 exceeded, 1 not measured, of 1
   pmm: WARNING: unmet:2: no capture is of 'other': its budgets were not measured
 [3]
+$ pmm budget -f unmet --json app.pmm 2>said | jq -c '.totals, .budgets'
+  {"kept":0,"exceeded":0,"not_measured":1}
+  [{"state":"not_measured","capture":"","section":"other","key":"peak","unit":"bytes","limit":1048576,"value":0,"why":"no capture is of 'other'","budget_line":2,"stacks":[]}]
+$ pmm budget -f unmet --format junit app.pmm 2>said | grep -o 'errors="[0-9]*"\|unmet: peak: [^"]*' | sort -u
+  errors="1"
+  unmet: peak: 0 B of 1.00 MiB, but not measured: no capture is of &apos;other&apos;
+$ pmm budget -f unmet --format sarif app.pmm 2>said | jq -c '.runs[0] | .results, [.invocations[0].toolExecutionNotifications[] | [.level, .message.text]], .invocations[0].executionSuccessful'
+  []
+  [["error","[other] peak: unmet: peak: 0 B of 1.00 MiB, but not measured: no capture is of 'other'"]]
+  false
 $ printf '%s\n' '[app]' 'peak = 1M' 'allocations = 3' >gaps
 $ for line in 'watch mode=sampled sample=4K' 'drop block-full=3' 'watch off=3' 'process end=running' 'process attached' 'totals skipped=3'; do (cat app; echo "$line") >gap; mkcapture gap gap.pmm; pmm budget -f gaps gap.pmm; echo "status $?"; done
-    not_measured  gap.pmm [app] peak: 9.96 KiB of 1.00 MiB, but not measured: figures are estimates: it was sampled
-    not_measured  gap.pmm [app] allocations: 17 of 3, but not measured: figures are estimates: it was sampled
+    not_measured  gap.pmm [app] peak: 9.96 KiB of 1.00 MiB, but not measured: figures are estimates, as it was sampled
+    not_measured  gap.pmm [app] allocations: 17 of 3, but not measured: figures are estimates, as it was sampled
   
     budgets  0 kept, 0 exceeded, 2 not measured, of 2
   status 3

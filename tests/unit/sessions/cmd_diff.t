@@ -260,6 +260,81 @@ $ pmm diff --sort leaked base2.pmm new.pmm
   pmm: 'new.pmm' was not searched for leaks, which --sort is about
   pmm: hint: run the program with 'pmm run --leaks'
 [3]
+# what was not recorded on either side is no pass; what grew all the same has
+$ for line in 'drop block-full=3000' 'watch off=3' 'totals skipped=3000' 'process attached' 'watch mode=sampled sample=4K'; do (cat new; echo "$line") >gap; mkcapture gap gap.pmm; pmm diff --fail-on 'live>1M' base.pmm gap.pmm >said; echo "status $?"; pmm diff --fail-on 'live>1M' gap.pmm new.pmm >said; echo "status $?"; pmm diff --fail-on 'line.calls>1' base.pmm gap.pmm >said; echo "status $?"; done
+  pmm: 'gap.pmm': not all blocks and stacks were recorded: --fail-on cannot pass
+  pmm: hint: record it again without that, both in the same way; doc/diff.md says more
+  status 3
+  pmm: 'gap.pmm': not all blocks and stacks were recorded: --fail-on cannot pass
+  pmm: hint: record it again without that, both in the same way; doc/diff.md says more
+  status 3
+  status 1
+  pmm: 'gap.pmm': recording stopped before the end: --fail-on cannot pass
+  pmm: hint: record it again without that, both in the same way; doc/diff.md says more
+  status 3
+  pmm: 'gap.pmm': recording stopped before the end: --fail-on cannot pass
+  pmm: hint: record it again without that, both in the same way; doc/diff.md says more
+  status 3
+  status 1
+  pmm: 'gap.pmm': blocks below --min-size were not recorded: --fail-on cannot pass
+  pmm: hint: record it again without that, both in the same way; doc/diff.md says more
+  status 3
+  pmm: 'gap.pmm': blocks below --min-size were not recorded: --fail-on cannot pass
+  pmm: hint: record it again without that, both in the same way; doc/diff.md says more
+  status 3
+  status 1
+  pmm: 'gap.pmm': what was allocated before pmm attached is not known: --fail-on cannot pass
+  pmm: hint: record it again without that, both in the same way; doc/diff.md says more
+  status 3
+  pmm: 'gap.pmm': what was allocated before pmm attached is not known: --fail-on cannot pass
+  pmm: hint: record it again without that, both in the same way; doc/diff.md says more
+  status 3
+  status 1
+  pmm: 'gap.pmm': figures are estimates, as it was sampled: --fail-on cannot pass
+  pmm: hint: record it again without that, both in the same way; doc/diff.md says more
+  status 3
+  pmm: 'gap.pmm': figures are estimates, as it was sampled: --fail-on cannot pass
+  pmm: hint: record it again without that, both in the same way; doc/diff.md says more
+  status 3
+  status 1
+# a process that still runs is compared as it is; so are two that were sampled, or attached to
+$ for line in 'process end=running' 'process attached' 'watch mode=sampled sample=4K'; do for of in base new; do (cat $of; echo "$line") >gap; mkcapture gap $of-gap.pmm; done; pmm diff --fail-on 'live>1M' base-gap.pmm new-gap.pmm >said; echo "status $?"; done
+  status 0
+  status 0
+  status 0
+$ (cat new; echo 'process end=running') >gap; mkcapture gap gap.pmm; pmm diff --fail-on 'live>1M' base.pmm gap.pmm >said
+# stacks that were not kept matter to conditions on rows, and to a filter on stacks
+$ (cat new; echo 'drop site-full=3') >gap; mkcapture gap gap.pmm; for c in 'live>1M' 'line.live>1M' 'live>1M --module app'; do pmm diff --fail-on $c base.pmm gap.pmm >said; echo "status $?"; done
+  status 0
+  pmm: 'gap.pmm': not all blocks and stacks were recorded: --fail-on cannot pass
+  pmm: hint: record it again without that, both in the same way; doc/diff.md says more
+  status 3
+  pmm: 'gap.pmm': not all blocks and stacks were recorded: --fail-on cannot pass
+  pmm: hint: record it again without that, both in the same way; doc/diff.md says more
+  status 3
+# a search for leaks that did not see all
+$ for search in 'exit' 'exit complete unread=4K' 'exit complete'; do (cat base; echo "search $search") >gap; mkcapture gap gap.pmm; pmm diff --fail-on 'leaked>0' base2.pmm gap.pmm >said; echo "status $?"; pmm diff --fail-on 'live>1M' base2.pmm gap.pmm >said; echo "status $?"; done
+  pmm: 'gap.pmm': the search for leaks did not see all memory: --fail-on cannot pass
+  pmm: hint: record it again without that, both in the same way; doc/diff.md says more
+  status 3
+  status 0
+  pmm: 'gap.pmm': the search for leaks did not see all memory: --fail-on cannot pass
+  pmm: hint: record it again without that, both in the same way; doc/diff.md says more
+  status 3
+  status 0
+  status 0
+  status 0
+# a filter that nothing passes is no pass either; without a condition it may be
+$ pmm diff --function nosuchfn --fail-on 'line.peak>0' base.pmm new.pmm
+  pmm: no stack of 'base.pmm' or 'new.pmm' passes the filter: --fail-on cannot pass
+  pmm: hint: 'pmm report' names the functions, files and modules that there are
+[3]
+$ pmm diff --module nosuchlib --fail-on 'live>0' base.pmm new.pmm
+  pmm: no stack of 'base.pmm' or 'new.pmm' passes the filter: --fail-on cannot pass
+  pmm: hint: 'pmm report' names the functions, files and modules that there are
+[3]
+$ pmm diff --module lib.so --fail-on 'live>1M' base.pmm new.pmm >said
+$ pmm diff --module nosuchlib base.pmm new.pmm >said
 # nothing has changed
 $ cp base.pmm same.pmm; pmm diff base.pmm same.pmm
     before  base.pmm: app, pid 4242, ran 20.0 s to 2023-11-14 22:13:40, exited with status 0
