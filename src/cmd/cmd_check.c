@@ -237,6 +237,9 @@ static int read_options(unsigned *failures, struct err *e)
 	shown.skip = (struct texts){ skipped.v, skipped.nr };
 	if (shown.whole && !given_top)
 		shown.view.top = 0;
+	if (given_top && (form == FORM_SARIF || form == FORM_JUNIT))
+		return cmd_refuse(e, "'--top' cannot be used with sarif and junit",
+				  "what is not in them counts as not found; leave it out");
 	if (left && right)
 		return cmd_refuse(e, "'--left' and '--right' contradict each other",
 				  "leave out one of them");

@@ -141,6 +141,9 @@ static int check_options(struct err *e)
 		return cmd_refuse(e, "'--holds' needs a call site or an address",
 				  "such as --holds make_entry, --holds server.c:41 or --holds "
 				  "0x7f00dead0010");
+	if (given_top && (format == FORM_SARIF || format == FORM_JUNIT))
+		return cmd_refuse(e, "'--top' cannot be used with sarif and junit",
+				  "what is not in them counts as not found; leave it out");
 	if (count && !every_ns)
 		return cmd_refuse(e, "'--count' needs '--every'", "such as --every 10s");
 	if (core && every_ns)

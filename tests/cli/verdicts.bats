@@ -148,3 +148,13 @@ by_schema() {
 	refused_with 2 "'--json' and '--format' contradict" "$PMM" check --json --format sarif "$T/none.pmm"
 	refused_with 2 "'--every' prints text and JSON only" "$PMM" leaks --every 1 --format sarif $$
 }
+
+@test "a list that is cut is no verdict" {
+	local command form
+	capture_of none 'site main allocs=1 size=3'
+	for command in leaks check; do
+		for form in sarif junit; do
+			refused_with 2 "'--top' cannot be used with sarif and junit" "$PMM" "$command" --format "$form" --top 1 "$T/none.pmm"
+		done
+	done
+}

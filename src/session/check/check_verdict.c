@@ -129,8 +129,7 @@ int check_verdicts_print(const struct heap *h, struct names *n,
 
 	verdict_heap(&v, "check", h);
 	for (uint64_t i = o->view.from; i < h->nr_findings; i++)
-		if ((!o->view.skip || !o->view.skip[i - o->view.from]) &&
-		    (!o->view.top || i - o->view.from < o->view.top))
+		if (!o->view.skip || !o->view.skip[i - o->view.from])
 			add_finding(&v, h, n, o, i);
 	add_checked(&v, h, o);
 	rc = o->form == CHECK_SARIF ? verdicts_print_sarif(&v, out)

@@ -216,7 +216,6 @@ int leaks_verdicts_print(const struct heap *h, struct names *n, const struct lea
 {
 	const struct leak_entry *const end = l->entries.v + l->entries.nr;
 	struct writer w = { .heap = h, .names = n, .leaks = l, .o = o, .found = found };
-	uint64_t nr = 0;
 	int rc;
 
 	verdict_heap(&w.v, "leaks", h);
@@ -224,10 +223,8 @@ int leaks_verdicts_print(const struct heap *h, struct names *n, const struct lea
 	for (unsigned i = 0; i < NR_RULES; i++)
 		w.rule[i] = verdict_rule(&w.v, rules[i].id, rules[i].title, rules[i].help);
 	for (const struct leak_entry *e = l->entries.v; e < end; e++)
-		if (is_listed(&w, e) && (!o->view.top || nr < o->view.top)) {
+		if (is_listed(&w, e))
 			add_entry(&w, e);
-			nr++;
-		}
 	add_search(&w);
 	rc = o->format == LEAKS_SARIF ? verdicts_print_sarif(&w.v, out)
 				      : verdicts_print_junit(&w.v, out);
