@@ -141,7 +141,7 @@ static int compare(char *const *what, bool *exceeded, struct err *e)
 	if (!rc) {
 		const struct diff_session_side side[2] = { { h[0], what[0] }, { h[1], what[1] } };
 
-		struct diff_page page = { h[1], { what[0], what[1] }, output };
+		struct diff_page page = { { h[0], h[1] }, { what[0], what[1] }, output };
 
 		if (format == FORM_HTML) {
 			o.take = diff_page_take;

@@ -11,22 +11,41 @@
 #include "src/base/vec.h"
 #include "src/page/page_priv.h"
 
-#define NR_FIGURES	8u
+#define MAX_FIGURES	8u
 
-static const struct {
+struct figure {
 	enum diff_metric metric;
+	enum diff_key key;
 	const char *name, *unit;
-} figures[NR_FIGURES] = {
-	{ DIFF_LIVE_BYTES, "live", "bytes" },
-	{ DIFF_LIVE_BLOCKS, "live", "blocks" },
-	{ DIFF_PEAK_BYTES, "peak", "bytes" },
-	{ DIFF_PEAK_BLOCKS, "peak", "blocks" },
-	{ DIFF_ALLOCATED_BYTES, "allocated", "bytes" },
-	{ DIFF_ALLOCATIONS, "allocations", "calls" },
-	{ DIFF_TEMPORARY, "temporary", "calls" },
-	{ DIFF_LEAKED_BYTES, "leaked", "bytes" },
 };
-_Static_assert(2 * NR_FIGURES <= PROFILE_MAX_METRICS, "before and after");
+
+static const struct figure all[MAX_FIGURES] = {
+	{ DIFF_LIVE_BYTES, DIFF_LIVE, "live", "bytes" },
+	{ DIFF_LIVE_BLOCKS, DIFF_LIVE, "live", "blocks" },
+	{ DIFF_PEAK_BYTES, DIFF_PEAK, "peak", "bytes" },
+	{ DIFF_PEAK_BLOCKS, DIFF_PEAK, "peak", "blocks" },
+	{ DIFF_ALLOCATED_BYTES, DIFF_ALLOCATED, "allocated", "bytes" },
+	{ DIFF_ALLOCATIONS, DIFF_CALLS, "allocations", "calls" },
+	{ DIFF_TEMPORARY, DIFF_TEMPORARIES, "temporary", "calls" },
+	{ DIFF_LEAKED_BYTES, DIFF_LEAKED, "leaked", "bytes" },
+};
+_Static_assert(2 * MAX_FIGURES <= PROFILE_MAX_METRICS, "before and after");
+
+/* Those of the page: what both heaps know. */
+struct figures {
+	struct figure v[MAX_FIGURES];
+	unsigned nr;
+};
+
+static struct figures figures_of(const struct heap *const heap[2])
+{
+	struct figures f = { .nr = 0 };
+
+	for (unsigned m = 0; m < MAX_FIGURES; m++)
+		if (diff_known(heap[0], all[m].key) && diff_known(heap[1], all[m].key))
+			f.v[f.nr++] = all[m];
+	return f;
+}
 
 struct frames {
 	VEC(uint32_t) v;	/* outermost first */
@@ -59,20 +78,21 @@ static int find_frames(struct profile *profile, const struct diff *d, uint32_t r
 	return 0;
 }
 
-static int fill(struct profile *profile, const struct diff *d)
+static int fill(struct profile *profile, const struct diff *d,
+		const struct figures *figures)
 {
 	struct frames frames = { { 0 } };
-	int64_t value[2 * NR_FIGURES], rc = 0;
+	int64_t value[2 * MAX_FIGURES], rc = 0;
 
 	for (uint32_t i = 0; i < diff_rows(d, DIFF_STACKS) && rc >= 0; i++) {
 		const int64_t *before = diff_values(d, DIFF_STACKS, i, 0),
 			      *after = diff_values(d, DIFF_STACKS, i, 1);
 		bool any = false;
 
-		for (unsigned m = 0; m < NR_FIGURES; m++) {
-			value[m] = after[figures[m].metric];
-			value[NR_FIGURES + m] = before[figures[m].metric];
-			any |= value[m] || value[NR_FIGURES + m];
+		for (unsigned m = 0; m < figures->nr; m++) {
+			value[m] = after[figures->v[m].metric];
+			value[figures->nr + m] = before[figures->v[m].metric];
+			any |= value[m] || value[figures->nr + m];
 		}
 		rc = any ? find_frames(profile, d, i, &frames) : 0;
 		if (any && !rc)
@@ -82,20 +102,22 @@ static int fill(struct profile *profile, const struct diff *d)
 	return rc < 0 ? (int)rc : 0;
 }
 
-static struct profile *profile_of(struct page *p, const struct diff *d)
+static struct profile *profile_of(struct page *p, const struct diff *d,
+				  const struct figures *figures)
 {
-	struct profile_metric metric[2 * NR_FIGURES];
+	struct profile_metric metric[2 * MAX_FIGURES];
 	struct profile *profile;
 
-	for (unsigned m = 0; m < 2 * NR_FIGURES; m++)
-		metric[m] = (struct profile_metric){ figures[m % NR_FIGURES].name,
-						     figures[m % NR_FIGURES].unit };
-	profile = profile_new(metric, 2 * NR_FIGURES);
-	p->rc = profile ? fill(profile, d) : -ENOMEM;
+	for (unsigned m = 0; m < 2 * figures->nr; m++)
+		metric[m] = (struct profile_metric){ figures->v[m % figures->nr].name,
+						     figures->v[m % figures->nr].unit };
+	profile = profile_new(metric, 2 * figures->nr);
+	p->rc = profile ? fill(profile, d, figures) : -ENOMEM;
 	return profile;
 }
 
-static void put_about(struct page *p, const char *before, const char *after, const char *comm)
+static void put_about(struct page *p, const struct figures *figures,
+		      const char *const source[2], const char *comm)
 {
 	FILE *f = page_part(p, "about");
 	struct json j;
@@ -107,12 +129,12 @@ static void put_about(struct page *p, const char *before, const char *after, con
 	json_str(&j, "pmm", PMM_VERSION);
 	json_bool(&j, "diff", true);
 	json_str(&j, "comm", comm);
-	json_str(&j, "before", before);
-	json_str(&j, "after", after);
+	json_str(&j, "before", source[0]);
+	json_str(&j, "after", source[1]);
 	json_array_flat(&j, "metrics");
-	for (unsigned m = 0; m < 2 * NR_FIGURES; m++) {
-		json_str(&j, NULL, figures[m % NR_FIGURES].name);
-		json_str(&j, NULL, figures[m % NR_FIGURES].unit);
+	for (unsigned m = 0; m < 2 * figures->nr; m++) {
+		json_str(&j, NULL, figures->v[m % figures->nr].name);
+		json_str(&j, NULL, figures->v[m % figures->nr].unit);
 	}
 	json_end(&j);
 	json_end(&j);
@@ -121,18 +143,19 @@ static void put_about(struct page *p, const char *before, const char *after, con
 	page_part_end(p, f);
 }
 
-void page_diff(struct page *p, const struct diff *d, const char *before, const char *after,
-	       const char *comm)
+void page_diff(struct page *p, const struct diff *d, const struct heap *const heap[2],
+	       const char *const source[2])
 {
+	const struct figures figures = figures_of(heap);
 	struct page_stacks k = { 0 };
 
 	if (p->rc)
 		return;
-	k.profile = profile_of(p, d);
+	k.profile = profile_of(p, d, &figures);
 	if (!p->rc && intern_add(&k.strings, "") < 0)
 		p->rc = -ENOMEM;
 	if (!p->rc) {
-		put_about(p, before, after, comm);
+		put_about(p, &figures, source, heap[1]->comm);
 		page_put_profile(p, &k, (const uint64_t *[2]){ NULL, NULL });
 	}
 	page_stacks_fini(&k);

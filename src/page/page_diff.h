@@ -9,8 +9,11 @@
 #include "src/analyze/diff/diff.h"
 #include "src/page/page.h"
 
-/* Add the parts "about", "profile" and "strings". The names are what the user calls the two. */
-void page_diff(struct page *p, const struct diff *d, const char *before, const char *after,
-	       const char *comm);
+/*
+ * Add the parts "about", "profile" and "strings", with the figures that both heaps, before and
+ * after, know. The sources are what the user calls the two.
+ */
+void page_diff(struct page *p, const struct diff *d, const struct heap *const heap[2],
+	       const char *const source[2]);
 
 #endif

@@ -50,6 +50,14 @@ golden_captures() {
 # capture_of NAME LINE...: $T/NAME.pmm of a recipe (tests/fake/fake.c) of these lines.
 capture_of() { printf '%s\n' "${@:2}" | "$MKCAPTURE" /dev/stdin "$T/$1.pmm"; }
 
+# part NAME FILE: the data of that name in a page.
+part() {
+	python3 -c 'import base64, re, sys, zlib
+text = open(sys.argv[2]).read()
+packed = re.search("id=\"pmm-data-%s\">([^<]*)<" % sys.argv[1], text)[1]
+sys.stdout.buffer.write(zlib.decompress(base64.b64decode(packed, validate=True), -15))' "$1" "$2"
+}
+
 # json CAPTURE: its whole report as JSON, made once; with the live blocks unless BLOCKS is made
 # empty.
 BLOCKS=--blocks

@@ -12,14 +12,6 @@ setup_file() {
 
 page() { (cd "$T" && "$PMM" report --format html "$@") 2>"$T/said"; }
 
-# part NAME FILE: its data.
-part() {
-	python3 -c 'import base64, re, sys, zlib
-text = open(sys.argv[2]).read()
-packed = re.search("id=\"pmm-data-%s\">([^<]*)<" % sys.argv[1], text)[1]
-sys.stdout.buffer.write(zlib.decompress(base64.b64decode(packed, validate=True), -15))' "$1" "$2"
-}
-
 setup() {
 	T=$BATS_TEST_TMPDIR
 	if ! "$PMM" report --format html "$DEMO" -o "$T/try.html" 2>"$T/said" && grep -q 'was built without pages' "$T/said"; then

@@ -19,12 +19,12 @@ struct making {
 static int write_page(void *arg, FILE *f)
 {
 	const struct making *m = arg;
-	const char *const *source = m->page->source;
+	const struct heap *const *heap = m->page->heap;
 	struct page p;
 
-	page_begin(&p, f, m->page->after->comm);
+	page_begin(&p, f, heap[1]->comm);
 	page_doc(&p, "diff", m->doc, NULL);
-	page_diff(&p, m->diff, source[0], source[1], m->page->after->comm);
+	page_diff(&p, m->diff, heap, m->page->source);
 	return page_end(&p);
 }
 
@@ -35,7 +35,7 @@ static int check_before(const struct diff_page *to, struct err *e)
 
 	if (!to->output || !strcmp(to->output, "-"))
 		return 0;
-	return output_name(to->output, (pid_t)to->after->pid, to->after->comm, true, name)
+	return output_name(to->output, (pid_t)to->heap[1]->pid, to->heap[1]->comm, true, name)
 		       ? 0 /* report_put() finds that, too, and says so */
 		       : report_file_apart(name, to->source[0], e);
 }
@@ -47,5 +47,5 @@ int diff_page_take(void *page, const struct diff *d, const struct doc *doc, stru
 				    .opt.source = to->source[1] };
 	int rc = check_before(to, e);
 
-	return rc ? rc : report_put(&c, to->after, write_page, &(struct making){ to, d, doc }, e);
+	return rc ? rc : report_put(&c, to->heap[1], write_page, &(struct making){ to, d, doc }, e);
 }

@@ -7,7 +7,7 @@
 
 /* What the page is made of, beside what the session hands over. */
 struct diff_page {
-	const struct heap *after;
+	const struct heap *heap[2];	/* before, after */
 	const char *source[2];	/* what the user named */
 	const char *output;	/* NULL: a name of its own; "-": stdout */
 };
