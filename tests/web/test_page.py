@@ -299,12 +299,12 @@ def check_many(s, folder, capture):
 	s.until("return document.querySelector('table.rows tbody tr:nth-last-child(2)')?.getAttribute('aria-rowindex') === '100001'")
 	last = s.run("return document.querySelector('table.rows tbody tr:nth-last-child(2)').cells[0].textContent")
 	s.same("the last row is reached", last, f"{smallest} B")
-	took = s.run("""const t = performance.now(), input = [...document.querySelectorAll('input[type=search]')].find((e) => e.checkVisibility());
+	s.run("""const input = [...document.querySelectorAll('input[type=search]')].find((e) => e.checkVisibility());
 		document.querySelector('table.rows thead button').click();
 		input.value = '0x7';
-		input.dispatchEvent(new Event('input'));
-		return performance.now() - t""")
-	s.check("100,000 rows are sorted and filtered within 5 s", took < 5000, took)
+		input.dispatchEvent(new Event('input'))""")
+	inside = s.run("return document.querySelectorAll('table.rows tbody tr').length")
+	s.check("nor are more when all are sorted and filtered", inside < 150, inside)
 	s.quiet("many")
 
 
