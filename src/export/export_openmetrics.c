@@ -48,23 +48,40 @@ static void gauge(struct metrics *m, const char *name, const char *unit, const c
 	fprintf(m->out, "%s{%s} %" PRIu64 "\n", name, str_text(&m->labels), value);
 }
 
-static void totals(struct metrics *m)
+static void calls(struct metrics *m, const struct heap *h)
 {
-	const struct heap *h = m->s->heap;
-	struct heap_resident resident;
-
-	gauge(m, "pmm_heap_live_bytes", "bytes", "Bytes allocated and not freed.", h->live_bytes);
-	gauge(m, "pmm_heap_live_blocks", NULL, "Blocks allocated and not freed.", h->live_blocks);
-	gauge(m, "pmm_heap_peak_bytes", "bytes", "The most live bytes at any moment.",
-	      h->peak_bytes);
 	gauge(m, "pmm_heap_allocated_bytes", "bytes", "Bytes allocated since the start.",
 	      h->bytes_in);
 	gauge(m, "pmm_heap_freed_bytes", "bytes", "Bytes freed since the start.", h->bytes_out);
 	gauge(m, "pmm_heap_allocations", NULL, "Allocations since the start.", h->allocs);
 	gauge(m, "pmm_heap_frees", NULL, "Frees since the start.", h->frees);
-	gauge(m, "pmm_heap_temporary_allocations", NULL,
-	      "Allocations freed as the next event of their thread.", h->temporary);
-	gauge(m, "pmm_heap_failed_allocations", NULL, "Allocations that failed.", h->failed);
+}
+
+/* What another tool's profile does not know has no gauge: 0 would be a figure. */
+static void totals(struct metrics *m)
+{
+	const struct heap *h = m->s->heap;
+	bool history = !h->import.tool || h->import.history,
+	     allocated = !h->import.tool || h->import.allocated;
+	struct heap_resident resident;
+
+	gauge(m, "pmm_heap_live_bytes", "bytes", "Bytes allocated and not freed.", h->live_bytes);
+	gauge(m, "pmm_heap_live_blocks", NULL, "Blocks allocated and not freed.", h->live_blocks);
+	if (history)
+		gauge(m, "pmm_heap_peak_bytes", "bytes", "The most live bytes at any moment.",
+		      h->peak_bytes);
+	if (allocated)
+		calls(m, h);
+	if (history)
+		gauge(m, "pmm_heap_temporary_allocations", NULL,
+		      "Allocations freed as the next event of their thread.", h->temporary);
+	if (!h->import.tool)
+		gauge(m, "pmm_heap_failed_allocations", NULL, "Allocations that failed.",
+		      h->failed);
+	if (h->mode == HEAP_SAMPLED)
+		gauge(m, "pmm_heap_sample_bytes", "bytes",
+		      "Bytes between samples: all figures of the heap are estimates.",
+		      h->sample_bytes);
 	if (heap_resident(h, &resident))
 		gauge(m, "pmm_process_resident_bytes", "bytes",
 		      "Resident memory of the process when it was last seen.", resident.bytes);

@@ -97,10 +97,25 @@ static int write_metric(struct json *j, const struct profile *p, unsigned metric
 	return rc;
 }
 
-/* Of a heap with nothing in it the one that was asked for. */
-static bool shown(const struct profile *p, unsigned metric, unsigned asked)
+/* Another tool's profile may not know it; then what is there says nothing. */
+static bool known(const struct heap *h, unsigned metric)
 {
-	return p->total.v[metric] || metric == asked;
+	switch (metric) {
+	case HEAP_PROFILE_LIVE_BYTES:
+	case HEAP_PROFILE_LIVE_BLOCKS:
+		return true;
+	case HEAP_PROFILE_ALLOCATED_BYTES:
+	case HEAP_PROFILE_ALLOCATIONS:
+		return !h->import.tool || h->import.allocated;
+	default:
+		return !h->import.tool || h->import.history;
+	}
+}
+
+/* Of a heap with nothing in it the one that was asked for. */
+static bool shown(const struct profile *p, const struct heap *h, unsigned metric, unsigned asked)
+{
+	return (p->total.v[metric] && known(h, metric)) || metric == asked;
 }
 
 int export_speedscope(const struct profile *p, const struct export_source *s, FILE *out)
@@ -110,7 +125,7 @@ int export_speedscope(const struct profile *p, const struct export_source *s, FI
 	int rc, end;
 
 	for (unsigned m = 0; m < asked; m++)
-		before += shown(p, m, asked);
+		before += shown(p, s->heap, m, asked);
 	json_init(&j, out);
 	json_object(&j, NULL);
 	json_str(&j, "$schema", "https://www.speedscope.app/file-format-schema.json");
@@ -122,7 +137,7 @@ int export_speedscope(const struct profile *p, const struct export_source *s, FI
 	json_end(&j);
 	json_array(&j, "profiles");
 	for (unsigned m = 0; m < HEAP_PROFILE_NR && !rc; m++)
-		if (shown(p, m, asked))
+		if (shown(p, s->heap, m, asked))
 			rc = write_metric(&j, p, m);
 	json_end(&j);
 	json_end(&j);

@@ -139,7 +139,8 @@ static int put_head(struct picture *g, const struct heap *h)
 	str_add(&s, "<title>");
 	xml_add(&s, *h->cmdline ? h->cmdline : h->comm);
 	str_addf(&s, "</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fffdf8\"/>\n"
-		     "<text x=\"4\" y=\"24\" font-size=\"14\">%s: ", what[g->metric]);
+		     "<text x=\"4\" y=\"24\" font-size=\"14\">%s%s: ", what[g->metric],
+		 h->mode == HEAP_SAMPLED ? " (estimate)" : "");
 	add_cut(&s, *h->comm ? h->comm : "?", 60);
 	str_addf(&s, ", process %u</text>\n", h->pid);
 	if (g->nr_narrow)

@@ -33,8 +33,7 @@ int report_check(const struct report_options *opt, struct err *e)
 	return rc;
 }
 
-/* Does the heap know what is asked for? Another tool's profile may not. */
-static int check_known(const struct heap *h, const struct report_options *o, struct err *e)
+int report_check_known(const struct heap *h, const struct report_options *o, struct err *e)
 {
 	if (h->import.tool && o->blocks) {
 		err_set(e, -ENOTSUP, "the profile has no single blocks, which --blocks lists");
@@ -55,7 +54,7 @@ static int rank_all(struct report *r, struct err *e)
 {
 	const struct heap *h = r->heap;
 	struct report_options *o = &r->opt;
-	int rc = check_known(h, o, e);
+	int rc = report_check_known(h, o, e);
 
 	if (!rc)
 		rc = selection_init(&r->selection, h, r->names, &o->filter, e);

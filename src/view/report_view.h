@@ -80,6 +80,9 @@ struct fmt report_run_time(const struct heap *h);
 /* Can these be had together? 0, or -EINVAL with `e` set (exit_code 2). */
 int report_check(const struct report_options *opt, struct err *e);
 
+/* Does the heap know that? Another tool's profile may not. 0, or -ENOTSUP with `e` set. */
+int report_check_known(const struct heap *h, const struct report_options *o, struct err *e);
+
 /*
  * Build the report of a heap into r->doc; heap, names and the strings of the options must outlive
  * it. report_fini() in any case. 0, -ENOMEM, -ENOENT (a filter names nothing there is) with `e`

@@ -152,3 +152,42 @@ line_of() { report --json "$1" | jq -r --arg f "$2" '.lines[] | select(.function
 	refused_with 3 "has no figures for 'peak', which --sort is about" "$PMM" diff --sort peak "$T/j" "$CAP"
 	refused_with 3 "has no figures for 'allocated', which --fail-on is about" "$PMM" diff --fail-on 'allocated>5%' "$T/j" "$CAP"
 }
+
+@test "forms: what a profile does not know is left out or refused, not written as 0" {
+	printf 'heap_v2/1\n@ 0x401000\n  t*: 2: 64 [0: 0]\n\nMAPPED_LIBRARIES:\n' >"$T/j"
+	local form key
+	for form in massif dhat heaptrack chrome-trace; do
+		refused_with 3 "the profile has no peak and no times, which '--format $form' is about" \
+			"$PMM" report --format "$form" -o "$T/made.gz" "$T/j"
+		[ ! -e "$T/made.gz" ]
+	done
+	for form in svg collapsed speedscope; do
+		for key in peak temporary; do
+			refused_with 3 "no figures for '--sort $key'" "$PMM" report --format "$form" --sort "$key" -o "$T/made" "$T/j"
+			[ ! -e "$T/made" ]
+		done
+	done
+	[ "$(report --format openmetrics "$T/j" 2>/dev/null | grep -o '^pmm_heap_[a-z_]*' | xargs)" = "pmm_heap_live_bytes pmm_heap_live_blocks" ]
+	[ "$(report --format speedscope -o - "$T/j" 2>/dev/null | jq -r '[.profiles[].name] | join(",")')" = "live bytes,live blocks" ]
+	# one with what was freed
+	printf 'heap profile: 2: 64 [5: 160] @ heapprofile\n2: 64 [5: 160] @ 0x401000\n\nMAPPED_LIBRARIES:\n' >"$T/g"
+	[ "$(report --format openmetrics "$T/g" 2>/dev/null | grep -o '^pmm_heap_[a-z_]*' | xargs)" = \
+		"pmm_heap_live_bytes pmm_heap_live_blocks pmm_heap_allocated_bytes pmm_heap_freed_bytes pmm_heap_allocations pmm_heap_frees" ]
+	[ "$(report --format speedscope -o - "$T/g" 2>/dev/null | jq -r '[.profiles[].name] | join(",")')" = \
+		"live bytes,live blocks,allocated bytes,allocations" ]
+}
+
+@test "the page of a comparison has the figures that both know, no others" {
+	printf 'heap_v2/1\n@ 0x401000\n  t*: 2: 64 [0: 0]\n\nMAPPED_LIBRARIES:\n' >"$T/j"
+	capture_of own 'site main allocs=3 size=100 frees=1'
+	capture_of two 'site main allocs=4 size=100 frees=1'
+	"$PMM" diff --format html -o "$T/page.html" "$T/j" "$T/own.pmm" 2>"$T/said" || {
+		if grep -q "was built without pages" "$T/said"; then skip "esbuild or libjs-dygraphs was missing when pmm was built"; fi
+		cat "$T/said"
+		false
+	}
+	part about "$T/page.html" | jq -e '.metrics == ["live", "bytes", "live", "blocks", "live", "bytes", "live", "blocks"]'
+	"$PMM" diff --format html -o "$T/page.html" "$T/two.pmm" "$T/own.pmm" 2>"$T/said"
+	part about "$T/page.html" |
+		jq -e '[.metrics[range(0; 28; 2)]] | .[:7] == .[7:] and .[:7] == ["live", "live", "peak", "peak", "allocated", "allocations", "temporary"]'
+}

@@ -133,3 +133,13 @@ refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
 	END
 	grep -q "^'pmm check --format': text, json, sarif, junit$" "$T/help"
 }
+
+@test "svg and openmetrics say that sampled figures are estimates" {
+	capture_of s 'watch mode=sampled sample=4096' 'site main allocs=1 size=100000'
+	report --format svg --sort live -o - "$T/s.pmm" | grep -q '>live bytes (estimate): '
+	report --format openmetrics "$T/s.pmm" | grep -q '^pmm_heap_sample_bytes{command="[^"]*"} 4096$'
+	report --format svg --sort live -o - "$DEMO" >"$T/svg"
+	grep -q '>live bytes: ' "$T/svg"
+	report --format openmetrics "$DEMO" >"$T/metrics"
+	[ "$(grep -c pmm_heap_sample_bytes "$T/metrics")" = 0 ]
+}

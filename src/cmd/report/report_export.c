@@ -17,6 +17,7 @@
 #include "src/export/export.h"
 #include "src/store/output.h"
 #include "src/store/replace.h"
+#include "src/view/report_view.h"
 
 /* What writes it; EXPORT_NR: a renderer of documents. */
 static enum export_form writer_of(int form)
@@ -232,14 +233,35 @@ static bool selects_nothing(const struct heap *h, const struct selection *s)
 	return true;
 }
 
+/* Is the form about times or the peak, which another tool's profile may not know? */
+static bool is_timed(int form)
+{
+	return form == FORM_MASSIF || form == FORM_DHAT || form == FORM_HEAPTRACK ||
+	       form == FORM_CHROME_TRACE;
+}
+
+static int check_known(const struct report_command *c, const struct heap *h, struct err *e)
+{
+	int rc = report_check_known(h, &c->opt, e);
+
+	if (rc || !h->import.tool || h->import.history || !is_timed(c->form))
+		return rc;
+	err_set(e, -ENOTSUP, "the profile has no peak and no times, which '--format %s' is about",
+		form_table[c->form].name);
+	err_hint(e, "use '--format pprof', speedscope or collapsed");
+	return -ENOTSUP;
+}
+
 int report_export(const struct report_command *c, const struct heap *h, struct names *n,
 		  struct err *e)
 {
 	struct selection selection;
 	struct exporting x = { writer_of(c->form),
 			       { .heap = h, .names = n, .selection = &selection } };
-	int rc = selection_init(&selection, h, n, &c->opt.filter, e);
+	int rc = check_known(c, h, e);
 
+	if (!rc)
+		rc = selection_init(&selection, h, n, &c->opt.filter, e);
 	if (rc)
 		return rc;
 	x.source.key = rank_chosen(h, &selection, c->opt.sort_given, c->opt.sort);
