@@ -186,7 +186,7 @@ static void put_all(struct heaptrack *t)
 		put_infos(t, s);
 	vec_each(&t->sites, s)
 		put_events(t, s, 0, s->gone, "+-");
-	gzprintf(t->out, "c %" PRIx64 "\n", h->peak_ns / 1000000);
+	gzprintf(t->out, "c %" PRIx64 "\n", heap_since(h, h->peak_ns) / 1000000);
 	vec_each(&t->sites, s) {
 		put_events(t, s, 1, s->peak, "+");
 		put_events(t, s, 2, s->kept, "+");
@@ -198,7 +198,7 @@ static void put_all(struct heaptrack *t)
 	for (uint32_t i = 0; i < h->nr_points; i++)
 		if (h->points[i].rss_bytes)
 			gzprintf(t->out, "R %" PRIx64 "\n", h->points[i].rss_bytes / 4096);
-	gzprintf(t->out, "c %" PRIx64 "\n", h->taken_ns / 1000000);
+	gzprintf(t->out, "c %" PRIx64 "\n", heap_since(h, h->taken_ns) / 1000000);
 }
 
 static int collect(struct heaptrack *t)

@@ -97,8 +97,8 @@ static void write_types(struct writer *w)
 	value_type(w, SAMPLE_TYPE, "inuse_space", "bytes");
 	value_type(w, PERIOD_TYPE, "space", "bytes");
 	wire_number(&w->out, PERIOD, h->mode == HEAP_SAMPLED ? h->sample_bytes : 1);
-	wire_number(&w->out, TIME_NANOS, h->start_realtime_ns);
-	wire_number(&w->out, DURATION_NANOS, h->taken_ns);
+	wire_number(&w->out, TIME_NANOS, h->start_realtime_ns + h->attach_ns);
+	wire_number(&w->out, DURATION_NANOS, heap_since(h, h->taken_ns));
 	wire_number(&w->out, DEFAULT_SAMPLE_TYPE,
 		    text(w, w->s->key == RANK_ALLOCATED ? "alloc_space"
 			    : w->s->key == RANK_CALLS	? "alloc_objects"

@@ -39,7 +39,8 @@ int import_unreadable(struct import *m, int rc)
 		return import_no_memory(m);
 	if (rc == -ENODATA) {
 		err_set(m->e, rc, "'%s' is truncated", m->path);
-		err_hint(m->e, "its tool may have been killed while it wrote; copy or record it again");
+		err_hint(m->e, "its tool may have been killed while it wrote; copy or record it "
+			       "again");
 		return rc;
 	}
 	if (rc == -EBADMSG)

@@ -471,6 +471,12 @@ bool heap_same_image(const struct heap *a, const struct heap *b);
  */
 int heap_check(const struct heap *h, char *why, size_t size);
 
+/* Time since this process's tracking began, of a time on the tree's axis. */
+static inline uint64_t heap_since(const struct heap *h, uint64_t ns)
+{
+	return ns > h->attach_ns ? ns - h->attach_ns : 0;
+}
+
 /*
  * Are the peak, temporary blocks, lifetimes and times known? Not of a profile of one moment; of
  * what was freed the kernel module's log knows sums alone.

@@ -291,7 +291,8 @@ static void test_limit(void **state)
 		for (unsigned i = 0; i < 300000; i++)
 			fputs(lines[k], f);
 		fclose(f);
-		assert_int_equal(read_profile(text, size, HEAP_TOOL_HEAPTRACK, 1 << 20, &h), -EFBIG);
+		assert_int_equal(read_profile(text, size, HEAP_TOOL_HEAPTRACK, 1 << 20, &h),
+				 -EFBIG);
 		free(text);
 	}
 }
