@@ -66,7 +66,7 @@ int import_modules(struct import *m, char *text)
 	for (size_t i = 0; i < maps.nr && !m->h->comm[0] && rc >= 0; i++)
 		if (maps.v[i].path[0] == '/')
 			rc = import_command(m, maps.v[i].path);
-	qsort(maps.v, maps.nr, sizeof(*maps.v), compare_maps);
+	vec_qsort(maps.v, maps.nr, sizeof(*maps.v), compare_maps);
 	for (uint32_t i = 1; i < m->nodes.nr && rc >= 0; i++) {
 		struct heap_node *n = &m->nodes.v[i];
 

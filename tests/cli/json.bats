@@ -494,7 +494,7 @@ line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines
 @test "json: comparisons" {
 	local lines=('module app build-id=11' 'site app+0x10>app+0x20 allocs=10 size=1000' 'site - allocs=2 size=8')
 	made "${lines[@]}" 'search exit complete' >/dev/null && mv "$T/made.pmm" "$T/a.pmm"
-	made "${lines[@]}" 'site app+0x10>app+0x30 allocs=3 frees=1 size=70 temporary=1' 'site - size=5' 'totals peak=1M' \
+	made "${lines[@]}" 'site app+0x10>+0x7700 size=9' 'site app+0x10>app+0x30 allocs=3 frees=1 size=70 temporary=1' 'site - size=5' 'totals peak=1M' \
 		'watch mode=sampled sample=4K' 'search exit complete' 'leak - definite bytes=5' >/dev/null && mv "$T/made.pmm" "$T/b.pmm"
 	says 0 diff --json "$T/a.pmm" "$T/b.pmm"
 	is '["estimates","other_mode","unknown_stacks","unknown_stacks"]' '[.warnings[].code] | sort'
@@ -507,10 +507,23 @@ line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines
 	is '["other_program",null]' '.warnings[0] | [.code, .side]'
 }
 
+@test "json: profiles of other tools" {
+	printf 'heap_v2/1\n@ 0x401000\n  t*: 2: 64 [0: 0]\n\nMAPPED_LIBRARIES:\n' >"$T/jemalloc"
+	says 0 report --json "$T/jemalloc"
+	is '{"tool":"jemalloc","allocated":false,"history":false,"comm":"","cmdline":""}' .import
+	is '[64,2,null]' '.totals | [.live_bytes, .live_blocks, .peak_bytes]'
+	printf 'v 10400 3\nX /bin/p -q\ns 1 f\ni 10 0 1\nt 1 0\na 8 1\nc 5\n+ 0\nc f\n' >"$T/heaptrack"
+	says 0 report --json "$T/heaptrack"
+	is '{"tool":"heaptrack","allocated":true,"history":true,"comm":"p","cmdline":"/bin/p -q","run_ns":15000000}' .import
+	within "$PMM" report --format pprof -o "$T/pprof" "$DEMO" 2>/dev/null
+	says 0 report --json "$T/pprof"
+	is '[1700000000,true]' '[.import.start_realtime_ns / 1e9, .import.allocated]'
+}
+
 @test "json: growth over captures" {
 	local i
 	for i in 1 2 3; do
-		made "process taken=$((20 + i))s" "site app+0x10>app+0x20 allocs=$((10 * i)) size=1000" "site - allocs=$i size=3" >/dev/null
+		made "process taken=$((20 + i))s" "site app+0x10>app+0x20 allocs=$((10 * i)) size=1000" "site app+0x10>+0x7700 allocs=$i size=9" "site - allocs=$i size=3" >/dev/null
 		mv "$T/made.pmm" "$T/$i.pmm"
 		track classes && mv "$CAP" "$T/real$i.pmm"
 	done
