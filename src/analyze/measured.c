@@ -19,6 +19,8 @@ static const char *life_gap(const struct heap *h)
 		return "the program had not ended when it was captured";
 	if (h->began == HEAP_BEGAN_ATTACH)
 		return "what was allocated before pmm attached is not known";
+	if (h->began == HEAP_BEGAN_FORK)
+		return "what the parent had allocated before the fork is not known";
 	return NULL;
 }
 

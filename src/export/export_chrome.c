@@ -19,7 +19,7 @@ static void event(struct trace *t, const char *name, const char *phase, uint64_t
 	json_object_flat(&t->j, NULL);
 	json_str(&t->j, "name", name);
 	json_str(&t->j, "ph", phase);
-	json_double(&t->j, "ts", (double)ns / 1000);
+	json_double(&t->j, "ts", (double)heap_since(t->s->heap, ns) / 1000);
 	json_u64(&t->j, "pid", t->s->heap->pid);
 	json_u64(&t->j, "tid", t->s->heap->pid);
 }

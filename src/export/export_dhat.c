@@ -134,8 +134,8 @@ int export_dhat(const struct profile *p, const struct export_source *s, FILE *ou
 	json_u64(&j, "tuth", 500);
 	json_str(&j, "cmd", *h->cmdline ? h->cmdline : h->comm);
 	json_u64(&j, "pid", h->pid);
-	json_u64(&j, "te", h->taken_ns / 1000);
-	json_u64(&j, "tg", h->peak_ns / 1000);
+	json_u64(&j, "te", heap_since(h, h->taken_ns) / 1000);
+	json_u64(&j, "tg", heap_since(h, h->peak_ns) / 1000);
 	if (!rc)
 		points(&j, p, us);
 	if (!rc)

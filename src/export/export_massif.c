@@ -46,7 +46,7 @@ static void add_place(struct str *s, const struct profile_frame *f)
 /* Time never runs backward. */
 static void snapshot(struct massif *m, uint64_t ns, uint64_t bytes, const char *tree)
 {
-	uint64_t ms = ns / 1000000;
+	uint64_t ms = heap_since(m->heap, ns) / 1000000;
 
 	if (ms < m->last_ms)
 		ms = m->last_ms;

@@ -523,7 +523,8 @@ line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines
 @test "json: growth over captures" {
 	local i
 	for i in 1 2 3; do
-		made "process taken=$((20 + i))s" "site app+0x10>app+0x20 allocs=$((10 * i)) size=1000" "site app+0x10>+0x7700 allocs=$i size=9" "site - allocs=$i size=3" >/dev/null
+		made "process taken=$((20 + i))s" "site app+0x10>app+0x20 allocs=$((10 * i)) size=1000" \
+			"site app+0x10>+0x7700 allocs=$i size=9" "site - allocs=$i size=3" >/dev/null
 		mv "$T/made.pmm" "$T/$i.pmm"
 		track classes && mv "$CAP" "$T/real$i.pmm"
 	done

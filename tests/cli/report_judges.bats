@@ -256,3 +256,19 @@ hostile_forms() {
 	report --format collapsed --function '*' "$REAL" >"$T/out"
 	[ ! -s "$T/said" ]
 }
+
+@test "times count from where the process's tracking began, after an exec, too" {
+	local x
+	x=$(capture_of attached 'process attach=4s taken=5s' 'site work allocs=3 size=1000 first=4500ms' 'totals peak-at=4500ms' \
+		'point 4500ms live=3000 blocks=3 allocs=3'; echo "$T/attached.pmm")
+	"$PMM" report --format dhat -o "$T/d" "$x" 2>/dev/null
+	jq -e '.te == 1000000 and .tg == 500000' "$T/d"
+	"$PMM" report --format chrome-trace -o "$T/c" "$x" 2>/dev/null
+	jq -e '[.traceEvents[] | select(.name == "end" or .name == "peak").ts] | sort == [500000, 1000000]' "$T/c"
+	"$PMM" report --format massif -o "$T/m" "$x" 2>/dev/null
+	[ "$(grep '^time=' "$T/m" | sort -t= -k2 -n | tail -1)" = time=1000 ]
+	"$PMM" report --format heaptrack -o "$T/h.gz" "$x" 2>/dev/null
+	[ "$(zcat "$T/h.gz" | grep '^c ' | tail -1)" = "c 3e8" ]
+	"$PMM" report --format pprof -o "$T/p" "$x" 2>/dev/null
+	"$PMM" report --json "$T/p" | jq -e '.import.run_ns == 1000000000'
+}
