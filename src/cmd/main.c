@@ -91,10 +91,19 @@ static void occupy_standard(void)
 			return;
 }
 
+/*
+ * Why an earlier write of standard output failed, of which the stream knows no more than that it
+ * did. A device says it again of a write of nothing.
+ */
+static int earlier_error(void)
+{
+	return write(STDOUT_FILENO, "", 0) < 0 ? errno : EIO;
+}
+
 /* The exit code, when all is printed. A reader who has gone is no failure. */
 static int finish(int code)
 {
-	int error = fflush(stdout) ? errno : ferror(stdout) ? EIO : 0;
+	int error = fflush(stdout) ? errno : ferror(stdout) ? earlier_error() : 0;
 
 	if (error && terminal_reader_gone(STDOUT_FILENO))
 		error = EPIPE;		/* that of an earlier write is not known any more */
