@@ -39,7 +39,7 @@ int whole_write(const struct heap *h, const char *output, pid_t pid, char *name,
 	if (rc)
 		return rc == -ENAMETOOLONG ? err_set(e, rc, "the capture's name is too long") : rc;
 	before = hold_signals();
-	rc = capture_write(h, name, e);
+	rc = capture_write(h, name, true, e);
 	release_signals(&before);
 	return rc;
 }
@@ -47,7 +47,7 @@ int whole_write(const struct heap *h, const char *output, pid_t pid, char *name,
 int whole_write_report(const char *name, replace_write *write, void *arg, struct err *e)
 {
 	sigset_t before = hold_signals();
-	int rc = replace_file(name, "report", write, arg, e);
+	int rc = replace_file(name, "report", true, write, arg, e);
 
 	release_signals(&before);
 	return rc;

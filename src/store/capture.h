@@ -5,6 +5,7 @@
 #ifndef STORE_CAPTURE_H
 #define STORE_CAPTURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "src/base/err.h"
@@ -20,8 +21,9 @@ int capture_read(const char *path, uint64_t max_bytes, struct heap **out, struct
 
 /*
  * Write a heap as a .pmm file: created with mode 0600 under a temporary name beside `path`, renamed
- * when complete, so that an interrupted write leaves no half file. 0 or -errno with `e` set.
+ * when complete, so that an interrupted write leaves no half file. `durable` as replace_file().
+ * 0 or -errno with `e` set.
  */
-int capture_write(const struct heap *h, const char *path, struct err *e);
+int capture_write(const struct heap *h, const char *path, bool durable, struct err *e);
 
 #endif

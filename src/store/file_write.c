@@ -277,7 +277,7 @@ static int write_whole(void *arg, FILE *f, struct err *e)
 	return file_write_heap(w->heap, f, w->path, e);
 }
 
-int capture_write(const struct heap *h, const char *path, struct err *e)
+int capture_write(const struct heap *h, const char *path, bool durable, struct err *e)
 {
-	return replace_file(path, "capture", write_whole, &(struct whole){ h, path }, e);
+	return replace_file(path, "capture", durable, write_whole, &(struct whole){ h, path }, e);
 }

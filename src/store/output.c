@@ -146,7 +146,7 @@ static int write_to(const struct heap *h, const char *pattern, bool is_root, cha
 
 	if (rc)
 		return not_named(rc, e);
-	return capture_write(h, name, e);
+	return capture_write(h, name, false, e);
 }
 
 int output_write(const struct heap *h, const char *pattern, bool is_root, char name[PATH_MAX],

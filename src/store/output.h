@@ -27,9 +27,9 @@ int output_name(const char *pattern, pid_t pid, const char *comm, bool is_root,
 int output_check(const char *pattern, struct err *e);
 
 /*
- * Write a heap. When its place fails (full disk, directory gone) it goes to $TMPDIR or /tmp: *moved
- * is set and `e` says why. `name` receives where it is. 0, or -errno with `e` when no place
- * worked.
+ * Write a heap, without a wait for the disk: others are watched meanwhile. When its place fails
+ * (full disk, directory gone) it goes to $TMPDIR or /tmp: *moved is set and `e` says why. `name`
+ * receives where it is. 0, or -errno with `e` when no place worked.
  */
 int output_write(const struct heap *h, const char *pattern, bool is_root, char name[PATH_MAX],
 		 bool *moved, struct err *e);

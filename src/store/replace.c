@@ -98,7 +98,8 @@ static char *follow(const char *path)
 	return real;
 }
 
-int replace_file(const char *path, const char *what, replace_write *write, void *arg, struct err *e)
+int replace_file(const char *path, const char *what, bool durable, replace_write *write, void *arg,
+		 struct err *e)
 {
 	struct str name = STR_INIT;
 	int rc = target_check(path, what, e), fd;
@@ -123,7 +124,7 @@ int replace_file(const char *path, const char *what, replace_write *write, void 
 	}
 	rc = write(arg, f, e);
 	/* or a machine that fails may leave the new name with none of what was written */
-	if (!rc && (fflush(f) || (fsync(fileno(f)) && errno != EINVAL)))
+	if (!rc && durable && (fflush(f) || (fsync(fileno(f)) && errno != EINVAL)))
 		rc = replace_failed(e, -errno, what, path);
 	if (fclose(f) && !rc)
 		rc = replace_failed(e, -errno, what, path);

@@ -6,6 +6,7 @@
 #ifndef STORE_REPLACE_H
 #define STORE_REPLACE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "src/base/err.h"
@@ -15,9 +16,10 @@ typedef int replace_write(void *arg, FILE *f, struct err *e);
 
 /*
  * Write a file; `what` it is for messages: "capture". Only a regular file is replaced, or what a
- * link of the caller or of root leads to. 0 or -errno with `e`.
+ * link of the caller or of root leads to. `durable`: after a machine that fails, too, it is there
+ * whole: waits for the disk, perhaps for seconds. 0 or -errno with `e`.
  */
-int replace_file(const char *path, const char *what, replace_write *write, void *arg,
+int replace_file(const char *path, const char *what, bool durable, replace_write *write, void *arg,
 		 struct err *e);
 
 /* Why `name` could not be written, into `e`. Returns rc. */

@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 	}
 	rc = fake_load(argv[1], &h, &e);
 	if (!rc)
-		rc = capture_write(h, argv[2], &e);
+		rc = capture_write(h, argv[2], false, &e);
 	if (rc)
 		fprintf(stderr, "mkcapture: %s\n", e.text);
 	heap_free(h);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "src/store/capture.h"
+#include "src/store/output.h"
 #include "src/track/source.h"
 #include "tests/unit/capture_image.h"
 
@@ -57,7 +58,7 @@ static void a_file_is_written_for_its_owner_only(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) /* the second replaces the first */
-		assert_int_equal(capture_write(h, p.path, &e), 0);
+		assert_int_equal(capture_write(h, p.path, false, &e), 0);
 	umask(mask);
 	assert_int_equal(stat(p.path, &st), 0);
 	assert_int_equal(st.st_mode, S_IFREG | 0600);
@@ -69,11 +70,41 @@ static void a_file_is_written_for_its_owner_only(void **state)
 	place_free(&p);
 }
 
+static unsigned nr_waits;
+
+/* In the place of the C library's: how often is the disk waited for? */
+int fsync(int fd)
+{
+	(void)fd;
+	nr_waits++;
+	return 0;
+}
+
+/* What is written while others are watched waits for no disk; what a command is for does. */
+static void only_what_must_last_waits_for_the_disk(void **state)
+{
+	struct place p = place_new();
+	struct heap *h = heap_new();
+	struct err e = { 0 };
+	char name[PATH_MAX];
+	bool moved;
+
+	(void)state;
+	nr_waits = 0;
+	assert_int_equal(output_write(h, p.path, true, name, &moved, &e), 0);
+	assert_string_equal(name, p.path);
+	assert_int_equal(nr_waits, 0);
+	assert_int_equal(capture_write(h, p.path, true, &e), 0);
+	assert_int_equal(nr_waits, 1);
+	heap_free(h);
+	place_free(&p);
+}
+
 static void expect_no_write(const struct heap *h, const char *path, int code)
 {
 	struct err e = {0};
 
-	assert_int_equal(capture_write(h, path, &e), code);
+	assert_int_equal(capture_write(h, path, false, &e), code);
 	assert_non_null(strstr(e.text, "cannot write the capture"));
 	assert_string_not_equal(e.hint, "");
 }
@@ -117,7 +148,7 @@ static void a_full_disk_leaves_nothing_behind(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(capture_write(small, p.path, &e), 0);
+	assert_int_equal(capture_write(small, p.path, false, &e), 0);
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	limit = old;
@@ -197,12 +228,12 @@ static void it_is_made_where_it_will_be(void **state)
 	(void)state;
 	assert_non_null(getcwd(before, sizeof(before)));
 	assert_int_equal(chdir("/proc/self/fdinfo"), 0);
-	assert_int_equal(capture_write(h, p.path, &e), 0);
+	assert_int_equal(capture_write(h, p.path, false, &e), 0);
 	assert_int_equal(chdir(before), 0);
 	assert_int_equal(count_files(p.dir), 1);
 	assert_int_equal(chdir(p.dir), 0);
 	/* and here, when it has no directory */
-	assert_int_equal(capture_write(h, "b.pmm", &e), 0);
+	assert_int_equal(capture_write(h, "b.pmm", false, &e), 0);
 	assert_int_equal(count_files(p.dir), 2);
 	assert_int_equal(unlink("b.pmm"), 0);
 	assert_int_equal(chdir(before), 0);
@@ -215,6 +246,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_made_where_it_will_be),
 		cmocka_unit_test(a_file_is_written_for_its_owner_only),
+		cmocka_unit_test(only_what_must_last_waits_for_the_disk),
 		cmocka_unit_test(places_that_cannot_be_written_are_named),
 		cmocka_unit_test(a_full_disk_leaves_nothing_behind),
 		cmocka_unit_test(files_that_cannot_be_read_are_named),

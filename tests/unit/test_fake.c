@@ -23,7 +23,7 @@ static struct heap *make(const char *recipe)
 
 	assert_true(fd >= 0);
 	close(fd);
-	if (capture_write(h, path, &e) || capture_read(path, 0, &back, &e))
+	if (capture_write(h, path, false, &e) || capture_read(path, 0, &back, &e))
 		fail_msg("%s", e.text);
 	unlink(path);
 	expect_same_heap(h, back);
