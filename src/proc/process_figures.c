@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* of status, on machines of hundreds of nodes, the last lines are more: not asked for */
 #define FILE_BYTES	4096
+#define LINE_BYTES	128	/* as much of a line of status as is looked at */
 #define PATH_BYTES	256
 #define KIB		1024u
 #define STATE		3	/* fields of stat */
@@ -21,6 +21,7 @@
 #define USER_TIME	14
 #define SYSTEM_TIME	15
 #define THREADS		20
+#define START_TIME	22
 
 /* Has this kernel, which made the folder of the process, such a file at all? */
 static bool there_is(const char *root, const char *name)
@@ -31,13 +32,11 @@ static bool there_is(const char *root, const char *name)
 	return !access(path, F_OK);
 }
 
-/* All of a small file, NUL-terminated. 0 or -errno. */
-static int read_file(const char *root, pid_t pid, const char *name, char text[FILE_BYTES])
+/* A descriptor or -errno. */
+static int open_file(const char *root, pid_t pid, const char *name)
 {
 	char path[PATH_BYTES];
-	size_t all = 0;
-	ssize_t n;
-	int fd, rc = 0;
+	int fd;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/proc/%d/%s", root, (int)pid, name) >=
 	    sizeof(path))
@@ -45,8 +44,19 @@ static int read_file(const char *root, pid_t pid, const char *name, char text[FI
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return there_is(root, name) ? -ESRCH : -ENOENT;
+	return fd < 0 ? -errno : fd;
+}
+
+/* All of a small file, NUL-terminated. 0 or -errno. */
+static int read_file(const char *root, pid_t pid, const char *name, char text[FILE_BYTES])
+{
+	const int fd = open_file(root, pid, name);
+	size_t all = 0;
+	ssize_t n;
+	int rc = 0;
+
 	if (fd < 0)
-		return -errno;
+		return fd;
 	while (all < FILE_BYTES - 1 && (n = read(fd, text + all, FILE_BYTES - 1 - all))) {
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -104,6 +114,7 @@ int process_figures_stat(const char *root, pid_t pid, struct process_figures *f)
 	f->user_ns = time_ns(text, USER_TIME);
 	f->system_ns = time_ns(text, SYSTEM_TIME);
 	f->threads = (uint32_t)number(text, THREADS);
+	f->start_ticks = number(text, START_TIME);
 	/* of a process whose first thread alone has ended others are counted still */
 	if ((*state == 'Z' || *state == 'X') && f->threads <= 1)
 		f->threads = 0;
@@ -126,22 +137,54 @@ static bool find_size(const char *text, const char *name, uint64_t *bytes)
 	return p;
 }
 
+struct status {
+	uint64_t resident, anon, file, shmem, swap;
+	bool has_resident, has_kinds, ended;
+};
+
+static void status_line(const char *line, struct status *s)
+{
+	if (find_size(line, "VmRSS", &s->resident))
+		s->has_resident = true;
+	else if (find_size(line, "RssShmem", &s->shmem))	/* the last of the three */
+		s->has_kinds = true;
+	else if (!find_size(line, "RssAnon", &s->anon) && !find_size(line, "RssFile", &s->file) &&
+		 !find_size(line, "VmSwap", &s->swap))
+		s->ended |= !strncmp(line, "State:\tZ", 8) || !strncmp(line, "State:\tX", 8);
+}
+
 int process_figures_status(const char *root, pid_t pid, struct process_figures *f)
 {
-	char text[FILE_BYTES];
-	uint64_t resident;
-	int rc = read_file(root, pid, "status", text);
+	const int fd = open_file(root, pid, "status");
+	struct status s = { 0 };	/* a kernel without swap has no VmSwap */
+	char line[LINE_BYTES];
+	bool begins = true, any = false;
+	FILE *file;
+	int rc;
 
-	if (rc)
-		return rc;
-	if (!find_size(text, "VmRSS", &resident))
-		return -ESRCH;
-	if (!find_size(text, "RssAnon", &f->anon_bytes) ||
-	    !find_size(text, "RssFile", &f->file_bytes) ||
-	    !find_size(text, "RssShmem", &f->shmem_bytes))
+	if (fd < 0)
+		return fd;
+	file = fdopen(fd, "r");
+	if (!file) {
+		close(fd);
+		return -ENOMEM;
+	}
+	/* the line of its groups, before those of its memory, may be of any length */
+	for (errno = 0; fgets(line, sizeof(line), file); begins = strchr(line, '\n')) {
+		any = true;
+		if (begins)
+			status_line(line, &s);
+	}
+	rc = ferror(file) ? -errno : 0;
+	fclose(file);
+	if (rc || !any || (s.ended && !s.has_resident))
+		return rc ? rc : -ESRCH;
+	if (!s.has_resident || !s.has_kinds)
 		return -ENOENT;
-	if (!find_size(text, "VmSwap", &f->swap_bytes))	/* a kernel without swap */
-		f->swap_bytes = 0;
+	f->anon_bytes = s.anon;
+	f->file_bytes = s.file;
+	f->shmem_bytes = s.shmem;
+	f->swap_bytes = s.swap;
 	return 0;
 }
 

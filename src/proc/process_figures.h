@@ -17,6 +17,7 @@ struct process_figures {
 	/* status: resident, and swapped out */
 	uint64_t anon_bytes, file_bytes, shmem_bytes, swap_bytes;
 	uint64_t pss_bytes;		/* smaps_rollup */
+	uint64_t start_ticks;		/* stat: when it began; tells it from one of its number */
 };
 
 /*
@@ -27,7 +28,10 @@ struct process_figures {
 /* As long as it has threads. Anybody's, unless hidden (hidepid). */
 int process_figures_stat(const char *root, pid_t pid, struct process_figures *f);
 
-/* The kernel's counters, which may lag behind by a few pages for each processor. Likewise. */
+/*
+ * The kernel's counters, which may lag behind by a few pages for each processor. Likewise; -ENOENT
+ * also of a thread of the kernel, which has no memory of its own.
+ */
 int process_figures_status(const char *root, pid_t pid, struct process_figures *f);
 
 /*

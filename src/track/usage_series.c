@@ -112,6 +112,12 @@ static uint64_t higher(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* The same process as at the first look? */
+static bool is_same(const struct usage_series *u, const struct process_figures *f)
+{
+	return !u->start_ticks || u->start_ticks == f->start_ticks;
+}
+
 /* Before the first time: has it run for so long that what it may take is but its share? */
 static bool may_begin_pss(const struct usage_series *u, const struct heap_usage_point *p,
 			  uint64_t now_ns)
@@ -158,7 +164,12 @@ void usage_series_tick(struct usage_series *u, pid_t pid, uint64_t now_ns)
 		return;
 	start_ns = thread_cpu_ns();
 	rc = process_figures_stat("", pid, &f);
-	sizes = rc ? rc : usage_sizes(&pid, &f);
+	if (!rc && !is_same(u, &f))
+		rc = -ESRCH;
+	else if (!rc)
+		u->start_ticks = f.start_ticks;
+	/* one that has ended has none, and no thread to ask instead */
+	sizes = rc ? rc : f.threads ? usage_sizes(&pid, &f) : -ESRCH;
 	if (!rc && f.threads)
 		usage_point_fill(&p, &f, HEAP_USAGE_TIMES);
 	if (!sizes)
@@ -179,8 +190,8 @@ void usage_series_last(struct usage_series *u, const struct process_figures *f, 
 {
 	struct heap_usage_point p = { .time_ns = now_ns };
 
-	/* with threads it is another process that has got the number */
-	if (!u->points || u->ended || f->threads)
+	/* with threads, or begun later, it is another process that has got the number */
+	if (!u->points || u->ended || f->threads || !is_same(u, f))
 		return;
 	usage_point_fill(&p, f, HEAP_USAGE_TIMES);
 	usage_series_add(u, &p);

@@ -48,6 +48,7 @@ struct usage_series {
 	/* of how many processes is there as much to read? 0 = of this one; who watches sets it */
 	size_t share;
 	bool ended;			/* the last point is there */
+	uint64_t start_ticks;		/* of the process, at the first look; 0: none yet */
 	/* who watches counts them now and then; PSS is not read before that */
 	bool mappings_asked;
 	size_t nr_mappings;
@@ -57,7 +58,7 @@ struct usage_series {
 void usage_series_begin(struct usage_series *u, uint64_t now_ns, uint64_t interval_ns);
 void usage_series_fini(struct usage_series *u);
 
-/* Read what is due. */
+/* Read what is due. One that began at another time has but its number: nothing is taken of it. */
 void usage_series_tick(struct usage_series *u, pid_t pid, uint64_t now_ns);
 
 /*

@@ -86,6 +86,7 @@ static void times_are_of_all_threads(void **state)
 	assert_int_equal(f.user_ns, 10 * (1000000000u / sysconf(_SC_CLK_TCK)));
 	assert_int_equal(f.system_ns, 20 * (1000000000u / sysconf(_SC_CLK_TCK)));
 	assert_int_equal(f.threads, 3);
+	assert_int_equal(f.start_ticks, 99887);
 	/* its first thread alone has ended; then the last one too */
 	put("7", "stat", STAT("Z", "3"));
 	assert_int_equal(process_figures_stat(root, 7, &f), 0);
@@ -121,6 +122,34 @@ static void sizes_are_by_name(void **state)
 	assert_int_equal(process_figures_status(root, 7, &f), -ENOENT);
 	put("7", "status", "Name:\ta\nState:\tZ (zombie)\n");	/* no memory any more */
 	assert_int_equal(process_figures_status(root, 7, &f), -ESRCH);
+	put("7", "status", "Name:\ta\nState:\tS (sleeping)\n");	/* a thread of the kernel */
+	assert_int_equal(process_figures_status(root, 7, &f), -ENOENT);
+	put("7", "status", "");
+	assert_int_equal(process_figures_status(root, 7, &f), -ESRCH);
+}
+
+/* A process may be in 65536 groups, and their line is before those of its memory. */
+static void many_groups_hide_nothing(void **state)
+{
+	struct process_figures f = { 0 };
+	char text[6000], groups[5001];
+
+	(void)state;
+	memset(groups, '0', sizeof(groups) - 1);
+	groups[sizeof(groups) - 1] = '\0';
+	/* the middle of it looks like a line of its own, wherever it is cut */
+	for (size_t i = 0; i + 10 < sizeof(groups); i += 8)
+		memcpy(groups + i, "VmSwap:9", 8);
+	snprintf(text, sizeof(text),
+		 "Name:\ta\nState:\tS (sleeping)\nGroups:\t%s\nVmRSS:\t600 kB\nRssAnon:\t100 kB\n"
+		 "RssFile:\t200 kB\nRssShmem:\t300 kB\nThreads:\t1\n",
+		 groups);
+	put("7", "status", text);
+	assert_int_equal(process_figures_status(root, 7, &f), 0);
+	assert_int_equal(f.anon_bytes, 100 * 1024);
+	assert_int_equal(f.file_bytes, 200 * 1024);
+	assert_int_equal(f.shmem_bytes, 300 * 1024);
+	assert_int_equal(f.swap_bytes, 0);
 }
 
 static void pss_is_not_one_of_its_parts(void **state)
@@ -199,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_of_all_threads),
 		cmocka_unit_test(sizes_are_by_name),
+		cmocka_unit_test(many_groups_hide_nothing),
 		cmocka_unit_test(pss_is_not_one_of_its_parts),
 		cmocka_unit_test(what_is_not_there_says_why),
 		cmocka_unit_test(our_own_are_what_they_are),

@@ -2,6 +2,7 @@
 /* The kernel's figures over time: which points stay, when is looked, what is left at the end. */
 #include "tests/unit/unit.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -208,6 +209,35 @@ static void the_last_figures_are_the_end(void **state)
 	usage_series_fini(&u);
 }
 
+/* Its number may belong to another one when it is looked at again, and when that one ends. */
+static void another_process_of_its_number_is_not_it(void **state)
+{
+	struct usage_series u = series();
+	siginfo_t info;
+	pid_t pid;
+
+	(void)state;
+	usage_series_tick(&u, getpid(), 0);
+	assert_int_equal(u.nr_points, 1);
+	usleep(50000);		/* the kernel tells when one began in steps of 10 ms */
+	pid = fork();
+	if (!pid)
+		for (;;)
+			pause();
+	assert_true(pid > 0);
+	usage_series_tick(&u, pid, 90000 * MS);
+	kill(pid, SIGKILL);
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+	usage_series_end(&u, pid, 91000 * MS);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(u.whole.why, HEAP_USAGE_KNOWN);
+	assert_int_equal(u.nr_points, 1);
+	assert_false(u.ended);
+	usage_series_tick(&u, getpid(), 200000 * MS);	/* it is looked at still */
+	assert_int_equal(u.nr_points, 2);
+	usage_series_fini(&u);
+}
+
 static void a_heap_gets_a_copy(void **state)
 {
 	struct heap *h = recipe_heap("process taken=1s\n");
@@ -243,6 +273,7 @@ int main(void)
 		cmocka_unit_test(many_share_the_time),
 		cmocka_unit_test(pss_waits_for_its_share),
 		cmocka_unit_test(the_last_figures_are_the_end),
+		cmocka_unit_test(another_process_of_its_number_is_not_it),
 		cmocka_unit_test(a_heap_gets_a_copy),
 	};
 
