@@ -3,6 +3,8 @@
 #include "src/base/io.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* After a transfer of `n`: how it continues. 1, or what is to be returned. */
@@ -38,4 +40,27 @@ int io_pwrite(int fd, const void *from, size_t bytes, uint64_t offset)
 		done += n > 0 ? (size_t)n : 0;
 	}
 	return 0;
+}
+
+FILE *io_open_text(const char *path)
+{
+	struct stat st;
+	char *real;
+
+	if (stat(path, &st))
+		return NULL;
+	if (S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return NULL;
+	}
+	/* what a descriptor leads to has no name that realpath() finds: "/proc/1/fd/pipe:[2]" */
+	if (S_ISFIFO(st.st_mode)) {
+		real = realpath(path, NULL);
+		free(real);
+		if (real) {
+			errno = ENOTSUP;
+			return NULL;
+		}
+	}
+	return fopen(path, "re");
 }

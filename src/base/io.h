@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /*
  * All these bytes at an offset. 0 or -errno; -ENODATA where the file ends before. Some may have
@@ -14,5 +15,12 @@
  */
 int io_pread(int fd, void *to, size_t bytes, uint64_t offset);
 int io_pwrite(int fd, const void *from, size_t bytes, uint64_t offset);
+
+/*
+ * A file that a user names, for reading, without a wait for the writer of a pipe: a pipe that has a
+ * name is -ENOTSUP, one that is open already (/dev/stdin, /dev/fd/N) is read. EISDIR: a directory.
+ * NULL with errno.
+ */
+FILE *io_open_text(const char *path);
 
 #endif

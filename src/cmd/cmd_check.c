@@ -368,13 +368,16 @@ static int examine_again(void *check, struct stop stop, struct err *e)
 	return check_live_look(check, e);
 }
 
-static int look_at_process(const char *text, struct emit *to, struct err *e)
+static int look_at_process(const char *text, struct report_file *file, struct emit *to,
+			   struct err *e)
 {
 	const struct check_live_options options = { .report = &shown, .scan = scan };
 	struct live live = { .every_ns = job.scan_every_ns,
 			     .count = count,
 			     .found_code = given_code ? (int)error_code : CMD_FOUND,
 			     .examine = examine_again,
+			     .looked = job.scan_every_ns ? report_file_place : NULL,
+			     .looked_arg = file,
 			     .to = to };
 	int rc = cmd_parse_pid(text, &live.pid, e);
 
@@ -387,7 +390,7 @@ static int look_at_process(const char *text, struct emit *to, struct err *e)
 }
 
 /* 1 = errors were reported, 0 = there are none, or -errno with `e`. */
-static int look_at(int argc, char **argv, FILE *out, struct err *e)
+static int look_at(int argc, char **argv, struct report_file *file, FILE *out, struct err *e)
 {
 	bool process = source_is_process(argv[0]);
 	struct emit to;
@@ -407,7 +410,8 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 	if (argc > 1)
 		return cmd_refuse(e, "one capture or process at a time",
 				  "a program is run with '--' before it: pmm check -- COMMAND");
-	rc = process ? look_at_process(argv[0], &to, e) : report_capture(argv[0], &to.sink, e);
+	rc = process ? look_at_process(argv[0], file, &to, e) :
+		       report_capture(argv[0], &to.sink, e);
 	return rc > 0 ? CMD_FOUND : rc;
 }
 
@@ -420,6 +424,7 @@ static int dispatch(int argc, char **argv, unsigned failures, struct err *e)
 	bool command = !strcmp(argv[-1], "--");
 	bool looks = !command && (!output || !program_meant(argv[0]));
 	int rc = check_options(command, argv[0], e);
+	struct report_file file = { 0 };
 	FILE *out;
 
 	if (!rc)
@@ -428,13 +433,13 @@ static int dispatch(int argc, char **argv, unsigned failures, struct err *e)
 		rc = form_needs_file((enum form)form, e);
 	if (rc)
 		return rc;
-	out = report ? report_file_open(report, "--report", e) : command ? NULL : stdout;
-	if (report && !out)
-		return -EIO;
-	rc = command ? run_command(argv, failures, out, e) : look_at(argc, argv, out, e);
+	if (report && (rc = report_file_begin(&file, report, e)))
+		return rc;
+	out = report ? file.f : command ? NULL : stdout;
+	rc = command ? run_command(argv, failures, out, e) : look_at(argc, argv, &file, out, e);
 	if (!command && rc == CMD_FOUND && given_code)
 		rc = (int)error_code;
-	return report ? report_file_close(out, report, rc, e) : rc;
+	return report_file_end(&file, rc, false, e);
 }
 
 static int check_run(int argc, char **argv)

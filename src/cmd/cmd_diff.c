@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm diff: what grew, shrank, appeared and vanished between two captures. */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "src/cmd/cmd.h"
@@ -194,6 +196,13 @@ static int compare_all(unsigned nr, char *const *what, struct err *e)
 	return diff_trends_session(&o, what, nr, &emit.sink, e);
 }
 
+static int unsaid(int rc, struct err *e)
+{
+	if (rc != -ENOMEM && !e->text[0])
+		err_set(e, rc, "cannot write the comparison: %s", strerror(-rc));
+	return rc;
+}
+
 static int diff_run(int argc, char **argv)
 {
 	struct diff_condition condition[OPT_LIST_MAX];
@@ -219,6 +228,7 @@ static int diff_run(int argc, char **argv)
 				"leave out --no-symbols");
 	if (!rc)
 		rc = trend ? compare_all((unsigned)argc, argv, &e) : compare(argv, &exceeded, &e);
+	rc = rc ? unsaid(rc, &e) : 0;
 	return rc ? cmd_fail(err_default(&e, rc)) : exceeded ? CMD_FOUND : CMD_OK;
 }
 

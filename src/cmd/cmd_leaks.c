@@ -343,12 +343,15 @@ static int search_again(void *search, struct stop stop, struct err *e)
 	return leaks_live_look(search, stop, e);
 }
 
-static int search_process(const char *operand, struct emit *to, struct err *e)
+static int search_process(const char *operand, struct report_file *file, struct emit *to,
+			  struct err *e)
 {
 	struct live live = { .every_ns = every_ns,
 			     .count = count,
 			     .found_code = given_code ? (int)error_code : CMD_FOUND,
 			     .examine = search_again,
+			     .looked = every_ns ? report_file_place : NULL,
+			     .looked_arg = file,
 			     .to = to };
 	int rc = cmd_parse_pid(operand, &live.pid, e);
 
@@ -361,7 +364,7 @@ static int search_process(const char *operand, struct emit *to, struct err *e)
 }
 
 /* A capture or a process. 1 = found, 0 = not, or -errno with `e`. */
-static int look_at(int argc, char **argv, FILE *out, struct err *e)
+static int look_at(int argc, char **argv, struct report_file *file, FILE *out, struct err *e)
 {
 	struct emit to;
 
@@ -379,7 +382,7 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 		return leaks_core(core, argv[0], &job, &to.sink, e);
 	if (!source_is_process(argv[0]))
 		return report_capture(argv[0], &to.sink, e);
-	return search_process(argv[0], &to, e);
+	return search_process(argv[0], file, &to, e);
 }
 
 /* ---- the command ---- */
@@ -389,6 +392,7 @@ static int dispatch(int argc, char **argv, struct err *e)
 {
 	/* opt_parse() leaves it before the operands */
 	bool command = !strcmp(argv[-1], "--");
+	struct report_file file = { 0 };
 	FILE *out;
 	bool looks = !command && (!output || !program_meant(argv[0]));
 	int rc = report_file_where(&report, output, looks ? argv[0] : NULL, e);
@@ -397,17 +401,19 @@ static int dispatch(int argc, char **argv, struct err *e)
 		rc = form_needs_file((enum form)format, e);
 	if (rc)
 		return rc;
-	out = report ? report_file_open(report, "--report", e) : command ? NULL : stdout;
-	if (report && !out)
-		return -EIO;
+	if (report && (rc = report_file_begin(&file, report, e)))
+		return rc;
+	out = report ? file.f : command ? NULL : stdout;
 	if (command) {
 		rc = run_command(argv, out, e);
 	} else {
-		rc = look_at(argc, argv, out, e);
+		rc = look_at(argc, argv, &file, out, e);
 		if (rc > 0)
 			rc = given_code ? (int)error_code : CMD_FOUND;
 	}
-	return report ? report_file_close(out, report, rc, e) : rc;
+	/* no suppressions are needed: that is an answer, unless nothing could be searched */
+	return report_file_end(&file, rc,
+			       job.report.format >= LEAKS_GEN_VALGRIND && rc <= CMD_FOUND, e);
 }
 
 static int leaks_run(int argc, char **argv)

@@ -36,6 +36,8 @@ static int repeat(struct looking *x, struct err *e)
 		if (rc < 0)
 			return rc;
 		found |= rc;
+		if (number == 1 && l->looked && (rc = l->looked(l->looked_arg, e)))
+			return rc;
 	} while (number != l->count && again_wait(&x->again));
 	return found;
 }

@@ -24,6 +24,9 @@ struct live {
 	 */
 	int (*examine)(void *arg, struct stop stop, struct err *e);
 	void *arg;
+	/* After the first look, NULL = nothing. -errno with `e` */
+	int (*looked)(void *arg, struct err *e);
+	void *looked_arg;
 	struct emit *to;
 };
 

@@ -39,6 +39,7 @@ struct site {
 struct heaptrack {
 	const struct heap *heap;
 	const struct profile *p;
+	bool live_only;		/* blocks were selected: of those that are gone nothing is known */
 	gzFile out;
 	VEC(struct site) sites;
 	uint32_t nr_infos;
@@ -56,12 +57,16 @@ static bool possible(struct kind k)
  * Which blocks of a site are which: with as many as can be in both the peak and the end; where
  * sizes do not allow that, with none.
  */
-static bool split(const int64_t *v, struct site *s)
+static bool split(const int64_t *v, bool live_only, struct site *s)
 {
 	const struct kind all = { v[HEAP_PROFILE_ALLOCATIONS], v[HEAP_PROFILE_ALLOCATED_BYTES] },
 			  peak = { v[HEAP_PROFILE_PEAK_BLOCKS], v[HEAP_PROFILE_PEAK_BYTES] },
 			  live = { v[HEAP_PROFILE_LIVE_BLOCKS], v[HEAP_PROFILE_LIVE_BYTES] };
 
+	if (live_only) {
+		*s = (struct site){ .trace = s->trace, .late = live };
+		return possible(live);
+	}
 	for (int both = 1; both >= 0; both--) {
 		bool more = peak.blocks >= live.blocks;
 		struct kind kept = !both ? (struct kind){ 0, 0 } : more ? live : peak;
@@ -209,9 +214,11 @@ static int collect(struct heaptrack *t)
 		if (!export_self(t->p, i, HEAP_PROFILE_ALLOCATIONS) &&
 		    !export_self(t->p, i, HEAP_PROFILE_LIVE_BLOCKS))
 			continue;
-		if (!split(&t->p->self.v[(size_t)i * t->p->nr_metrics], &s))
+		if (!split(&t->p->self.v[(size_t)i * t->p->nr_metrics], t->live_only, &s))
 			return -EDOM;
-		t->events += export_self(t->p, i, HEAP_PROFILE_ALLOCATIONS);
+		t->events += export_self(t->p, i,
+					 t->live_only ? HEAP_PROFILE_LIVE_BLOCKS :
+							HEAP_PROFILE_ALLOCATIONS);
 		if (t->events > MAX_EVENTS)
 			return -EFBIG;
 		if (vec_push(&t->sites, s))
@@ -249,7 +256,9 @@ static int write_through(struct heaptrack *t, FILE *out)
 
 int export_heaptrack(const struct profile *p, const struct export_source *s, FILE *out)
 {
-	struct heaptrack t = { .heap = s->heap, .p = p };
+	struct heaptrack t = { .heap = s->heap,
+			       .p = p,
+			       .live_only = s->selection && s->selection->from_blocks };
 	int rc = collect(&t);
 
 	errno = 0;

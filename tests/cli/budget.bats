@@ -69,3 +69,18 @@ judged() {
 	within sh -e memory.sh >out 2>said || status=$?
 	[ "$status" -eq 2 ]
 }
+
+@test "what is no file of budgets is refused with the reason; a pipe that is open is read; a full disk is said" {
+	within "$PMM" run -q --leaks -o app.pmm -- ./app
+	mkfifo pipe
+	refused_with 3 "cannot open 'pipe': it is a named pipe" timeout 20 "$PMM" budget -f pipe app.pmm
+	refused_with 3 "cannot open '.': Is a directory" "$PMM" budget -f . app.pmm
+	printf '[app]\nallocations = 15\n' >b
+	"$PMM" budget -f <(cat b) app.pmm
+	"$PMM" budget -f /dev/stdin app.pmm < <(cat b)
+	! "$PMM" budget -f b app.pmm >/dev/full 2>said || return 1
+	[[ "$(cat said)" == *"cannot write the result: No space left on device"* ]]
+	cp app.pmm b.pmm
+	! "$PMM" diff app.pmm b.pmm >/dev/full 2>said || return 1
+	[[ "$(cat said)" == *"cannot write the comparison: No space left on device"* ]]
+}

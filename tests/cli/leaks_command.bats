@@ -97,3 +97,43 @@ command_is() {
 	"$PMM" leaks "$PROG/leak_shapes" more 2>"$T/err" || status=$?
 	[ "$status" -eq 2 ] && grep -q "hint: a program is run with '--' before it" "$T/err"
 }
+
+@test "leaks, check: the file of a report is replaced when that is complete, and stays when there is none" {
+	local cmd
+	cd "$T"
+	"$PMM" run -q -o plain.pmm -- true
+	for cmd in leaks check; do
+		echo older >r
+		refused_with 3 "was not" "$PMM" $cmd --report r plain.pmm
+		refused_with 3 "cannot" "$PMM" $cmd --report r missing.pmm
+		run "$PMM" $cmd --report r -- ./no-such-program
+		run "$PMM" $cmd --report r -- "$PROG/leaf_static"
+		[ "$(cat r)" = older ]
+		run -0 "$PMM" $cmd --report r -- true
+		[ -s r ]
+		[ "$(cat r)" != older ]
+		[ "$(stat -c %a r)" = 600 ]
+		[ "$(echo .pmm-*)" = '.pmm-*' ]
+	done
+}
+
+@test "leaks, check: --report has no name of a process, no stdout of a COMMAND, no pipe without a reader" {
+	local cmd
+	cd "$T"
+	mkfifo pipe
+	for cmd in leaks check; do
+		refused_with 2 "standard output is the program's" "$PMM" $cmd --report - -- true
+		refused_with 2 "have no meaning in its name" "$PMM" $cmd --report r.%p -- true
+		refused_with 3 "cannot write to 'pipe': no process reads it" timeout 20 "$PMM" $cmd --report pipe -- true
+		[ ! -e - ]
+		cat pipe >got &
+		within "$PMM" $cmd --report pipe -- true
+		wait $!
+		[ -s got ]
+	done
+	refused_with 3 "cannot read the suppressions in 'pipe': it is a named pipe" timeout 20 "$PMM" leaks --suppressions pipe -- true
+	"$PMM" leaks --suppressions <(:) -- true
+	"$PMM" check -o c.pmm -- true
+	[ "$("$PMM" check --report - c.pmm)" = "$("$PMM" check c.pmm)" ]
+	[ ! -e - ]
+}

@@ -68,6 +68,15 @@ refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
 	done
 }
 
+@test "heaptrack: of selected blocks those that are live, none of them freed" {
+	local n bytes
+	report --format heaptrack --size 16 -o h.gz "$REAL"
+	n=$("$PMM" report --json --size 16 --top 0 "$REAL" | jq '[.sites[].live_blocks] | add')
+	[ "$n" -gt 0 ]
+	[ "$(zgrep -c '^+ ' "$T/h.gz")" -eq "$n" ]
+	! zgrep -q '^- ' "$T/h.gz"
+}
+
 @test "heaptrack: its readers know by the name that it is compressed" {
 	refuses "'--format heaptrack' is compressed" --format heaptrack -o "$T/h" "$DEMO"
 	[ ! -e "$T/h" ]

@@ -5,6 +5,7 @@
 #ifndef CMD_REPORT_REPORT_FILE_H
 #define CMD_REPORT_REPORT_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "src/base/err.h"
@@ -12,7 +13,8 @@
 /*
  * The option -o beside --report: where there is no COMMAND, it names the same file, and "-" is
  * stdout. `source`: the capture or process that is read, NULL = a COMMAND is run. *report: the
- * file, NULL = none. 0, or -EINVAL with `e` (a usage error).
+ * file, NULL = none. Its name has no %p or %c: a COMMAND has neither before it runs. 0, or -EINVAL
+ * with `e` (a usage error).
  */
 int report_file_where(const char **report, const char *output, const char *source, struct err *e);
 
@@ -21,6 +23,29 @@ int report_file_where(const char **report, const char *output, const char *sourc
  * 0, or -EINVAL with `e` (a usage error).
  */
 int report_file_apart(const char *name, const char *source, struct err *e);
+
+/*
+ * A report that takes the place of its file when it is complete, with mode 0600; until then it is
+ * in memory, and an older file stays. What is no regular file (/dev/stderr, a pipe that has a
+ * reader) is written to as it comes.
+ */
+struct report_file {
+	FILE *f;
+	const char *path;
+	bool direct;	/* what is written to `f` is there already */
+};
+
+/* Is the file one that can be written? 0, or -errno with `e`. */
+int report_file_begin(struct report_file *r, const char *path, struct err *e);
+
+/* More follows: put there what there is; the rest is appended as it comes. -errno with `e`. */
+int report_file_place(void *report_file, struct err *e);
+
+/*
+ * Put it there if `rc` is no error and there is a report; `empty`: one without a line is one.
+ * `rc`, or -errno with `e`.
+ */
+int report_file_end(struct report_file *r, int rc, bool empty, struct err *e);
 
 /* Open it for writing; `option`: that it was given with. NULL with `e`. */
 FILE *report_file_open(const char *path, const char *option, struct err *e);

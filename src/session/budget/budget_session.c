@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/analyze/budget/budget_judge.h"
+#include "src/base/io.h"
 #include "src/names/naming.h"
 #include "src/session/name_notes.h"
 #include "src/session/verdict_stack.h"
@@ -40,11 +41,12 @@ static const struct {
 
 static int read_text(const char *path, char **text, struct err *e)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = io_open_text(path);
 	size_t bytes;
 
 	if (!f) {
-		err_set(e, -errno, "cannot open '%s': %s", path, strerror(errno));
+		err_set(e, -errno, "cannot open '%s': %s", path,
+			errno == ENOTSUP ? "it is a named pipe" : strerror(errno));
 		err_hint(e, "name the file of budgets with -f, or make one as doc/budget.md says");
 		return -ENOENT;
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/io.h"
 #include "src/names/naming.h"
 #include "src/session/leaks/leaks_root.h"
 #include "src/session/leaks/leaks_verdict.h"
@@ -19,13 +20,13 @@ const struct leaks_report_options leaks_report_default = LEAKS_REPORT_DEFAULT;
 
 static int read_file(const char *path, char **text, size_t *bytes, struct err *e)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = io_open_text(path);
 	char *buffer = f ? malloc(MAX_FILE) : NULL;
 	int rc = 0;
 
 	if (!f)
 		rc = err_set(e, -errno, "cannot read the suppressions in '%s': %s", path,
-			     strerror(errno));
+			     errno == ENOTSUP ? "it is a named pipe" : strerror(errno));
 	else if (!buffer)
 		rc = err_set(e, -ENOMEM, "out of memory");
 	if (!rc) {
