@@ -485,7 +485,7 @@ $ pmm check -- no/such/program
 [3]
 $ pmm check --report no/such/dir -- true
   pmm: cannot write to 'no/such/dir': No such file or directory
-  pmm: hint: name a file in a directory that you may write to with --report
+  pmm: hint: name a file in a directory that you may write to
 [3]
 $ pmm check --level=light --left -- true
   pmm: '--left' does nothing with '--level=light'

@@ -856,7 +856,7 @@ $ pmm leaks --report /dev/full leaks.pmm
 [3]
 $ pmm leaks --report no/such/dir leaks.pmm
   pmm: cannot write to 'no/such/dir': No such file or directory
-  pmm: hint: name a file in a directory that you may write to with --report
+  pmm: hint: name a file in a directory that you may write to
 [3]
 $ printf '{\n  name\n  Memcheck:Leak\n  fun:*\n}\n' >s.supp; pmm leaks --suppressions s.supp leaks.pmm | tail -8
     searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
