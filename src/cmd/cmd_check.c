@@ -436,7 +436,13 @@ static int dispatch(int argc, char **argv, unsigned failures, struct err *e)
 	if (report && (rc = report_file_begin(&file, report, e)))
 		return rc;
 	out = report ? file.f : command ? NULL : stdout;
-	rc = command ? run_command(argv, failures, out, e) : look_at(argc, argv, &file, out, e);
+	if (report && command && shown.form == CHECK_DOCUMENT)
+		out = report_file_stream(&file);
+	if (report && !out)
+		rc = err_set(e, -ENOMEM, "out of memory");
+	else
+		rc = command ? run_command(argv, failures, out, e) :
+			       look_at(argc, argv, &file, out, e);
 	if (!command && rc == CMD_FOUND && given_code)
 		rc = (int)error_code;
 	return report_file_end(&file, rc, false, e);

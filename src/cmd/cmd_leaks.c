@@ -404,7 +404,11 @@ static int dispatch(int argc, char **argv, struct err *e)
 	if (report && (rc = report_file_begin(&file, report, e)))
 		return rc;
 	out = report ? file.f : command ? NULL : stdout;
-	if (command) {
+	if (report && command && format != FORM_SARIF && format != FORM_JUNIT)
+		out = report_file_stream(&file);
+	if (report && !out) {
+		rc = err_set(e, -ENOMEM, "out of memory");
+	} else if (command) {
 		rc = run_command(argv, out, e);
 	} else {
 		rc = look_at(argc, argv, &file, out, e);

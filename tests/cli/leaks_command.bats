@@ -137,3 +137,25 @@ command_is() {
 	[ "$("$PMM" check --report - c.pmm)" = "$("$PMM" check c.pmm)" ]
 	[ ! -e - ]
 }
+
+# The report of a program that runs on is there when there is something in it, in place of an older file.
+@test "check --report: an error is in the file while the program runs, whatever becomes of pmm" {
+	cat >"$T/v.c" <<-'END'
+	#include <stdlib.h>
+	#include <unistd.h>
+	int main(void) { char *p = malloc(20); free(p); (void)*(volatile char *)p; write(1, "x", 1); sleep(600); }
+	END
+	gcc -g -o "$T/v" "$T/v.c"
+	echo older >"$T/file"
+	"$PMM" check --report "$T/file" -- "$T/v" >"$T/out" 2>"$T/said" 3>&- &
+	local pid=$! found=
+	for _ in $(seq 300); do
+		if grep -q "use after free in main, v.c:3" "$T/file"; then found=1; break; fi
+		sleep 0.1
+	done
+	pkill -KILL -P "$pid" || true
+	kill -KILL "$pid"; wait "$pid" || true
+	[ "$found" = 1 ] || { cat "$T/file" "$T/said"; false; }
+	[ "$(grep -c older "$T/file")" -eq 0 ]
+	[ "$(stat -c %a "$T/file")" = 600 ]
+}

@@ -168,10 +168,33 @@ int report_file_place(void *report_file, struct err *e)
 	return rc;
 }
 
+/* ---- what is reported while a program runs ---- */
+
+static ssize_t stream_write(void *report_file, const char *bytes, size_t n)
+{
+	struct report_file *r = report_file;
+	ssize_t done;
+
+	if (fwrite(bytes, 1, n, r->f) < n || fflush(r->f))
+		return 0;	/* glibc's streams take that for an error */
+	done = (ssize_t)n;
+	return r->direct || !report_file_place(r, NULL) ? done : 0;
+}
+
+FILE *report_file_stream(struct report_file *r)
+{
+	const cookie_io_functions_t calls = { .write = stream_write };
+
+	r->stream = fopencookie(r, "w", calls);
+	return r->stream;
+}
+
 int report_file_end(struct report_file *r, int rc, bool empty, struct err *e)
 {
 	if (!r->f)
 		return rc;
+	if (r->stream && fclose(r->stream) && rc >= 0)
+		rc = replace_failed(e, -errno, "report", r->path);
 	if (rc >= 0 && (r->direct || empty || ftello(r->f) > 0)) {
 		int placed = report_file_place(r, e);
 

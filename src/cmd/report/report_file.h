@@ -31,12 +31,19 @@ int report_file_apart(const char *name, const char *source, struct err *e);
  */
 struct report_file {
 	FILE *f;
+	FILE *stream;	/* NULL = none was made */
 	const char *path;
 	bool direct;	/* what is written to `f` is there already */
 };
 
 /* Is the file one that can be written? 0, or -errno with `e`. */
 int report_file_begin(struct report_file *r, const char *path, struct err *e);
+
+/*
+ * A stream into it for what is reported while a program runs: the first of it takes the place of an
+ * older file at once, so that it is there whatever becomes of pmm. NULL = no memory.
+ */
+FILE *report_file_stream(struct report_file *r);
 
 /* More follows: put there what there is; the rest is appended as it comes. -errno with `e`. */
 int report_file_place(void *report_file, struct err *e);
