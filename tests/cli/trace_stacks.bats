@@ -38,7 +38,9 @@ moves() { jq -c "select(.event == \"mremap\" and .command == \"$1\") | [.stack_e
 	# the kernel's own accesses during exec, with registers of the program before; frames on pages of the stack that are not there yet
 	[ "$(count fault '.stack_end == "unknown_code"')" -le 4 ]
 	[ "$(count fault '.stack_end == "outside_copy"')" -le 8 ]
-	[ "$(count fault '.stack_end != null and .stack_end != "unknown_code" and .stack_end != "outside_copy"')" -eq 0 ]
+	# a pmm that had no processor for a while leaves out copies before the ring is full, and says so
+	jq -r 'select(.event == "fault") | .stack_end // "complete"' "$T/out" | sort | uniq -c >"$T/ends"
+	[ "$(grep -c -v -E ' (complete|unknown_code|outside_copy|ring_was_filling)$' "$T/ends")" -eq 0 ] || { cat "$T/ends"; false; }
 }
 
 @test "a stripped program, and a static one" {
