@@ -8,7 +8,7 @@
 
 #include "pmm_os.h"
 
-/* Not all of the kernel's callbacks use all that they are told. */
+/* Not all of the kernel's callbacks use all of their arguments. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #define TASK_COMM_LEN	16

@@ -15,7 +15,7 @@ struct import_wire {
 
 struct import_field {
 	uint32_t number;
-	uint64_t value;			/* of a varint, else 0 (fixed ones are passed over) */
+	uint64_t value;			/* of a varint, else 0 (fields of fixed size are skipped) */
 	const uint8_t *bytes;		/* of text, messages and lists; else NULL */
 	uint64_t nr_bytes;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kmod/pmm_shrink.c: whose entries give way, how long reclaim waits for that, and what it is told.
+ * kmod/pmm_shrink.c: whose entries give way, how long reclaim waits, and what it gets to know.
  * The kernel's side is kmod/pmm_kernel_user.h and what is here.
  */
 #include "kmod/pmm_module.h"

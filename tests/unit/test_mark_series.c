@@ -65,7 +65,7 @@ static void all_are_counted(void **state)
 	mark_series_fini(&s);
 }
 
-/* Names are the process's own words; time may stand still, and marks come late. */
+/* Names come from the process; several marks may have one time, and marks may come late. */
 static void what_is_from_outside_does_no_harm(void **state)
 {
 	struct heap *h = recipe_heap("process taken=5\nmark 1s name=before\n");

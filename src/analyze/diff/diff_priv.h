@@ -51,7 +51,7 @@ struct diff_module {
 	uint32_t side, nr_sides;
 };
 
-/* How stacks are told apart, the strictest first. */
+/* By what stacks count as the same, the strictest first. */
 enum diff_level { LEVEL_EXACT, LEVEL_LINES, LEVEL_NAMES, LEVEL_REAL, LEVEL_PROGRAM };
 #define NR_LEVELS (LEVEL_PROGRAM + 1)
 
