@@ -82,8 +82,8 @@ static void reverse(struct stack *st)
 	}
 }
 
-/* Returns whether there is anything. */
-static bool weigh(const struct heap *h, const struct selection *s, uint32_t site, int64_t *value)
+bool heap_profile_weigh(const struct heap *h, const struct selection *s, uint32_t site,
+			int64_t *value)
 {
 	const struct weight live = rank_weight(h, s, RANK_LIVE, site),
 			    peak = rank_weight(h, s, RANK_PEAK, site),
@@ -135,7 +135,7 @@ int heap_profile_nodes(const struct heap *h, struct names *n, const struct selec
 	st.known = calloc((size_t)h->nr_nodes + 1, sizeof(*st.known));
 	rc = *out && st.known ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < h->nr_sites && !rc; i++) {
-		bool some = weigh(h, s, i, value);
+		bool some = heap_profile_weigh(h, s, i, value);
 
 		at = some ? add_site(*out, n, h, h->sites[i].node, value, &st) : 0;
 		rc = at < 0 ? (int)at : 0;

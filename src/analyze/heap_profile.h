@@ -28,6 +28,13 @@ static inline int64_t heap_profile_value(uint64_t n)
 	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
 }
 
+/*
+ * What a site holds, held and did, by metric, with what rank_weight() gives. Returns whether there
+ * is anything.
+ */
+bool heap_profile_weigh(const struct heap *h, const struct selection *s, uint32_t site,
+			int64_t value[HEAP_PROFILE_NR]);
+
 /* What of a profile a key sorts by. */
 enum heap_profile_metric heap_profile_metric(enum rank_key key);
 

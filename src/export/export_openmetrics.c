@@ -61,8 +61,7 @@ static void calls(struct metrics *m, const struct heap *h)
 static void totals(struct metrics *m)
 {
 	const struct heap *h = m->s->heap;
-	bool history = !h->import.tool || h->import.history,
-	     allocated = !h->import.tool || h->import.allocated;
+	bool history = heap_import_history(h), allocated = heap_import_allocated(h);
 	struct heap_resident resident;
 
 	gauge(m, "pmm_heap_live_bytes", "bytes", "Bytes allocated and not freed.", h->live_bytes);

@@ -106,9 +106,9 @@ static bool known(const struct heap *h, unsigned metric)
 		return true;
 	case HEAP_PROFILE_ALLOCATED_BYTES:
 	case HEAP_PROFILE_ALLOCATIONS:
-		return !h->import.tool || h->import.allocated;
+		return heap_import_allocated(h);
 	default:
-		return !h->import.tool || h->import.history;
+		return heap_import_history(h);
 	}
 }
 

@@ -28,7 +28,6 @@
 
 #define NEWEST_FORMAT	3u
 #define MAX_POINTS	4096u
-#define NS_PER_MS	1000000ull
 #define NONE		UINT32_MAX
 
 /* A frame by its pc in the heap; those of an address stand one after the other, innermost first. */

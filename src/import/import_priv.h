@@ -19,6 +19,8 @@
 #define IMPORT_MAX_DEPTH	4096u
 #define IMPORT_MAX_INLINED	256u
 
+#define NS_PER_MS		1000000ull
+
 /* ---- the bytes of a file, unpacked ---- */
 
 struct import_input;

@@ -12,7 +12,6 @@
 #define TOP_SITES	16u
 #define MAX_POINTS	256u
 #define NO_TOP		UINT8_MAX
-#define NS_PER_MS	1000000ull
 
 struct replaying {
 	struct import *m;

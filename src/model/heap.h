@@ -471,10 +471,24 @@ bool heap_same_image(const struct heap *a, const struct heap *b);
  */
 int heap_check(const struct heap *h, char *why, size_t size);
 
-/* Time since this process's tracking began, of a time on the tree's axis. */
+/*
+ * Time since this process's tracking began, of a time on the tree's axis; finer than by the agent's
+ * clock.
+ */
 static inline uint64_t heap_since(const struct heap *h, uint64_t ns)
 {
 	return ns > h->attach_ns ? ns - h->attach_ns : 0;
+}
+
+/* Are they known, as far as it depends on the tool that recorded the heap? See heap_import. */
+static inline bool heap_import_history(const struct heap *h)
+{
+	return !h->import.tool || h->import.history;
+}
+
+static inline bool heap_import_allocated(const struct heap *h)
+{
+	return !h->import.tool || h->import.allocated;
 }
 
 /*
@@ -483,7 +497,7 @@ static inline uint64_t heap_since(const struct heap *h, uint64_t ns)
  */
 static inline bool heap_has_history(const struct heap *h)
 {
-	return !h->kmod.logged && (!h->import.tool || h->import.history);
+	return !h->kmod.logged && heap_import_history(h);
 }
 
 /*

@@ -9,6 +9,17 @@
 #include "src/proc/limits.h"
 #include "src/proc/task.h"
 
+unsigned naming_frames(const struct symbol_frame *frame, int nr, struct frame_name *out)
+{
+	for (int i = 0; i < nr; i++) {
+		out[i].function = frame[i].named ? frame[i].function : NULL;
+		out[i].linkage = frame[i].linkage;
+		out[i].file = frame[i].file;
+		out[i].line = frame[i].line;
+	}
+	return nr > 0 ? (unsigned)nr : 0;
+}
+
 unsigned naming_resolve(void *sym, const struct heap *h, uint32_t node, struct frame_name *out,
 			unsigned max)
 {
@@ -17,13 +28,7 @@ unsigned naming_resolve(void *sym, const struct heap *h, uint32_t node, struct f
 	int nr = symbol_lookup(sym, n->module, n->pc, frame,
 			       max < SYMBOL_FRAMES_MAX ? (int)max : SYMBOL_FRAMES_MAX);
 
-	for (int i = 0; i < nr; i++) {
-		out[i].function = frame[i].named ? frame[i].function : NULL;
-		out[i].linkage = frame[i].linkage;
-		out[i].file = frame[i].file;
-		out[i].line = frame[i].line;
-	}
-	return nr > 0 ? (unsigned)nr : 0;
+	return naming_frames(frame, nr, out);
 }
 
 struct symbolizer *naming_symbols(const struct heap *h, const struct symbolizer_options *options)

@@ -20,6 +20,9 @@ struct symbolizer *naming_symbols(const struct heap *h, const struct symbolizer_
 unsigned naming_resolve(void *sym, const struct heap *h, uint32_t node, struct frame_name *out,
 			unsigned max);
 
+/* The same of frames that symbol_lookup() gave: `nr` of them, or what it returned instead. */
+unsigned naming_frames(const struct symbol_frame *frame, int nr, struct frame_name *out);
+
 /* Whose names are looked up, and how. All zero: functions out of ELF symbol tables, here. */
 struct naming_options {
 	bool none;		/* no symbols at all */

@@ -67,13 +67,13 @@ static void put_about(struct page *p, const struct page_stacks *k, const struct 
 	json_str(&j, "comm", h->comm);
 	json_u64(&j, "pid", h->pid);
 	json_u64(&j, "tick_ns", h->tick_ns);
-	json_u64(&j, "run_ns", h->taken_ns > h->attach_ns ? h->taken_ns - h->attach_ns : 0);
+	json_u64(&j, "run_ns", heap_since(h, h->taken_ns));
 	json_bool(&j, "running", h->end == HEAP_RUNNING);
 	json_bool(&j, "sampled", h->mode == HEAP_SAMPLED);
 	json_bool(&j, "searched", k->leaked_bytes);
 	json_bool(&j, "live_only", s->selection->from_blocks);
 	json_bool(&j, "history", heap_has_history(h));
-	json_bool(&j, "allocated", !h->import.tool || h->import.allocated);
+	json_bool(&j, "allocated", heap_import_allocated(h));
 	json_bool(&j, "foreign", h->import.tool);
 	json_u64(&j, "blocks", s->selection->nr_blocks);
 	json_array_flat(&j, "kinds");

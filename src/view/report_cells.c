@@ -23,7 +23,7 @@ uint64_t report_age(const struct heap *h, uint64_t now_ns, uint64_t birth_ns)
 
 uint64_t report_run_ns(const struct heap *h)
 {
-	return h->taken_ns > h->attach_ns ? h->taken_ns - h->attach_ns : 0;
+	return heap_since(h, h->taken_ns);
 }
 
 struct fmt report_run_time(const struct heap *h)

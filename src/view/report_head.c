@@ -132,7 +132,7 @@ static void add_totals(struct report *r)
 	record_bytes(t, "live_bytes", h->live_bytes);
 	record_count(t, "live_blocks", h->live_blocks);
 	record_bytes(t, "live_error_bytes", estimate_round(estimate_live_error(h)));
-	if (report_has_history(h))
+	if (heap_import_history(h))
 		record_peak(t, h);
 	record_count(t, "allocs", h->allocs);
 	record_count(t, "frees", h->frees);
@@ -143,7 +143,7 @@ static void add_totals(struct report *r)
 	if (h->kmod.sums)
 		record_bytes(t, "lost_bytes", h->kmod.lost_bytes);
 	record_float(t, "allocs_per_second", UNIT_FLOAT, report_rate(h));
-	if (report_has_history(h)) {
+	if (heap_import_history(h)) {
 		record_count(t, "temporary", h->temporary);
 		record_float(t, "temporary_percent", UNIT_PERCENT,
 			     report_percent(h->temporary, h->allocs));

@@ -65,12 +65,6 @@ uint64_t report_age(const struct heap *h, uint64_t now_ns, uint64_t birth_ns);
 /* For people, a moment by the agent's clock: "after 30 ms", "in the first 10 ms". */
 struct fmt report_after(const struct heap *h, uint64_t ns);
 
-/* Are the peak, temporary blocks and times known? Not of a profile of one moment. */
-static inline bool report_has_history(const struct heap *h)
-{
-	return !h->import.tool || h->import.history;
-}
-
 /* "13.9 MiB after 580 ms". */
 struct fmt report_peak(const struct heap *h);
 

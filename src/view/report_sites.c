@@ -137,7 +137,7 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 {
 	const struct heap *h = r->heap;
 	unsigned median = lifetime_quantile(s->lifetime, 50);
-	bool timed = report_has_history(h);
+	bool timed = heap_import_history(h);
 	struct str d = STR_INIT;
 
 	str_addf(&d, "%s, %s, mean %s", fmt_many(s->allocs, "call").s, fmt_bytes(s->bytes_in).s,

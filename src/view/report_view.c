@@ -40,7 +40,7 @@ int report_check_known(const struct heap *h, const struct report_options *o, str
 		err_hint(e, "its stacks are listed without it");
 		return -ENOTSUP;
 	}
-	if (!report_has_history(h) && o->sort_given &&
+	if (!heap_import_history(h) && o->sort_given &&
 	    (o->sort == RANK_PEAK || o->sort == RANK_TEMPORARY)) {
 		err_set(e, -ENOTSUP, "the profile has no figures for '--sort %s'",
 			rank_key_name[o->sort]);
@@ -88,7 +88,7 @@ static void add_parts(struct report *r)
 
 	report_head(r);
 	report_selection(r);
-	if (!filtered && report_has_history(r->heap))
+	if (!filtered && heap_import_history(r->heap))
 		report_history(r);
 	report_lines(r);
 	if (r->opt.functions)

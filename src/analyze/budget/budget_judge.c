@@ -34,7 +34,7 @@ static const char *no_measure(const struct heap *h, enum budget_figure figure)
 
 	if (why)
 		return why;
-	if (h->import.tool && !h->import.history)
+	if (!heap_import_history(h))
 		return "it is another tool's profile of one moment";
 	if (figure == BUDGET_LEAKED && h->search.how == HEAP_SEARCH_NONE)
 		return "it was not searched for leaks (pmm run --leaks)";

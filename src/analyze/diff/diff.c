@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/analyze/diff/diff_priv.h"
+#include "src/analyze/heap_profile.h"
 #include "src/analyze/reach/reach.h"
 
 #define PLACE_OFFSET_BITS	44	/* of an offset in a module; the build is above it */
@@ -89,32 +90,20 @@ struct adding {
 	size_t nr_stacks;
 };
 
-static int64_t value_of(uint64_t n)
-{
-	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
-}
+/* The first metrics of a row are those of a profile, in its order. */
+_Static_assert((unsigned)DIFF_LIVE_BYTES == HEAP_PROFILE_LIVE_BYTES &&
+	       (unsigned)DIFF_LIVE_BLOCKS == HEAP_PROFILE_LIVE_BLOCKS &&
+	       (unsigned)DIFF_PEAK_BYTES == HEAP_PROFILE_PEAK_BYTES &&
+	       (unsigned)DIFF_PEAK_BLOCKS == HEAP_PROFILE_PEAK_BLOCKS &&
+	       (unsigned)DIFF_ALLOCATED_BYTES == HEAP_PROFILE_ALLOCATED_BYTES &&
+	       (unsigned)DIFF_ALLOCATIONS == HEAP_PROFILE_ALLOCATIONS &&
+	       (unsigned)DIFF_TEMPORARY == HEAP_PROFILE_TEMPORARY, "the same places");
 
 static int64_t plus(int64_t a, int64_t b)
 {
 	int64_t sum;
 
 	return !__builtin_add_overflow(a, b, &sum) ? sum : b < 0 ? INT64_MIN : INT64_MAX;
-}
-
-static void weigh_site(const struct adding *a, uint32_t site, int64_t *v)
-{
-	const struct weight live = rank_weight(a->h, a->s, RANK_LIVE, site),
-			    peak = rank_weight(a->h, a->s, RANK_PEAK, site),
-			    all = rank_weight(a->h, a->s, RANK_ALLOCATED, site),
-			    temporary = rank_weight(a->h, a->s, RANK_TEMPORARY, site);
-
-	v[DIFF_LIVE_BYTES] = value_of(live.bytes);
-	v[DIFF_LIVE_BLOCKS] = value_of(live.count);
-	v[DIFF_PEAK_BYTES] = value_of(peak.bytes);
-	v[DIFF_PEAK_BLOCKS] = value_of(peak.count);
-	v[DIFF_ALLOCATED_BYTES] = value_of(all.bytes);
-	v[DIFF_ALLOCATIONS] = value_of(all.count);
-	v[DIFF_TEMPORARY] = value_of(temporary.count);
 }
 
 static void weigh_leaks(const struct adding *a)
@@ -127,8 +116,9 @@ static void weigh_leaks(const struct adding *a)
 			continue;
 		if (a->s && (a->s->from_blocks || (a->s->site && !a->s->site[leak->site])))
 			continue;
-		v[DIFF_LEAKED_BYTES] = plus(v[DIFF_LEAKED_BYTES], value_of(leak->bytes));
-		v[DIFF_LEAKED_BLOCKS] = plus(v[DIFF_LEAKED_BLOCKS], value_of(leak->blocks));
+		v[DIFF_LEAKED_BYTES] = plus(v[DIFF_LEAKED_BYTES], heap_profile_value(leak->bytes));
+		v[DIFF_LEAKED_BLOCKS] =
+			plus(v[DIFF_LEAKED_BLOCKS], heap_profile_value(leak->blocks));
 	}
 }
 
@@ -137,12 +127,12 @@ static void whole(const struct adding *a, int64_t *v)
 {
 	const struct heap *h = a->h;
 
-	v[DIFF_LIVE_BYTES] = value_of(h->live_bytes);
-	v[DIFF_LIVE_BLOCKS] = value_of(h->live_blocks);
-	v[DIFF_PEAK_BYTES] = value_of(h->kmod.sums ? h->kmod.peak_bytes : h->peak_bytes);
-	v[DIFF_ALLOCATED_BYTES] = value_of(h->bytes_in);
-	v[DIFF_ALLOCATIONS] = value_of(h->allocs);
-	v[DIFF_TEMPORARY] = value_of(h->temporary);
+	v[DIFF_LIVE_BYTES] = heap_profile_value(h->live_bytes);
+	v[DIFF_LIVE_BLOCKS] = heap_profile_value(h->live_blocks);
+	v[DIFF_PEAK_BYTES] = heap_profile_value(h->kmod.sums ? h->kmod.peak_bytes : h->peak_bytes);
+	v[DIFF_ALLOCATED_BYTES] = heap_profile_value(h->bytes_in);
+	v[DIFF_ALLOCATIONS] = heap_profile_value(h->allocs);
+	v[DIFF_TEMPORARY] = heap_profile_value(h->temporary);
 }
 
 static bool filtered(const struct selection *s)
@@ -156,7 +146,7 @@ static void weigh(struct adding *a, int64_t *total, int64_t *residue)
 	int64_t all[DIFF_NR_METRICS];
 
 	for (uint32_t i = 0; i < a->h->nr_sites && !a->none; i++)
-		weigh_site(a, i, &a->value[(size_t)i * DIFF_NR_METRICS]);
+		heap_profile_weigh(a->h, a->s, i, &a->value[(size_t)i * DIFF_NR_METRICS]);
 	weigh_leaks(a);
 	for (uint32_t i = 0; i < a->h->nr_sites; i++)
 		for (unsigned m = 0; m < DIFF_NR_METRICS; m++) {
@@ -433,10 +423,10 @@ bool diff_known(const struct heap *h, enum diff_key key)
 		return h->search.how != HEAP_SEARCH_NONE;
 	case DIFF_PEAK:
 	case DIFF_TEMPORARIES:
-		return !h->import.tool || h->import.history;
+		return heap_import_history(h);
 	case DIFF_ALLOCATED:
 	case DIFF_CALLS:
-		return !h->import.tool || h->import.allocated;
+		return heap_import_allocated(h);
 	default:
 		return true;
 	}

@@ -244,7 +244,7 @@ static int check_known(const struct report_command *c, const struct heap *h, str
 {
 	int rc = report_check_known(h, &c->opt, e);
 
-	if (rc || !h->import.tool || h->import.history || !is_timed(c->form))
+	if (rc || heap_import_history(h) || !is_timed(c->form))
 		return rc;
 	err_set(e, -ENOTSUP, "the profile has no peak and no times, which '--format %s' is about",
 		form_table[c->form].name);

@@ -14,17 +14,6 @@ static uint32_t same_build(const struct heap *h, const struct heap_module *m)
 	return 0;
 }
 
-static unsigned frames_of(const struct symbol_frame *frame, int nr, struct frame_name *out)
-{
-	for (int i = 0; i < nr; i++) {
-		out[i].function = frame[i].named ? frame[i].function : NULL;
-		out[i].linkage = frame[i].linkage;
-		out[i].file = frame[i].file;
-		out[i].line = frame[i].line;
-	}
-	return nr > 0 ? (unsigned)nr : 0;
-}
-
 static bool complete(const struct frame_name *out, unsigned nr)
 {
 	return nr && out[nr - 1].function && out[nr - 1].file;
@@ -54,7 +43,7 @@ static unsigned lend(void *arg, const struct heap *h, uint32_t node, struct fram
 						    !frame[lent - 1].file))
 		return nr;
 	memset(out, 0, max * sizeof(*out));
-	return frames_of(frame, lent, out);
+	return naming_frames(frame, lent, out);
 }
 
 void diff_naming_open(struct diff_naming n[2], const struct heap *const h[2],

@@ -20,12 +20,6 @@ static const struct {
 	{ "OOM kills", TRACE_OOM, TRACE_OOM },
 };
 
-/* Since tracking of this process began; finer than by the agent's clock. */
-static uint64_t since_start(const struct heap *h, uint64_t ns)
-{
-	return ns > h->attach_ns ? ns - h->attach_ns : 0;
-}
-
 int report_kernel_marks(struct series *s, const struct heap *h)
 {
 	for (size_t k = 0; k < NR_COLUMNS(rows); k++) {
@@ -39,7 +33,7 @@ int report_kernel_marks(struct series *s, const struct heap *h)
 				continue;
 			if (row < 0)
 				row = series_add_row(s, rows[k].name);
-			if (row < 0 || series_mark(s, (unsigned)row, since_start(h, middle),
+			if (row < 0 || series_mark(s, (unsigned)row, heap_since(h, middle),
 						   b->events))
 				return -ENOMEM;
 		}
@@ -63,7 +57,7 @@ static void fill_bin(struct table *t, uint64_t i)
 	const struct heap_kernel_bin *b = &r->heap->kernel_bins[i];
 
 	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-	table_set(t, BIN_TIME, since_start(r->heap, b->time_ns));
+	table_set(t, BIN_TIME, heap_since(r->heap, b->time_ns));
 	report_kernel_set_event(t, BIN_EVENT, b->kind);
 	table_set(t, BIN_COUNT, b->events);
 	table_set(t, BIN_BYTES, b->bytes);

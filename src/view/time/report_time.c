@@ -18,12 +18,6 @@ static const char *const mark_name[] = {
 };
 _Static_assert(NR_COLUMNS(mark_name) == MARK_NR, "a name for each");
 
-/* Since tracking of this process began; finer than by the agent's clock. */
-static uint64_t since_start(const struct heap *h, uint64_t ns)
-{
-	return ns > h->attach_ns ? ns - h->attach_ns : 0;
-}
-
 /* ---- the kernel's figures ---- */
 
 enum {
@@ -61,7 +55,7 @@ static void fill_usage(struct table *t, uint64_t i)
 	const struct heap_usage_point *p = &r->heap->usage_points[i];
 
 	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-	table_set(t, USAGE_TIME, since_start(r->heap, p->time_ns));
+	table_set(t, USAGE_TIME, heap_since(r->heap, p->time_ns));
 	if (p->known & HEAP_USAGE_TIMES) {
 		table_set(t, USAGE_THREADS, p->threads);
 		table_set(t, USAGE_MINOR, p->minor_faults);
@@ -128,8 +122,8 @@ static const struct column mark_columns[MARK_COLUMNS] = {
 static void add_mark(struct table *t, const struct heap *h, const struct mark *m)
 {
 	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-	table_set(t, MARK_TIME, since_start(h, m->time_ns));
-	table_set(t, MARK_LAST, since_start(h, m->last_ns));
+	table_set(t, MARK_TIME, heap_since(h, m->time_ns));
+	table_set(t, MARK_LAST, heap_since(h, m->last_ns));
 	table_set_const(t, MARK_WHAT, mark_name[m->what]);
 	table_set(t, MARK_COUNT, m->count);
 	if (m->pid)
