@@ -342,6 +342,7 @@ static __always_inline void judge_with_areas(struct verdict *v, struct task_stru
 	struct mm_struct *mm = task->mm;
 	struct bounds hit = { 0 };
 	struct remembered *m;
+	bool left;
 
 	__builtin_memset(v, 0, sizeof(*v));
 	m = mm ? recall(task, mm) : NULL;
@@ -351,13 +352,17 @@ static __always_inline void judge_with_areas(struct verdict *v, struct task_stru
 	v->stack = m->stack;
 	if (m->signal_address == address)
 		hit = m->hit;
-	/* a stack pointer below it may have left it; one in another area has not */
-	if (!v->stack.sort ||
-	    !(stack_has(&v->stack, sp) || is_in_guard(&v->stack, address) ||
-	      (sp < v->stack.low && sp + JUMP_BYTES >= v->stack.low && !hit.end))) {
+	/* a stack pointer below it may have left it; one in another area that is open has not */
+	left = v->stack.sort && sp < v->stack.low && sp + JUMP_BYTES >= v->stack.low &&
+	       !is_open(&hit);
+	if (!v->stack.sort || !(stack_has(&v->stack, sp) || is_in_guard(&v->stack, address) ||
+				(left && !hit.end))) {
 		__builtin_memset(&v->stack, 0, sizeof(v->stack));
 		other_stack(v, task, address, sp, &hit);
 	}
+	/* where nobody may write, as in what an allocator reserves, and which is no stack's guard */
+	if (!v->stack.sort && left)
+		v->stack = m->stack;
 	v->extra = v->stack.guard;
 	if (is_in_guard(&v->stack, address))
 		v->flags |= STACK_HIT_GUARD;

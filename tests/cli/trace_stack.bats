@@ -42,6 +42,7 @@ large='.overflow_cause == "below" and .in_guard == false and .frame_bytes >= 523
 @test "frames that are entered at their far end, touched page by page, or made by alloca" {
 	need_areas
 	overflows far "$thread"' and .frame_bytes == 2097048 and .overflow_cause == "below"'
+	overflows far-reserved "$thread"' and .frame_bytes == 2097048 and .overflow_cause == "below"'
 	overflows probed "$thread"' and .frame_bytes == 2093064 and .overflow_cause == "guard"'
 	overflows alloca "$thread"' and .frame_bytes >= 524288 and .frame_bytes < 525312 and .stack[0].function == "allocated"'
 	ulimit -S -s 8192

@@ -82,10 +82,22 @@ SITE static int below(void)
 	return *((volatile char *)pthread_getspecific(0) - 1) + here[0];
 }
 
+/* The same where what lies below the stack is reserved, as an allocator does with its arenas. */
+static int far_reserved(void)
+{
+	char *low = (char *)pthread_getspecific(0) - 64 * KIB;
+
+	/* what else lies there is an arena, and reserved as well */
+	mmap(low - 4096 * KIB, 4096 * KIB, PROT_NONE,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	return far();
+}
+
 static void overflow(const char *how)
 {
 	sum = !strcmp(how, "cyclic") ? even(1)
 	    : !strcmp(how, "far") ? far()
+	    : !strcmp(how, "far-reserved") ? far_reserved()
 	    : !strcmp(how, "probed") ? probed()
 	    : !strcmp(how, "alloca") ? allocated(512 * KIB)
 	    : !strcmp(how, "below") ? below() : deeper(1);
