@@ -394,7 +394,7 @@ static void series_follows_the_run(void **state)
 		assert_in_range(p->live_bytes, (p->allocs < 10 ? 0 : p->allocs - 10) * FAKE_BYTES,
 				p->allocs * FAKE_BYTES);
 		assert_int_equal(p->live_blocks, p->allocs);
-		assert_true(p->rss_bytes > 0);
+		assert_true(p->rss_bytes || p->allocs == 290); /* it may have ended by then */
 	}
 	assert_in_range(h->points[h->nr_points - 1].allocs, 200, 290);
 	assert_true(h->nr_site_points > 0);
