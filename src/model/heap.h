@@ -480,6 +480,17 @@ static inline uint64_t heap_since(const struct heap *h, uint64_t ns)
 	return ns > h->attach_ns ? ns - h->attach_ns : 0;
 }
 
+static inline uint64_t heap_whole_ticks(const struct heap *h, uint64_t ns)
+{
+	return h->tick_ns ? ns - ns % h->tick_ns : ns;
+}
+
+/* The same in whole ticks of the agent's clock: the one time that every report and page shows. */
+static inline uint64_t heap_tick_time(const struct heap *h, uint64_t ns)
+{
+	return ns > h->attach_ns ? heap_whole_ticks(h, ns) - heap_whole_ticks(h, h->attach_ns) : 0;
+}
+
 /* Are they known, as far as it depends on the tool that recorded the heap? See heap_import. */
 static inline bool heap_import_history(const struct heap *h)
 {

@@ -49,7 +49,7 @@ void page_put_blocks(struct page *p, const struct page_source *s)
 			last = b->size_bytes;
 			page_number(f, b->site);
 			page_number(f, b->thread);
-			page_number(f, heap_since(h, b->birth_ns));
+			page_number(f, heap_tick_time(h, b->birth_ns));
 			page_number(f, b->kind);
 			page_number(f, b->address);
 		}

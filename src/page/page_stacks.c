@@ -201,8 +201,8 @@ static void put_counters(FILE *f, const struct heap *h, const struct heap_site *
 	page_number(f, s->bytes_out);
 	page_number(f, s->max_bytes);
 	page_number(f, s->failed);
-	page_number(f, heap_since(h, s->first_ns));
-	page_number(f, heap_since(h, s->last_ns));
+	page_number(f, heap_tick_time(h, s->first_ns));
+	page_number(f, heap_tick_time(h, s->last_ns));
 	for (unsigned i = 0; i < HEAP_NR_LIFETIMES; i++)
 		page_number(f, s->lifetime[i]);
 }

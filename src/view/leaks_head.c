@@ -29,7 +29,7 @@ static void add_search(struct leaks_view *v)
 	record_text(t, "how", s->how < HEAP_NR_SEARCHES ? how[s->how] : "unknown");
 	record_bool(t, "complete", s->complete);
 	if (!v->opt.tree)	/* else each process has its own */
-		record_duration(t, "at_ns", report_time(v->heap, s->at_ns));
+		record_duration(t, "at_ns", heap_tick_time(v->heap, s->at_ns));
 	record_duration(t, "pause_ns", s->pause_ns);
 	record_duration(t, "took_ns", s->took_ns);
 	record_bytes(t, "read_bytes", s->read_bytes);

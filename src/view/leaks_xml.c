@@ -77,7 +77,7 @@ static void put_head(struct xml *x, const struct heap *h)
 	put_element(x, "    ", "exe", *h->exe ? h->exe : h->comm);
 	fputs("  </argv>\n</args>\n\n", x->out);
 	put_status(x, "RUNNING", 0);
-	put_status(x, "FINISHED", report_time(h, h->search.at_ns));
+	put_status(x, "FINISHED", heap_tick_time(h, h->search.at_ns));
 }
 
 static void put_frame(struct xml *x, const struct frame_name *f)

@@ -68,7 +68,7 @@ static void record_figures(struct table *t, const struct heap *h)
 	const struct heap_allocator *a = &h->allocator;
 	bool counted = heap_figures_counted(a);
 
-	record_duration(t, "taken_ns", report_time(h, a->taken_ns));
+	record_duration(t, "taken_ns", heap_tick_time(h, a->taken_ns));
 	record_bytes(t, "arena_bytes", a->arena_bytes);
 	if (counted) {
 		record_bytes(t, "used_bytes", a->used_bytes);

@@ -6,19 +6,9 @@
 
 #include "src/view/report_priv.h"
 
-static uint64_t whole_ticks(const struct heap *h, uint64_t ns)
-{
-	return h->tick_ns ? ns - ns % h->tick_ns : ns;
-}
-
-uint64_t report_time(const struct heap *h, uint64_t ns)
-{
-	return ns > h->attach_ns ? whole_ticks(h, ns) - whole_ticks(h, h->attach_ns) : 0;
-}
-
 uint64_t report_age(const struct heap *h, uint64_t now_ns, uint64_t birth_ns)
 {
-	return now_ns > birth_ns ? whole_ticks(h, now_ns) - whole_ticks(h, birth_ns) : 0;
+	return now_ns > birth_ns ? heap_whole_ticks(h, now_ns) - heap_whole_ticks(h, birth_ns) : 0;
 }
 
 uint64_t report_run_ns(const struct heap *h)
@@ -40,7 +30,7 @@ struct fmt report_duration(const struct heap *h, uint64_t ns)
 
 struct fmt report_after(const struct heap *h, uint64_t ns)
 {
-	uint64_t after_ns = report_time(h, ns);
+	uint64_t after_ns = heap_tick_time(h, ns);
 	struct fmt f;
 
 	if (after_ns < h->tick_ns)

@@ -112,7 +112,7 @@ static void record_peak(struct table *t, const struct heap *h)
 	peak_sum(h, &peak);
 	record_bytes(t, "peak_bytes", h->kmod.sums ? h->kmod.peak_bytes : h->peak_bytes);
 	if (!h->kmod.sums)
-		record_duration(t, "peak_ns", report_time(h, h->peak_ns));
+		record_duration(t, "peak_ns", heap_tick_time(h, h->peak_ns));
 	record_bytes(t, "peak_accounted_bytes", peak.sites_bytes);
 	record_count(t, "peak_accounted_blocks", peak.sites_blocks);
 }
@@ -159,10 +159,10 @@ static void add_totals(struct report *r)
 	record_count(t, "heap_errors", h->nr_findings);
 	if (heap_resident(h, &resident)) {
 		record_bytes(t, "resident_bytes", resident.bytes);
-		record_duration(t, "resident_ns", report_time(h, resident.at_ns));
+		record_duration(t, "resident_ns", heap_tick_time(h, resident.at_ns));
 		record_bytes(t, "resident_peak_bytes", resident.peak_bytes);
 		if (resident.peak_ns != UINT64_MAX) {
-			record_duration(t, "resident_peak_ns", report_time(h, resident.peak_ns));
+			record_duration(t, "resident_peak_ns", heap_tick_time(h, resident.peak_ns));
 			record_bytes(t, "resident_peak_live_bytes", resident.peak_live_bytes);
 		}
 	}

@@ -39,7 +39,7 @@ static void fill_site_point(struct table *t, uint64_t i)
 	const struct heap_site_point *p = &r->heap->site_points[i];
 
 	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-	table_set(t, POINT_TIME_NS, report_time(r->heap, p->time_ns));
+	table_set(t, POINT_TIME_NS, heap_tick_time(r->heap, p->time_ns));
 	table_set(t, POINT_SITE, p->site);
 	table_set(t, POINT_LIVE_BYTES, p->live_bytes);
 	table_set(t, POINT_LIVE_BLOCKS, p->live_blocks);
@@ -48,7 +48,7 @@ static void fill_site_point(struct table *t, uint64_t i)
 /* No point is after the end, which is known finer than by steps of the agent's clock. */
 static uint64_t point_time(const struct heap *h, uint64_t ns)
 {
-	uint64_t after_ns = report_time(h, ns), run_ns = report_run_ns(h);
+	uint64_t after_ns = heap_tick_time(h, ns), run_ns = report_run_ns(h);
 
 	return ns <= h->taken_ns && after_ns > run_ns ? run_ns : after_ns;
 }
@@ -154,7 +154,7 @@ static void add_thread(struct table *t, const struct heap *h, const struct heap_
 	table_set(t, THREAD_TID, th->tid);
 	table_set_const(t, THREAD_NAME, th->name);
 	table_set(t, THREAD_ALIVE, th->alive);
-	table_set(t, THREAD_START_NS, report_time(h, th->start_ns));
+	table_set(t, THREAD_START_NS, heap_tick_time(h, th->start_ns));
 	table_set(t, THREAD_ALLOCS, th->allocs);
 	table_set(t, THREAD_FREES, th->frees);
 	table_set(t, THREAD_ALLOCATED_BYTES, th->bytes_in);
@@ -236,7 +236,7 @@ static void fill_block(struct table *t, uint64_t i)
 	table_set(t, BLOCK_ADDRESS, b->address);
 	table_set_const(t, BLOCK_ENTRY, kind_name(b->kind));
 	table_set(t, BLOCK_AGE, report_age(h, h->taken_ns, b->birth_ns));
-	table_set(t, BLOCK_BIRTH, report_time(h, b->birth_ns));
+	table_set(t, BLOCK_BIRTH, heap_tick_time(h, b->birth_ns));
 	table_set(t, BLOCK_BORN, h->start_realtime_ns + b->birth_ns);
 	if (b->thread < h->nr_threads) {
 		table_set_const(t, BLOCK_THREAD, h->threads[b->thread].name);
@@ -317,9 +317,9 @@ static void fill_module(struct table *t, uint64_t i)
 	table_set(t, MODULE_START, m->start);
 	table_set(t, MODULE_END, m->end);
 	table_set(t, MODULE_BIAS, m->bias);
-	table_set(t, MODULE_LOAD_NS, report_time(r->heap, m->load_ns));
+	table_set(t, MODULE_LOAD_NS, heap_tick_time(r->heap, m->load_ns));
 	if (m->unload_ns)
-		table_set(t, MODULE_UNLOAD_NS, report_time(r->heap, m->unload_ns));
+		table_set(t, MODULE_UNLOAD_NS, heap_tick_time(r->heap, m->unload_ns));
 }
 
 void report_modules(struct report *r)

@@ -53,13 +53,7 @@ void report_left_out(struct report *r); /* after all lists */
 void report_filter_row(struct table *t, const struct filter *f);
 void report_filter_record(struct table *t, const struct filter *f);
 
-/*
- * Time since this process's tracking began, of a time on the heap's axis: whole steps of the
- * agent's clock.
- */
-uint64_t report_time(const struct heap *h, uint64_t ns);
-
-/* At a moment, in whole steps too. */
+/* At a moment, in whole ticks as heap_tick_time(). */
 uint64_t report_age(const struct heap *h, uint64_t now_ns, uint64_t birth_ns);
 
 /* For people, a moment by the agent's clock: "after 30 ms", "in the first 10 ms". */

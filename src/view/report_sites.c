@@ -101,8 +101,8 @@ static void set_counters(struct table *t, const struct report *r, const struct h
 	table_set(t, SITE_FAILED, s->failed);
 	table_set(t, SITE_ZERO, s->zero_size);
 	table_set(t, SITE_HUGE, s->huge);
-	table_set(t, SITE_FIRST, report_time(h, s->first_ns));
-	table_set(t, SITE_LAST, report_time(h, s->last_ns));
+	table_set(t, SITE_FIRST, heap_tick_time(h, s->first_ns));
+	table_set(t, SITE_LAST, heap_tick_time(h, s->last_ns));
 	if (h->mode == HEAP_SAMPLED) {
 		table_set(t, SITE_SAMPLES_IN, s->samples_in);
 		table_set(t, SITE_SAMPLES_OUT, s->samples_out);
@@ -121,7 +121,7 @@ static void detail(struct table *t, struct str *s)
 /* "allocated from 20 ms to 580 ms", both counted from where its tracking began. */
 static void add_made(struct str *d, const struct heap *h, const struct heap_site *s)
 {
-	uint64_t first_ns = report_time(h, s->first_ns), last_ns = report_time(h, s->last_ns);
+	uint64_t first_ns = heap_tick_time(h, s->first_ns), last_ns = heap_tick_time(h, s->last_ns);
 
 	if (last_ns <= first_ns)
 		str_addf(d, "allocated %s", report_after(h, s->first_ns).s);

@@ -148,10 +148,10 @@ static void set_block(struct table *t, const struct heap *h, const struct heap_f
 	if (f->alloc_site != HEAP_NO_SITE || f->alloc_ns)
 		set_thread(t, FOUND_ALLOC_THREAD, h, f->alloc_thread);
 	if (f->alloc_ns || (f->alloc_site != HEAP_NO_SITE && !f->parent_pid))
-		table_set(t, FOUND_ALLOC_TIME, report_time(h, f->alloc_ns));
+		table_set(t, FOUND_ALLOC_TIME, heap_tick_time(h, f->alloc_ns));
 	if (f->free_site != HEAP_NO_SITE) {
 		set_thread(t, FOUND_FREE_THREAD, h, f->free_thread);
-		table_set(t, FOUND_FREE_TIME, report_time(h, f->free_ns));
+		table_set(t, FOUND_FREE_TIME, heap_tick_time(h, f->free_ns));
 	}
 	if (f->parent_pid)
 		table_set(t, FOUND_PARENT, f->parent_pid);
@@ -223,10 +223,10 @@ void check_figures(struct table *t, const struct check_view *v, const struct hea
 	if (f->type == PMM_FINDING_BAD_FREE || f->place)
 		table_set_const(t, FOUND_PLACE, NAME(place_name, f->place));
 	table_set(t, FOUND_COUNT, f->count);
-	table_set(t, FOUND_FIRST, report_time(h, f->first_ns));
-	table_set(t, FOUND_LAST, report_time(h, f->last_ns));
+	table_set(t, FOUND_FIRST, heap_tick_time(h, f->first_ns));
+	table_set(t, FOUND_LAST, heap_tick_time(h, f->last_ns));
 	if (f->since_ns)
-		table_set(t, FOUND_SINCE, report_time(h, f->since_ns));
+		table_set(t, FOUND_SINCE, heap_tick_time(h, f->since_ns));
 	if (f->by == PMM_BY_VALGRIND)
 		set_valgrind_thread(t, h, f->thread);
 	else

@@ -109,7 +109,7 @@ static void add_place(struct str *s, const struct heap_finding *f)
 void check_when(struct str *s, const struct heap *h, uint64_t ns)
 {
 	const char *began = h->began == HEAP_BEGAN_ATTACH ? "attach" : "start";
-	uint64_t at = report_time(h, ns);
+	uint64_t at = heap_tick_time(h, ns);
 
 	str_addf(s, "%s after the %s", report_duration(h, at).s, began);
 }
@@ -132,7 +132,7 @@ static void add_overwritten(struct str *s, const struct heap *h, const struct he
 	default:
 		if (f->since_ns)
 			str_addf(s, ", between the canary scans %s and ",
-				 report_duration(h, report_time(h, f->since_ns)).s);
+				 report_duration(h, heap_tick_time(h, f->since_ns)).s);
 		else
 			str_add(s, ", between its allocation and the canary scan ");
 		check_when(s, h, f->first_ns);

@@ -107,7 +107,7 @@ static void add_verdict(struct str *s, const struct report *r, const struct grow
 {
 	if (whole->verdict == GROWTH_STEADY)
 		str_addf(s, "the heap grows steadily by %s since %s", watch_pace(whole->slope).s,
-			 report_duration(r->heap, report_time(r->heap, whole->since_ns)).s);
+			 report_duration(r->heap, heap_tick_time(r->heap, whole->since_ns)).s);
 	else if (whole->verdict == GROWTH_NONE)
 		str_addf(s, "the heap does not grow steadily: %s", watch_reason(whole->reason));
 	else
