@@ -187,7 +187,7 @@ export class Model {
 	stackText(node) {
 		const lines = this.path(node).slice(1).map((n) => {
 			const where = this.place(n) || this.moduleOf(n);
-			const name = this.name(n).replace(/[\u0000-\u001f\u007f-\u009f]/g, "\ufffd");
+			const name = this.name(n).replace(/\p{Cc}/gu, "\ufffd");
 			return where ? `${name}  (${where})` : name;
 		});
 		return (this.inverted ? lines.reverse() : lines).join("\n");

@@ -93,14 +93,14 @@ export class Store {
 	/** The address may come from anybody: what makes no sense is left out. */
 	readHash() {
 		const fields = new URLSearchParams(location.hash.slice(1)), { profile, threads } = this.model;
-		const below = { node: profile.nodes.parent.length, function: profile.strings.length, module: profile.strings.length,
+		const limits = { node: profile.nodes.parent.length, function: profile.strings.length, module: profile.strings.length,
 			answer: profile.frames.line.length, thread: threads.length };
 
 		this.state = {};
 		this.extra = {};
 		for (const [name, text] of fields) {
-			if (name in below) {
-				if (/^\d{1,9}$/.test(text) && Number(text) < below[name])
+			if (Object.hasOwn(limits, name)) {
+				if (/^\d{1,9}$/.test(text) && Number(text) < limits[name])
 					this.state[name] = Number(text);
 			} else if (RANGES.includes(name)) {
 				const m = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)?$/.exec(text);

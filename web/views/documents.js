@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks and errors as `pmm leaks` and `pmm check` report them.
-import { make, put } from "../lib/dom.js";
+import { make } from "../lib/dom.js";
 import { documentElements } from "../lib/document.js";
 
 function view(doc, why) {

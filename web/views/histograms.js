@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How large blocks are and how long freed ones lived, of what is selected.
-import { make, put, replace } from "../lib/dom.js";
+import { make, replace } from "../lib/dom.js";
 import { bytes, count, duration, percent } from "../lib/format.js";
 
 /** rows: { name, number, note, act }: bars side by side in length, with their figures in words. */

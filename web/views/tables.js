@@ -2,8 +2,8 @@
 // Tables of lines, functions, modules, stacks, threads, blocks and what the report lists besides.
 import { make, put, replace } from "../lib/dom.js";
 import { documentElements } from "../lib/document.js";
-import { bytes, clean, count, many } from "../lib/format.js";
-import { baseName, frameName, framePlace, knows, rowsOf, SITE_FIGURES, stackOf } from "../lib/model.js";
+import { clean, count } from "../lib/format.js";
+import { frameName, framePlace, knows, rowsOf, SITE_FIGURES, stackOf } from "../lib/model.js";
 import { Table } from "../lib/table.js";
 
 const NAMES_IN_STACK = 6;

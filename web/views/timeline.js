@@ -282,7 +282,7 @@ class Charts {
 				this.dragged = [Math.min(from, to), Math.max(from, to)];
 				this.redraw();
 			},
-			mouseup: (event, graph) => {
+			mouseup: () => {
 				const window_ = this.dragged, wide = window_ && window_[1] - window_[0] > this.model.end / 200;
 
 				from = this.dragged = null;
@@ -304,7 +304,7 @@ function said(model, data, passed, state) {
 	if (!state.window)
 		return [make("p", {}, "Drag over a stretch of time, or enter one, to see what was allocated in it and is still live.")];
 	const [from, until] = state.window, to = Math.min(until, model.end);
-	const growth = data.sites.map((s, i) => {
+	const growth = data.sites.map((s) => {
 		const [a, b] = atTimes([from, to], s.points);
 
 		return { number: s.number, grown: b - a };
