@@ -134,13 +134,13 @@ def check_figures(s, folder, name, capture):
 	table(s, "Stacks")
 	stacks = csv_of(s, folder, "stacks")
 	sites = live["sites"]
-	for key in ("live_bytes", "live_blocks", "peak_bytes", "allocated_bytes", "allocs", "temporary", "max_bytes", "frees"):
+	for key in ("live_bytes", "live_blocks", "peak_bytes", "allocated_bytes", "allocs", "temporary", "max_bytes", "frees", "first_ns", "last_ns"):
 		s.same(f"{name}: {key} of each stack", {int(r["site"]): int(r[key]) for r in stacks},
 		       {x["site"]: x[key] for x in sites if any(x[k] for k in FIGURES)})
 	table(s, "Blocks")
 	blocks = csv_of(s, folder, "blocks")
-	s.same(f"{name}: blocks", sorted((int(b["size_bytes"]), b["address"], b["entry"]) for b in blocks),
-	       sorted((b["size_bytes"], b["address"], b["entry"]) for b in report["blocks"]))
+	s.same(f"{name}: blocks, with their births in ticks", sorted((int(b["size_bytes"]), b["address"], b["entry"], int(b["birth_ns"])) for b in blocks),
+	       sorted((b["size_bytes"], b["address"], b["entry"], b["birth_ns"]) for b in report["blocks"]))
 	return report
 
 
@@ -308,30 +308,6 @@ def check_many(s, folder, capture):
 	s.quiet("many")
 
 
-def check_axe(s, folder):
-	"""All views, in both schemes, by axe-core: its axe.min.js is no part of pmm."""
-	path = os.environ.get("AXE")
-	if not path:
-		s.skip("no fault of accessibility", "AXE does not name axe-core's axe.min.js (npm pack axe-core)")
-		return
-	with open(path) as f:
-		axe = f.read()
-	faults = []
-	for scheme in ("light", "dark"):
-		s.media(prefers_color_scheme=scheme)
-		s.open(f"{folder}/real.html", "#answer=1")
-		for tab in s.texts('[role="tab"]'):
-			s.tab(tab)
-			for kind in s.texts(".kinds button") if tab == "Tables" else [None]:
-				if kind:
-					s.click(".kinds button", kind)
-				s.command("Runtime.evaluate", expression=axe)
-				faults += s.driver.execute_async_script("""axe.run().then((r) => arguments[0](r.violations.map((v) =>
-					`${v.impact} ${v.id}: ${v.nodes[0].html.slice(0, 120)}`)))""")
-	s.media(prefers_color_scheme="light")
-	s.same("no fault of accessibility", sorted(set(faults)), [])
-
-
 def check_others(s, folder, made):
 	check_figures(s, folder, "demo", made["demo"])
 	s.tab("Leaks")
@@ -415,7 +391,6 @@ def main():
 			check_time(s, folder, made["real"])
 			check_keys(s, folder)
 			check_looks(s, folder)
-			check_axe(s, folder)
 			check_others(s, folder, made)
 			check_many(s, folder, made["many"])
 			check_foreign(s, folder)
