@@ -19,7 +19,8 @@ export class Marks {
 			this.test = compile(text);
 		} catch (error) {
 			this.test = null;
-			this.error = error.message;
+			// browsers word it differently: only some name what is wrong
+			this.error = `not a regular expression: ${error.message.replace(/^Invalid regular expression: /, "")}`;
 		}
 		this.rebuild();
 	}
