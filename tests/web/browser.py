@@ -89,10 +89,13 @@ class Session:
 
     def open(self, path, fragment=""):
         """Open a page and wait until it is there. The same file with another fragment is loaded anew."""
-        self.driver.get("about:blank")
+        self.go("about:blank")
         self.logs()
-        self.driver.get(f"file://{path}{fragment}")
+        self.go(f"file://{path}{fragment}")
         self.until("return document.documentElement.dataset.ready || document.querySelector('.failed')")
+
+    def go(self, url):
+        self.driver.get(url)
 
     def logs(self):
         """(console messages that are no mere notes, addresses that were asked for) since the last time."""
