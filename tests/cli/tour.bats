@@ -52,3 +52,18 @@ load lib
 	"$PMM" help --list >"$T/list"
 	while read -r line; do grep -qxE "$line( .*)?" "$T/list"; done <"$T/named"
 }
+
+@test "the README's pictures are there, small, and have words for those who do not see them" {
+	local file
+	python3 - "$ROOT/README.md" >"$T/pictures" <<-'END'
+		import re, sys
+		for words, file in re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", open(sys.argv[1]).read()):
+		    print(len(words), file)
+	END
+	[ "$(wc -l <"$T/pictures")" -eq 4 ]
+	while read -r words file; do
+		[ "$words" -gt 60 ]
+		[ "$(head -c 8 "$ROOT/$file" | od -An -tx1)" = " 89 50 4e 47 0d 0a 1a 0a" ]
+		[ "$(wc -c <"$ROOT/$file")" -le 120000 ]
+	done <"$T/pictures"
+}

@@ -71,7 +71,7 @@ def built():
 
 
 UNLICENSED = re.compile(r"\.git$|LICENSE|LICENSES/|tests/fuzz/corpus/"
-                        r"|tests/cli/golden/[^/]*\.(txt|jsonl)$|web/package\.json$|tests/shim/[^/]*\.(table|full)$")
+                        r"|doc/pictures/[^/]*\.png$|tests/cli/golden/[^/]*\.(txt|jsonl)$|web/package\.json$|tests/shim/[^/]*\.(table|full)$")
 
 
 KERNEL_ONLY = re.compile(r"^[ \t]*#[ \t]*ifdef __KERNEL__$.*?^[ \t]*#[ \t]*(?:else|endif)\b", re.M | re.S)

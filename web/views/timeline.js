@@ -159,7 +159,7 @@ class Charts {
 		this.marks = marksOf(model, data);
 		this.element = make("div", { class: "charts" });
 		this.styles = getComputedStyle(document.documentElement);
-		const names = siteNames(model, data.sites);
+		const { names } = data;
 
 		this.add("Live bytes by call site", data.stacked, ["time", ...names.map((_, i) => `s${i}`), "rest"],
 			[...COLOURS.slice(0, names.length), REST], [...names, "other call sites"], bytes,
@@ -304,10 +304,10 @@ function said(model, data, passed, state) {
 	if (!state.window)
 		return [make("p", {}, "Drag over a stretch of time, or enter one, to see what was allocated in it and is still live.")];
 	const [from, until] = state.window, to = Math.min(until, model.end);
-	const growth = data.sites.map((s) => {
+	const growth = data.sites.map((s, i) => {
 		const [a, b] = atTimes([from, to], s.points);
 
-		return { number: s.number, grown: b - a };
+		return { name: data.names[i], grown: b - a };
 	}).filter((g) => g.grown).sort((a, b) => b.grown - a.grown);
 	const end = model.about.running ? "when the capture was made" : "at the program's end";
 
@@ -316,7 +316,7 @@ function said(model, data, passed, state) {
 			` in ${many(passed.sum.blocks, "block")} of ${many(passed.sum.sites, "stack")} is still live ${end}. The other views show these.`),
 		make("p", { class: "note" }, "A capture knows the blocks that were live in its last moment. What was allocated in this window, outlived it and was freed later " +
 			"is not among them; of the call sites that held most, what they held at both ends is known:"),
-		growth.length ? make("ul", {}, growth.map((g) => make("li", {}, `${g.grown > 0 ? "+" : ""}${bytes(g.grown)} `, siteName(model, g.number))))
+		growth.length ? make("ul", { class: "grown" }, growth.map((g) => make("li", {}, `${g.grown > 0 ? "+" : ""}${bytes(g.grown)} `, g.name)))
 			: make("p", { class: "note" }, data.sites.length ? "None of these changed." : "The capture has no such call sites."),
 		model.blocks.nr < model.about.blocks && make("p", { class: "note" }, `Of ${count(model.about.blocks)} live blocks the page has the ${count(model.blocks.nr)} largest.`),
 	];
@@ -347,6 +347,7 @@ export function timelineView(model, store) {
 		return make("p", { class: "note" }, model.report.byKey.history ? "The capture has too few points over time for a picture: it ran too briefly, or its monitor was gone."
 			: model.about.foreign ? "The profile is of one moment."
 			: "There is nothing over time of a running process, or of what a filter passes: it is of the whole process.");
+	data.names = siteNames(model, data.sites);
 	const charts = new Charts(model, store, data), words = make("div", { class: "words", role: "status" });
 
 	store.subscribe((passed) => {
