@@ -47,6 +47,21 @@ static void play_gone(void)
 	_exit(5);
 }
 
+/* The test counts here how often it was told; not for ever, as the test may have failed. */
+static void wait_told(uint64_t times)
+{
+	for (unsigned i = 0;
+	     i < 100000 && __atomic_load_n(&agent.ledger->check.passed, __ATOMIC_ACQUIRE) < times;
+	     i++)
+		usleep(1000);
+}
+
+/* The test may judge what was recorded. */
+static void say_recorded(void)
+{
+	__atomic_store_n(&agent.ledger->check.passed_early, 1, __ATOMIC_RELEASE);
+}
+
 /* Three children: one with events and exit code 9, one killed, one that does nothing. */
 static void play_family(void)
 {
@@ -62,19 +77,10 @@ static void play_family(void)
 			raise(SIGTERM);
 		_exit(9);
 	}
-	usleep(400000); /* be zombies for a while */
+	wait_told(4); /* they are zombies until all three have been seen to end */
 	for (int i = 0; i < 3; i++)
 		wait(NULL);
 	_exit(0);
-}
-
-/* The test counts here how often it was told; not for ever, as the test may have failed. */
-static void wait_told(uint64_t times)
-{
-	for (unsigned i = 0;
-	     i < 100000 && __atomic_load_n(&agent.ledger->check.passed, __ATOMIC_ACQUIRE) < times;
-	     i++)
-		usleep(1000);
 }
 
 /* A child that outlives its parent. */
@@ -86,6 +92,7 @@ static void play_daemon(void)
 		_exit(0);
 	fake_agent_claim(&agent);
 	fake_agent_record(&agent, 20, 0);
+	say_recorded();
 	wait_told(1);
 	_exit(0);
 }
@@ -240,11 +247,11 @@ static void play_reaped(void)
 	if (!fork()) {
 		fake_agent_claim(&agent);
 		fake_agent_record(&agent, 8, 0);
-		usleep(300000);
+		wait_told(1);
 		_exit(9);
 	}
 	wait(NULL);
-	usleep(200000);
+	wait_told(2);
 	_exit(0);
 }
 
@@ -282,6 +289,7 @@ static void play_inner(void)
 			fake_agent_record(&agent, 1 + (uint64_t)i, 0);
 			usleep(10000);
 		}
+		wait_told(1);
 		_exit(3);
 	}
 	wait(NULL);
@@ -294,6 +302,7 @@ static void play_wait(void)
 	signal(SIGTERM, play_signal);
 	start_agent();
 	fake_agent_record(&agent, 1, 0);
+	say_recorded();
 	for (;;)
 		pause();
 }

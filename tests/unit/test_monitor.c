@@ -75,6 +75,22 @@ static void tell_child(const struct fixture *f)
 	tell(f->monitor.roll.all.v[0], 1);
 }
 
+/* Until the only process that is watched has recorded all that it is to. */
+static void step_until_recorded(struct fixture *f)
+{
+	const off_t in_ledger = offsetof(struct pmm_ledger, check.passed_early);
+	uint64_t done = 0;
+
+	while (!done) {
+		monitor_step(&f->monitor);
+		if (f->monitor.roll.all.nr == 1) {
+			const struct watched *w = f->monitor.roll.all.v[0];
+
+			pread(w->fd, &done, sizeof(done), (off_t)w->head->slots_off + in_ledger);
+		}
+	}
+}
+
 static void on_found(void *arg, struct heap *h, bool is_root)
 {
 	struct fixture *f = arg;
@@ -97,12 +113,26 @@ static void on_alive(void *arg, pid_t pid, uint64_t now_ns)
 	tell_program(f, ++f->nr_alive);
 }
 
+/* Says to each how many processes have ended, and one more: it is watched. */
+static void on_alive_all(void *arg, pid_t pid, uint64_t now_ns)
+{
+	struct fixture *f = arg;
+	const struct watched *w = roll_find(&f->monitor.roll, pid);
+
+	(void)now_ns;
+	if (w)
+		tell(w, f->nr + f->monitor.nr_without_events + 1);
+}
+
 static const struct monitor_ops ops = { .ended = on_ended,
 					.unreadable = on_unreadable,
 					.found = on_found };
 static const struct monitor_ops paced = { .ended = on_ended,
 					  .unreadable = on_unreadable,
 					  .alive = on_alive };
+static const struct monitor_ops told = { .ended = on_ended,
+					 .unreadable = on_unreadable,
+					 .alive = on_alive_all };
 
 static void launch(struct fixture *f, const char *mode)
 {
@@ -197,6 +227,7 @@ static void family_leaves_a_heap_each(void **state)
 
 	(void)state;
 	launch(&f, "family");
+	f.monitor.ops = &told;
 	monitor_until_root(&f.monitor);
 	assert_int_equal(monitor_settle(&f.monitor, LONG_NS, NULL), 0);
 	assert_int_equal(f.nr, 3);
@@ -270,6 +301,7 @@ static void status_is_known_without_a_zombie(void **state)
 	if (major < 6 || (major == 6 && minor < 15))
 		skip(); /* pidfds keep the status since Linux 6.15 */
 	launch(&f, "reaped");
+	f.monitor.ops = &told;
 	monitor_until_root(&f.monitor);
 	assert_int_equal(f.nr, 2);
 	assert_false(f.root[0]);
@@ -287,6 +319,7 @@ static void namespace_costs_nobody_its_ledger(void **state)
 	if (geteuid())
 		skip(); /* a pid namespace needs root */
 	launch(&f, "inner");
+	f.monitor.ops = &told;
 	monitor_until_root(&f.monitor);
 	if (child_exit_code(f.child.status) == 98) {
 		end(&f);
@@ -357,8 +390,7 @@ static void living_are_delivered_when_asked_to_end(void **state)
 	launch(&f, "daemon");
 	monitor_until_root(&f.monitor);
 	assert_int_equal(monitor_settle(&f.monitor, 20000000, NULL), 1);
-	while (!f.monitor.roll.all.nr)
-		monitor_step(&f.monitor);
+	step_until_recorded(&f);
 	kill(getpid(), SIGTERM);
 	monitor_until_all(&f.monitor);
 	assert_int_equal(f.nr, 2);
@@ -445,8 +477,7 @@ static void signals_are_passed_on(void **state)
 
 	(void)state;
 	launch(&f, "wait");
-	while (!f.monitor.roll.all.nr)
-		monitor_step(&f.monitor);
+	step_until_recorded(&f);
 	/* from somebody else: this process is the monitor, so a child sends it */
 	if (fork() == 0) {
 		kill(getppid(), SIGTERM);
@@ -481,8 +512,7 @@ static void strangers_are_told_apart(void **state)
 
 	(void)state;
 	launch(&f, "wait");
-	while (!f.monitor.roll.all.nr)
-		monitor_step(&f.monitor);
+	step_until_recorded(&f);
 	assert_true(slot_pid_may_be(&f.monitor.who, f.monitor.who.root));
 	assert_true(slot_pid_descends(&f.monitor.who, f.monitor.who.root));
 	assert_false(slot_pid_may_be(&f.monitor.who, 1));
