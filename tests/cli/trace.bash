@@ -17,6 +17,12 @@ traced() {
 	[ "$status" -eq "$expected" ] || { echo "status $status instead of $expected"; head -5 "$T/err"; return 1; }
 }
 
+# once_traced FD: in the background, a line there when pmm, whose messages are in $T/err, traces.
+once_traced() {
+	rm -f "$T/err"
+	{ await grep -q '^pmm: tracing ' "$T/err"; echo; } >&"$1" 3>&- &
+}
+
 # count EVENT FILTER: lines of that event for which the filter holds.
 count() { jq -c "select(.event == \"$1\") | select($2)" "$T/out" | wc -l; }
 

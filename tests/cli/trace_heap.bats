@@ -20,11 +20,7 @@ victim() {
 	setarch -R env -i "$PROG/trace_heap" "$@" <"$T/in" >"$T/victim.out" 3>&- 7>&- &
 	VICTIM=$!
 	exec 7>"$T/in"
-	for ((i = 0; i < 500; i++)); do
-		if grep -q ready "$T/victim.out"; then return; fi
-		sleep 0.02
-	done
-	return 1
+	await -p "$VICTIM" grep -q ready "$T/victim.out"
 }
 
 # faults_of KIND FUNCTION: faults of memory that it has allocated or mapped, and by whom that was touched.
@@ -101,10 +97,7 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 @test "run --trace: of a child that outlives the program, too" {
 	needs_bpf
 	bare "$PMM" run --trace -q -o "$T/%p.pmm" -- /bin/sh -c "{ sleep 0.5; exec $PROG/trace_heap touch 31; } >/dev/null & echo \$!" >"$T/pid" 3>&-
-	for ((i = 0; i < 500; i++)); do
-		[ ! -s "$T/$(cat "$T/pid").pmm" ] || break
-		sleep 0.02
-	done
+	await test -s "$T/$(cat "$T/pid").pmm"
 	report "$T/$(cat "$T/pid").pmm"
 	[ "$(faults_of block make)" = '[30,30,"touch_it",30]' ]
 	[ "$(faults_of mapping map_it)" = '[31,31,"touch_map",31]' ]
@@ -188,10 +181,7 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 	victim wait
 	"$PMM" attach --trace -q -o "$T/c.pmm" "$VICTIM" >"$T/attach.out" 2>"$T/attach.err" &
 	local attach=$!
-	for ((i = 0; i < 500; i++)); do
-		if "$PMM" report "$VICTIM" >/dev/null 2>&1; then break; fi
-		sleep 0.02
-	done
+	await -p "$attach" "$PMM" report "$VICTIM"
 	echo >&7
 	wait "$attach" || { cat "$T/attach.err"; false; }
 	wait "$VICTIM"
@@ -207,12 +197,15 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 }
 
 @test "trace heap: what a process has allocated since the attach, by stack; growth and age" {
-	victim leak 3000 1000
+	victim leak 30000 1000
 	"$PMM" trace heap --json --older 300ms -i 500ms -d 1200ms -p "$VICTIM" >"$T/out" 2>"$T/err"
 	kill -0 "$VICTIM"
-	[ "$(wc -l <"$T/out")" -eq 3 ]
-	local objects grown=0
-	for n in 1 2 3; do
+	# a machine that stalls makes one of two intervals
+	local objects grown=0 n lines
+	lines=$(wc -l <"$T/out")
+	[ "$lines" -ge 2 ]
+	[ "$lines" -le 3 ]
+	for ((n = 1; n <= lines; n++)); do
 		sed -n "${n}p" "$T/out" >"$T/line"
 		[ "$(jq '.heap_stacks | length' "$T/line")" -eq 1 ]
 		objects=$(jq '.heap_stacks[0].objects' "$T/line")
@@ -256,10 +249,7 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 	victim wait
 	"$PMM" trace heap,mmap --json -p "$VICTIM" >"$T/out" 2>"$T/err" &
 	local trace=$!
-	for ((i = 0; i < 500; i++)); do
-		if grep -q "until Ctrl-C" "$T/err"; then break; fi
-		sleep 0.02
-	done
+	await -p "$trace" grep -q "until Ctrl-C" "$T/err"
 	echo >&7
 	wait "$trace" || { cat "$T/err"; false; }
 	VICTIM=
@@ -274,10 +264,7 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 faults_until_end() {
 	"$PMM" trace "$2" -s --json -p "$1" >"$T/out" 2>"$T/err" &
 	local trace=$!
-	for ((i = 0; i < 500; i++)); do
-		if grep -q "until Ctrl-C" "$T/err"; then break; fi
-		sleep 0.02
-	done
+	await -p "$trace" grep -q "until Ctrl-C" "$T/err"
 	echo >&7
 	wait "$trace" || { cat "$T/err"; return 1; }
 	[ "$(result '[.fault_sites[] | select(.of != "nothing") | .function, .faults, .first_touches] | @json')" = '["map_it",40,40,"make",39,39]' ]
@@ -296,10 +283,7 @@ faults_until_end() {
 	setarch -R env -i "$PMM" run -q -o "$T/c.pmm" -- "$PROG/trace_heap" wait <"$T/in" >"$T/victim.out" 3>&- &
 	VICTIM=$!
 	exec 7>"$T/in"
-	for ((i = 0; i < 500; i++)); do
-		if grep -q ready "$T/victim.out"; then break; fi
-		sleep 0.02
-	done
+	await -p "$VICTIM" grep -q ready "$T/victim.out"
 	faults_until_end "$(pgrep -P "$VICTIM" trace_heap)" faults
 	wait "$VICTIM"
 	VICTIM=

@@ -144,7 +144,7 @@ print(sum(m[i] for i in range(0, len(m), 4096)))"
 	"$PROG/libc_victim" "$T/lib/libc.so.6" 2 <"$T/go" >"$T/said" 3>&- & victim=$!
 	exec 7>"$T/go"
 	await -p "$victim" grep -q ready "$T/said"
-	(sleep 3; echo) >&7 3>&- &
+	once_traced 7
 	exec 7>&-
 	valid 0 libc -p "$victim"
 	met libc_sbrk_more libc_arena_wait libc_arena_reuse libc_arena_free_list libc_arena_retry libc_retry libc_mallopt libc_double_free
@@ -184,14 +184,12 @@ print(sum(m[i] for i in range(0, len(m), 4096)))"
 	valid 0 heap,mmap --older 1ms -- "$PROG/trace_heap" leak 5 100
 	valid 0 heap,faults --sample 1 -- "$PROG/trace_heap" touch 5
 	[ "$(tail -1 "$T/lines" | jq -c '[.fault_sites[] | select(.of == "block" and .function == "make") | .first_touches >= 1]')" = "[true]" ]
-	strace -qq -o "$T/strace" sleep 20 3>&- &
+	strace -qq -o "$T/strace" sleep 200 3>&- &
 	STRACE=$!
-	"$PROG/trace_heap" leak 100 100 >"$T/victim" 3>&- &
+	"$PROG/trace_heap" leak 30000 100 >"$T/victim" 3>&- &
 	pids=$!
-	for ((i = 0; i < 500; i++)); do
-		traced=$(pgrep -P "$STRACE" sleep) && break
-		sleep 0.02
-	done
+	await -p "$STRACE" pgrep -P "$STRACE" sleep
+	traced=$(pgrep -P "$STRACE" sleep)
 	"$PMM" trace heap --json -d 200ms -p "$pids" -p "$traced" >"$T/lines" 2>"$T/err"
 	kill "$traced" "$STRACE" "$pids" 2>/dev/null || :
 	[ "$(schema check "$SEEN" "$T/lines")" -eq 1 ]

@@ -54,10 +54,11 @@ killed() {
 
 @test "a monitor that dies is known at once: nobody waits for it at his end" {
 	local when
+	# who does not know it waits for four seconds; the rest is for a machine that does much else
 	for when in before waiting; do
 		killed $when run -q --leaks
-		((LATE < 1000)) || { echo "run --leaks, $when: $LATE ms"; return 1; }
+		((LATE < 3000)) || { echo "run --leaks, $when: $LATE ms"; return 1; }
 		killed $when check
-		((LATE < 1000)) || { echo "check, $when: $LATE ms"; return 1; }
+		((LATE < 3000)) || { echo "check, $when: $LATE ms"; return 1; }
 	done
 }
