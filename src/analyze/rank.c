@@ -116,6 +116,15 @@ static bool did_anything(const struct heap *h, const struct selection *s, uint32
 	return at->allocs || at->frees || at->failed;
 }
 
+bool rank_passes_any(const struct heap *h, const struct selection *s)
+{
+	for (uint32_t i = 0; i < h->nr_sites; i++)
+		if (did_anything(h, s, i) || rank_weight(h, s, RANK_LIVE, i).count ||
+		    rank_weight(h, s, RANK_PEAK, i).count)
+			return true;
+	return false;
+}
+
 int rank_sites(const struct heap *h, const struct selection *s, enum rank_key key, uint64_t top,
 	       struct ranking *out)
 {

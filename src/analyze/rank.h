@@ -41,6 +41,9 @@ bool rank_by_count(enum rank_key key);
 struct weight rank_weight(const struct heap *h, const struct selection *s, enum rank_key key,
 			  uint32_t site);
 
+/* Does it pass any site of which there is something to tell, live or not? */
+bool rank_passes_any(const struct heap *h, const struct selection *s);
+
 /* The part of a weight that the key sorts by. */
 uint64_t rank_value(enum rank_key key, struct weight w);
 

@@ -4,7 +4,59 @@
  * list alone.
  */
 #include "src/document/doc_record.h"
+#include "src/document/facts.h"
 #include "src/view/report_priv.h"
+
+/* "size 16 B to any, " */
+static void add_range(struct str *s, const char *what, struct fmt from, struct fmt to, bool open)
+{
+	str_addf(s, "%s %s to %s, ", what, from.s, open ? "any" : to.s);
+}
+
+bool report_filter_text(struct str *s, const struct filter *f)
+{
+	struct str parts = STR_INIT;
+	bool any;
+
+	if (f && f->function)
+		str_addf(&parts, "function '%s', ", f->function);
+	if (f && f->file)
+		str_addf(&parts, "file '%s', ", f->file);
+	if (f && f->module)
+		str_addf(&parts, "module '%s', ", f->module);
+	if (f && f->thread)
+		str_addf(&parts, "thread '%s', ", f->thread);
+	if (f && f->by_size)
+		add_range(&parts, "size", fmt_bytes(f->size_bytes.min),
+			  fmt_bytes(f->size_bytes.max), f->size_bytes.max == UINT64_MAX);
+	if (f && f->by_age)
+		add_range(&parts, "age", fmt_duration_given(f->age_ns.min),
+			  fmt_duration_given(f->age_ns.max), f->age_ns.max == UINT64_MAX);
+	any = parts.len > 0;
+	if (any)
+		str_addf(s, "%.*s%s", (int)parts.len - 2, str_text(&parts),
+			 filter_by_block(f) ? " (of live blocks)" : "");
+	s->failed |= parts.failed;
+	str_fini(&parts);
+	return any;
+}
+
+bool report_passes_none(const struct report *r)
+{
+	return (filter_by_stack(&r->opt.filter) || filter_by_block(&r->opt.filter)) &&
+	       !rank_passes_any(r->heap, &r->selection);
+}
+
+void report_filter_row(struct table *t, const struct filter *f, bool passes_none)
+{
+	struct str s = STR_INIT;
+
+	if (passes_none)
+		str_add(&s, "nothing passes the filter: ");
+	if (report_filter_text(&s, f) || str_error(&s))
+		facts_text(t, "only", &s);
+	str_fini(&s);
+}
 
 void report_filter_record(struct table *t, const struct filter *f)
 {
@@ -39,6 +91,8 @@ void report_selection(struct report *r)
 	if (r->opt.depth)
 		record_count(t, "depth", r->opt.depth);
 	report_filter_record(t, &r->opt.filter);
+	if (filter_by_stack(&r->opt.filter) || filter_by_block(&r->opt.filter))
+		record_bool(t, "passes_any", !report_passes_none(r));
 	doc_add(&r->doc, t);
 }
 

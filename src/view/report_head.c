@@ -228,34 +228,6 @@ static void head_rows(struct table *t, const struct heap *h)
 	str_fini(&end);
 }
 
-void report_filter_row(struct table *t, const struct filter *f)
-{
-	struct str s = STR_INIT;
-
-	if (f->function)
-		str_addf(&s, "function '%s', ", f->function);
-	if (f->file)
-		str_addf(&s, "file '%s', ", f->file);
-	if (f->module)
-		str_addf(&s, "module '%s', ", f->module);
-	if (f->thread)
-		str_addf(&s, "thread '%s', ", f->thread);
-	if (f->by_size) {
-		str_addf(&s, "size %s to ", fmt_bytes(f->size_bytes.min).s);
-		str_addf(&s, "%s, ",
-			 f->size_bytes.max == UINT64_MAX ? "any" : fmt_bytes(f->size_bytes.max).s);
-	}
-	if (f->by_age) {
-		str_addf(&s, "age %s to ", fmt_duration_given(f->age_ns.min).s);
-		str_addf(&s, "%s, ",
-			 f->age_ns.max == UINT64_MAX ? "any" : fmt_duration_given(f->age_ns.max).s);
-	}
-	if (s.len || str_error(&s))
-		facts_add(t, "only", "%.*s%s", (int)s.len - 2, table_text(t, &s),
-			  filter_by_block(f) ? " (of live blocks)" : "");
-	str_fini(&s);
-}
-
 static void add_errors_row(struct table *t, const struct report *r)
 {
 	if (!r->heap->nr_findings)
@@ -276,7 +248,7 @@ static void add_head(struct report *r)
 		else
 			head_rows(t, h);
 		add_errors_row(t, r);
-		report_filter_row(t, &r->opt.filter);
+		report_filter_row(t, &r->opt.filter, report_passes_none(r));
 	}
 	doc_add(&r->doc, t);
 }

@@ -50,8 +50,10 @@ void report_modules(struct report *r);
 void report_selection(struct report *r);
 void report_left_out(struct report *r); /* after all lists */
 /* What a filter lets pass: a fact for people, members of a record for programs. */
-void report_filter_row(struct table *t, const struct filter *f);
+void report_filter_row(struct table *t, const struct filter *f, bool passes_none);
 void report_filter_record(struct table *t, const struct filter *f);
+/* Is there a filter that passes nothing of the heap? */
+bool report_passes_none(const struct report *r);
 
 /* At a moment, in whole ticks as heap_tick_time(). */
 uint64_t report_age(const struct heap *h, uint64_t now_ns, uint64_t birth_ns);

@@ -63,7 +63,7 @@ recipe() { says 0 report --json "$(made "$@")"; }
 	says 0 report --json --bottom-up --depth 1 "$TREE"
 	is '[1,["bottom-up"]]' '[.selection.depth, [.selection.shape]]'
 	says 0 report --json --function 'main' --file x --module '*' "$TREE"
-	is '["main","x","*"]' '.selection | [.function, .file, .module]'
+	is '["main","x","*",false]' '.selection | [.function, .file, .module, .passes_any]'
 	says 0 report --json --thread worker --size 16:1K --age 1:5 "$DEMO"
 	is '["worker",16,1024,1000000000,5000000000]' \
 		'.selection | [.thread, .size_min_bytes, .size_max_bytes, .age_min_ns, .age_max_ns]'

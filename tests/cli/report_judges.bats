@@ -261,7 +261,16 @@ hostile_forms() {
 @test "a filter that nothing passes is said" {
 	report --format collapsed --function no_such_function "$REAL" >"$T/out"
 	[ ! -s "$T/out" ]
-	grep -q 'nothing passes the filter' "$T/said"
+	grep -qx "pmm: nothing passes the filter: function 'no_such_function'" "$T/said"
+	report --format csv --function no_such_function --size 16: "$REAL" >"$T/out"
+	[ "$(wc -l <"$T/out")" = 1 ]
+	grep -qx "pmm: nothing passes the filter: function 'no_such_function', size 16 B to any (of live blocks)" "$T/said"
+	report --function no_such_function "$REAL" | grep -qx "  only     nothing passes the filter: function 'no_such_function'"
+	report --json --function no_such_function "$REAL" | jq -e '.selection.passes_any == false'
+	report --json --function '*' "$REAL" | jq -e '.selection.passes_any'
+	report --json "$REAL" | jq -e '.selection | has("passes_any") | not'
+	report --format html -o page.html --function no_such_function "$REAL"
+	part overview "$T/page.html" | jq -e '[.sections[].rows[][3:5] | select(.[0] == "only")] == [["only", "nothing passes the filter: function '"'no_such_function'"'"]]'
 	report --format collapsed --function '*' "$REAL" >"$T/out"
 	[ ! -s "$T/said" ]
 }

@@ -72,6 +72,8 @@ int report_command_print(struct report_command *c, const struct heap *h, const c
 		c->table = c->opt.shape == REPORT_LIST ? "lines" : "tree";
 	if (!rc && c->form == FORM_CSV)
 		rc = check_table(c, &report.doc, e);
+	if (!rc && c->form == FORM_CSV)
+		report_say_empty(h, &report.selection);
 	if (!rc)
 		rc = report_put(c, h, write_doc, &(struct document){ c, &report.doc }, e);
 	report_fini(&report);

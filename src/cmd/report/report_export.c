@@ -148,6 +148,17 @@ static void say_losses(const struct heap *h)
 	doc_fini(&d);
 }
 
+void report_say_empty(const struct heap *h, const struct selection *s)
+{
+	struct str filter = STR_INIT;
+
+	if (!report_filter_text(&filter, s->filter) || rank_passes_any(h, s))
+		str_clear(&filter);
+	if (filter.len)
+		cmd_note("nothing passes the filter: %s", str_text(&filter));
+	str_fini(&filter);
+}
+
 /* What replace_file() calls. */
 struct writing {
 	report_write *write;
@@ -222,17 +233,6 @@ static int write_export(void *arg, FILE *f)
 	return export_write(x->form, &x->source, f);
 }
 
-static bool selects_nothing(const struct heap *h, const struct selection *s)
-{
-	static const enum rank_key keys[] = { RANK_LIVE, RANK_PEAK, RANK_ALLOCATED };
-
-	for (uint32_t i = 0; i < h->nr_sites; i++)
-		for (unsigned k = 0; k < sizeof(keys) / sizeof(*keys); k++)
-			if (rank_weight(h, s, keys[k], i).count)
-				return false;
-	return true;
-}
-
 /* Is the form about times or the peak, which another tool's profile may not know? */
 static bool is_timed(int form)
 {
@@ -268,8 +268,7 @@ int report_export(const struct report_command *c, const struct heap *h, struct n
 	x.source.filtered =
 		filter_by_stack(&c->opt.filter) || filter_by_block(&c->opt.filter);
 	say_losses(h);
-	if (x.source.filtered && selects_nothing(h, &selection))
-		cmd_note("nothing passes the filter: there is nothing in the report");
+	report_say_empty(h, &selection);
 	if (form_table[c->form].lacks)
 		cmd_note("'--format %s' has no place for: %s", form_table[c->form].name,
 			 form_table[c->form].lacks);

@@ -14,6 +14,9 @@ int report_export_check(const struct report_command *c, struct err *e);
 /* Does the report go to stdout? */
 bool report_to_stdout(const struct report_command *c);
 
+/* On stderr: that nothing of the heap passes the filter, if that is so. */
+void report_say_empty(const struct heap *h, const struct selection *s);
+
 /* Write a report; 0 or -errno. */
 typedef int report_write(void *arg, FILE *f);
 

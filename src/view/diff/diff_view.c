@@ -102,7 +102,7 @@ static void add_head(struct diff_view *v)
 		str_fini(&end);
 	}
 	if (t)
-		report_filter_row(t, &v->opt.filter);
+		report_filter_row(t, &v->opt.filter, false);
 	doc_add(&v->doc, t);
 }
 

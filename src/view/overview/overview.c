@@ -199,6 +199,7 @@ struct table *overview_facts(const struct report *r, const struct limit *limit)
 
 	if (!t)
 		return NULL;
+	report_filter_row(t, &r->opt.filter, report_passes_none(r));
 	add_holders(t, r);
 	if (!filtered) {
 		add_growth(t, r, limit);
