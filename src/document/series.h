@@ -27,6 +27,7 @@ struct series {
 	size_t mark;	       /* the point that matters most (the peak), >= nr: none */
 	const char *mark_key;  /* JSON name of its index */
 	const char *mark_name; /* what text calls it */
+	bool estimated;	       /* as a table's */
 	bool json_only;	       /* too few points for a picture */
 	VEC(struct series_row) rows;   /* of events, which text shows as marks */
 	/* the step of the clock that its times are of; 0: finer than is shown */

@@ -95,6 +95,7 @@ struct table {
 	const char *title; /* in text; NULL: none */
 	enum table_shape shape;
 	bool json_only;
+	bool estimated;	   /* figures are of a sample; CSV has a column that says so */
 	bool no_margin; /* in text: lines begin in the first column */
 	bool fold_chains; /* tree in text: an only child stays at its parent's indentation */
 	/* tree in JSON: nested under this key; NULL: flat rows with their depth */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "src/analyze/rank.h"
+#include "src/base/str.h"
 #include "src/names/names.h"
 
 enum export_form {
@@ -32,6 +33,9 @@ struct export_source {
 	enum rank_key key;
 	bool filtered;	/* the selection leaves something out */
 };
+
+/* "figures are estimates, sampled every 4096 bytes" is appended if so; else nothing, false. */
+bool export_estimates(struct str *s, const struct heap *h);
 
 /*
  * Write a heap. Sums of a form's figures are those of the report with the same selection. 0,

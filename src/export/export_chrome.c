@@ -114,6 +114,7 @@ static void marks(struct trace *t)
 
 int export_chrome(const struct export_source *s, FILE *out)
 {
+	struct str estimates = STR_INIT;
 	struct trace t = { .s = s };
 	int rc;
 
@@ -123,6 +124,9 @@ int export_chrome(const struct export_source *s, FILE *out)
 	json_object_flat(&t.j, "otherData");
 	json_str(&t.j, "version", "pmm " PMM_VERSION);
 	json_str(&t.j, "command", s->heap->cmdline);
+	if (export_estimates(&estimates, s->heap))
+		json_str(&t.j, "estimates", str_text(&estimates));
+	str_fini(&estimates);
 	json_end(&t.j);
 	json_array(&t.j, "traceEvents");
 	process_name(&t);

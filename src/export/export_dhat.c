@@ -115,6 +115,19 @@ static int lifetimes(const struct profile *p, const struct export_source *s, uin
 	return 0;
 }
 
+/* Its viewer shows the text, and does no more with it. */
+static void write_mode(struct json *j, const struct heap *h)
+{
+	struct str mode = STR_INIT;
+
+	str_add(&mode, "heap");
+	if (h->mode == HEAP_SAMPLED)
+		str_add(&mode, "; ");
+	export_estimates(&mode, h);
+	json_str(j, "mode", str_text(&mode));
+	str_fini(&mode);
+}
+
 int export_dhat(const struct profile *p, const struct export_source *s, FILE *out)
 {
 	const struct heap *h = s->heap;
@@ -125,7 +138,7 @@ int export_dhat(const struct profile *p, const struct export_source *s, FILE *ou
 	json_init(&j, out);
 	json_object(&j, NULL);
 	json_u64(&j, "dhatFileVersion", 2);
-	json_str(&j, "mode", "heap");
+	write_mode(&j, h);
 	json_str(&j, "verb", "Allocated");
 	json_bool(&j, "bklt", true);
 	json_bool(&j, "bkacc", false);

@@ -11,7 +11,8 @@
  *	3. of these all that are not live are freed
  *	4. other live blocks
  *
- * A site's blocks of one kind all have the average size, or 1 byte more.
+ * A site's blocks of one kind all have the average size, or 1 byte more. That figures are estimates
+ * is in a comment, which the import reads.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -177,14 +178,18 @@ static void put_events(struct heaptrack *t, const struct site *s, unsigned k, st
 static void put_all(struct heaptrack *t)
 {
 	const struct heap *h = t->heap;
-	struct str line = STR_INIT;
+	struct str line = STR_INIT, estimates = STR_INIT;
 
 	utf8_add_clean(&line, *h->cmdline ? h->cmdline : h->comm);
-	put(t, "v 10400 3\nX ");
+	put(t, "v 10400 3\n");
+	if (export_estimates(&estimates, h))
+		gzprintf(t->out, "# pmm: %s\n", str_text(&estimates));
+	put(t, "X ");
 	put(t, str_text(&line));
 	put(t, "\nI 1000 0\n");
-	t->failed |= line.failed;
+	t->failed |= line.failed || estimates.failed;
 	str_fini(&line);
+	str_fini(&estimates);
 	put_frames(t);
 	put_traces(t);
 	vec_each(&t->sites, s)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the forms share. */
 #include <errno.h>
+#include <inttypes.h>
 
 #include "src/export/export_priv.h"
 
@@ -10,6 +11,14 @@ void export_frame(struct str *s, const char *function, const char *module)
 		str_add(s, function);
 	else
 		str_addf(s, "[%s]", module && *module ? str_basename(module) : "unknown");
+}
+
+bool export_estimates(struct str *s, const struct heap *h)
+{
+	if (h->mode != HEAP_SAMPLED)
+		return false;
+	str_addf(s, HEAP_ESTIMATES_TEXT, h->sample_bytes);
+	return true;
 }
 
 int export_path(struct export_path *path, const struct profile *p, uint32_t node)

@@ -242,6 +242,9 @@ static void write_all(struct writer *w)
 	str_addf(&comment, "pmm " PMM_VERSION ", process %u: ", h->pid);
 	str_add(&comment, h->cmdline && *h->cmdline ? h->cmdline : h->comm);
 	wire_number(&w->out, COMMENT, clean_text(w, str_text(&comment)));
+	str_clear(&comment);
+	if (export_estimates(&comment, h))
+		wire_number(&w->out, COMMENT, text(w, str_text(&comment)));
 	w->failed |= comment.failed;
 	str_fini(&comment);
 	for (size_t i = 0; i < w->strings.nr; i++)

@@ -118,6 +118,19 @@ static bool shown(const struct profile *p, const struct heap *h, unsigned metric
 	return (p->total.v[metric] && known(h, metric)) || metric == asked;
 }
 
+/* What the viewer has as its title. */
+static void write_name(struct json *j, const struct heap *h)
+{
+	struct str name = STR_INIT;
+
+	str_add(&name, h->comm);
+	if (h->mode == HEAP_SAMPLED)
+		str_add(&name, ": ");
+	export_estimates(&name, h);
+	json_str(j, "name", str_text(&name));
+	str_fini(&name);
+}
+
 int export_speedscope(const struct profile *p, const struct export_source *s, FILE *out)
 {
 	unsigned asked = heap_profile_metric(s->key), before = 0;
@@ -130,7 +143,7 @@ int export_speedscope(const struct profile *p, const struct export_source *s, FI
 	json_object(&j, NULL);
 	json_str(&j, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	json_str(&j, "exporter", "pmm " PMM_VERSION);
-	json_str(&j, "name", s->heap->comm);
+	write_name(&j, s->heap);
 	json_u64(&j, "activeProfileIndex", before);
 	json_object(&j, "shared");
 	rc = write_frames(&j, p);

@@ -277,6 +277,16 @@ void import_unsample(struct import_counts *c, uint64_t period)
 	unsample(&c->allocs, &c->bytes_in, period);
 }
 
+void import_guess_samples(struct import *m, uint32_t site, uint64_t blocks, uint64_t bytes)
+{
+	double mean = blocks ? (double)bytes / (double)blocks : 0;
+	double period = (double)m->h->sample_bytes;
+	double samples = (double)blocks * (mean < period ? mean / period : 1);
+
+	if (m->h->mode == HEAP_SAMPLED && blocks)
+		m->sites.v[site].samples_in += samples > 1 ? (uint64_t)(samples + 0.5) : 1;
+}
+
 /* Sums must stay in the range of what is signed elsewhere. */
 static bool add(uint64_t *sum, uint64_t n)
 {

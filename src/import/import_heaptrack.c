@@ -14,6 +14,7 @@
  *	+ A, - A		an allocation, a free
  *	c MS, R PAGES		time since the start; resident memory
  *	I PAGE_BYTES PAGES	of the machine
+ *	# TEXT			a comment; of pmm's, that figures are estimates
  *
  * Frames become places in the source. What was live at the peak takes a second reading
  * (import_replay.c).
@@ -324,6 +325,19 @@ static int read_resident(struct heaptrack *r, char *at)
 
 /* ---- lines ---- */
 
+/* pmm's own says that figures are estimates. */
+static void read_comment(struct heaptrack *r, const char *line)
+{
+	struct heap *h = r->m->h;
+	uint64_t bytes;
+
+	if (sscanf(line, "# pmm: " HEAP_ESTIMATES_TEXT, &bytes) != 1 || bytes <= 1 ||
+	    bytes > INT64_MAX)
+		return;
+	h->mode = HEAP_SAMPLED;
+	h->sample_bytes = bytes;
+}
+
 static int read_line(struct heaptrack *r, char *line)
 {
 	char what = line[0], *at = line + !!line[0];
@@ -360,7 +374,10 @@ static int read_line(struct heaptrack *r, char *line)
 		err_set(r->m->e, -ENOTSUP, "'%s' is heaptrack's raw data", r->m->path);
 		err_hint(r->m->e, "'heaptrack --interpret' makes a file with names of it");
 		return -ENOTSUP;
-	default:	/* comments, suppressions, embedded traces of other tools */
+	case '#':
+		read_comment(r, line);
+		return 0;
+	default:	/* suppressions, embedded traces of other tools */
 		return 0;
 	}
 }
@@ -384,6 +401,11 @@ static void finish(struct heaptrack *r)
 {
 	struct heap *h = r->m->h;
 
+	for (uint32_t i = 0; i < r->m->sites.nr; i++) {
+		const struct heap_site *s = &r->m->sites.v[i];
+
+		import_guess_samples(r->m, i, (uint64_t)s->live_blocks, (uint64_t)s->live_bytes);
+	}
 	h->taken_ns = r->now_ns;
 	h->tick_ns = NS_PER_MS;
 	h->import.allocated = h->import.history = h->import.duration = true;

@@ -385,14 +385,7 @@ static int add_sample(struct profile *p)
 	if (site < 0)
 		return (int)site;
 	p->m->h->import.allocated |= c.allocs || c.bytes_in;
-	if (p->m->h->mode == HEAP_SAMPLED && c.live_blocks) {
-		/* of so many samples the figures are an estimate, at least of one */
-		double mean = (double)c.live_bytes / (double)c.live_blocks;
-		double samples = (double)c.live_blocks *
-				 (mean < (double)p->period ? mean / (double)p->period : 1);
-
-		p->m->sites.v[site].samples_in += samples > 1 ? (uint64_t)(samples + 0.5) : 1;
-	}
+	import_guess_samples(p->m, (uint32_t)site, c.live_blocks, c.live_bytes);
 	return import_add(p->m, (uint32_t)site, &c);
 }
 

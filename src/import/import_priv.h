@@ -114,6 +114,12 @@ struct import_counts {
 };
 void import_unsample(struct import_counts *c, uint64_t period);
 
+/*
+ * How many samples the live blocks of a site are taken to come from, where a profile has estimates
+ * but not their number; at least 1 for a site with blocks.
+ */
+void import_guess_samples(struct import *m, uint32_t site, uint64_t blocks, uint64_t bytes);
+
 /* Add them to a site of the heap that is made. 0, -EBADMSG (they make no sense). */
 int import_add(struct import *m, uint32_t site, const struct import_counts *c);
 

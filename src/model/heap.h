@@ -10,9 +10,9 @@
 #ifndef MODEL_HEAP_H
 #define MODEL_HEAP_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "src/model/heap_kernel.h"
 #include "src/model/heap_time.h"
@@ -347,6 +347,9 @@ struct heap_kmod {
 	uint64_t lost_bytes;		/* of what has, or had, no entry and was not freed */
 	uint64_t peak_bytes, peak_blocks;	/* outstanding; when is not known */
 };
+
+/* What a heaptrack file of sampled figures says behind this in a comment, with printf and scanf. */
+#define HEAP_ESTIMATES_TEXT "figures are estimates, sampled every %" PRIu64 " bytes"
 
 /* Tools whose profiles are read as heaps. */
 enum heap_tool {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One table of a document as comma-separated values (RFC 4180). The header has the keys of the
- * JSON, whose endings are the units.
+ * JSON, whose endings are the units; a table of estimates has a last column that says so.
  *
  * A text that a spreadsheet would take for a formula gets an apostrophe before it.
  */
@@ -93,7 +93,8 @@ static bool is_shown(const struct column *c)
 	return c->key && !(c->flags & COLUMN_TEXT_ONLY);
 }
 
-static void put_header(FILE *out, const struct column *column, unsigned nr, bool depth)
+static void put_header(FILE *out, const struct column *column, unsigned nr, bool depth,
+		       bool estimated)
 {
 	const char *separator = depth ? "," : "";
 
@@ -104,7 +105,7 @@ static void put_header(FILE *out, const struct column *column, unsigned nr, bool
 			fprintf(out, "%s%s", separator, column[i].key);
 			separator = ",";
 		}
-	fputs("\r\n", out);
+	fputs(estimated ? ",estimated\r\n" : "\r\n", out);
 }
 
 static void put_row(FILE *out, struct table *t, size_t row, struct str *room)
@@ -122,7 +123,7 @@ static void put_row(FILE *out, struct table *t, size_t row, struct str *room)
 			put_cell(out, t->column[i].unit, &cells[i], t->bars_nr, room);
 			separator = ",";
 		}
-	fputs("\r\n", out);
+	fputs(t->estimated ? ",true\r\n" : "\r\n", out);
 }
 
 static int put_table(FILE *out, struct table *t)
@@ -130,7 +131,7 @@ static int put_table(FILE *out, struct table *t)
 	struct str room = STR_INIT;
 	int rc;
 
-	put_header(out, t->column, t->nr_columns, t->shape == TABLE_TREE);
+	put_header(out, t->column, t->nr_columns, t->shape == TABLE_TREE, t->estimated);
 	for (uint64_t g = 0; g < table_groups(t); g++) {
 		table_load(t, g);
 		for (size_t i = 0; i < t->rows.nr; i++)
@@ -144,11 +145,12 @@ static int put_table(FILE *out, struct table *t)
 
 static void put_series(FILE *out, const struct series *s)
 {
-	put_header(out, s->column, s->nr_columns, false);
-	for (size_t i = 0; i < s->nr; i++)
+	put_header(out, s->column, s->nr_columns, false, s->estimated);
+	for (size_t i = 0; i < s->nr; i++) {
 		for (unsigned c = 0; c < s->nr_columns; c++)
-			fprintf(out, "%" PRIu64 "%s", series_get(s, i, c),
-				c + 1 < s->nr_columns ? "," : "\r\n");
+			fprintf(out, "%s%" PRIu64, c ? "," : "", series_get(s, i, c));
+		fputs(s->estimated ? ",true\r\n" : "\r\n", out);
+	}
 }
 
 /* Is this the section that is meant? */

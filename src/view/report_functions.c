@@ -68,6 +68,7 @@ void report_functions(struct report *r)
 	}
 	columns_of(columns, r->opt.sort);
 	t->column = columns;
+	t->estimated = r->heap->mode == HEAP_SAMPLED;
 	for (uint32_t i = 0; i < all.nr; i++)
 		add_function(t, &all, &all.v[i], r->opt.sort);
 	r->left_out[REPORT_FUNCTIONS] = all.nr_all - all.nr;

@@ -85,6 +85,7 @@ void report_lines(struct report *r)
 	line_columns(columns, key);
 	t->column = columns;
 	t->title = report_titles[key].lines;
+	t->estimated = r->heap->mode == HEAP_SAMPLED;
 	t->fill = fill_line;
 	t->nr_groups = r->lines.nr;
 	t->ctx = r;

@@ -72,6 +72,7 @@ void report_history(struct report *r)
 	}
 	if (s) {
 		s->tick_ns = r->heap->tick_ns;
+		s->estimated = r->heap->mode == HEAP_SAMPLED;
 		s->mark = y->peak;
 		s->mark_key = "peak_index";
 		s->mark_name = "peak";
@@ -88,6 +89,7 @@ void report_history(struct report *r)
 	doc_add_series(&r->doc, s);
 	if (t) {
 		t->json_only = true;
+		t->estimated = r->heap->mode == HEAP_SAMPLED;
 		t->fill = fill_site_point;
 		t->nr_groups = r->heap->nr_site_points;
 		t->ctx = r;
@@ -172,6 +174,7 @@ void report_threads(struct report *r)
 
 	if (t) {
 		t->tick_ns = h->tick_ns;
+		t->estimated = h->mode == HEAP_SAMPLED;
 		for (uint32_t i = 0; i < nr; i++)
 			if (h->threads[shown[i]].allocs || h->threads[shown[i]].frees)
 				add_thread(t, h, &h->threads[shown[i]], ROW_TEXT_ONLY);

@@ -71,6 +71,7 @@ void report_sizes(struct report *r)
 	_Static_assert(NR_COLUMNS(before_what) == HEAP_NR_BEGAN, "a text for each");
 	if (t) {
 		sizes_sum(r->heap, &sizes);
+		t->estimated = r->heap->mode == HEAP_SAMPLED;
 		for (unsigned i = 0; i < HEAP_NR_CLASSES; i++)
 			add_size_row(t, &sizes.row[i], name[i], ROW_PLAIN);
 		add_size_row(t, &sizes.total, "total", ROW_TOTAL);
@@ -125,8 +126,10 @@ void report_lifetimes(struct report *r)
 	uint64_t all = 0, max = 0;
 	unsigned last = 0;
 
-	if (t)
+	if (t) {
 		t->tick_ns = r->heap->tick_ns;
+		t->estimated = r->heap->mode == HEAP_SAMPLED;
+	}
 	for (unsigned k = 0; k < HEAP_NR_LIFETIMES; k++) {
 		all += r->lifetime[k];
 		max = r->lifetime[k] > max ? r->lifetime[k] : max;

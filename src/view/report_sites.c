@@ -246,6 +246,7 @@ void report_sites(struct report *r)
 	struct table *t = stacks_table(r, "sites", report_titles[r->opt.sort].stacks, r->opt.sort);
 
 	if (t) {
+		t->estimated = r->heap->mode == HEAP_SAMPLED;
 		t->fill = fill_site;
 		t->nr_groups = r->sites.nr;
 		r->left_out[REPORT_SITES] = r->sites.nr_all + r->sites.nr_idle - r->sites.nr;

@@ -118,6 +118,7 @@ void report_tree(struct report *r)
 		doc_add(&r->doc, NULL);
 		return;
 	}
+	p.t->estimated = r->heap->mode == HEAP_SAMPLED;
 	p.t->fold_chains = true;
 	for (size_t i = 0; i < tree.nr; i++) {
 		put_node(&p, r->names, &tree.row[i]);

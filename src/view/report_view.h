@@ -93,7 +93,7 @@ int report_init(struct report *r, const struct heap *h, struct names *n,
 
 void report_fini(struct report *r);
 
-/* Append "function 'a', size 16 B to any (of live blocks)". Is it a filter (not NULL, not empty)? */
+/* Append "function 'a', size 16 B to any (of live blocks)". False: it is NULL or empty. */
 bool report_filter_text(struct str *s, const struct filter *f);
 
 /* What the figures of a heap lack: a table, which text shows only if there is anything. */

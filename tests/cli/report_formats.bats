@@ -134,6 +134,41 @@ refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
 	grep -q "^'pmm check --format': text, json, sarif, junit$" "$T/help"
 }
 
+@test "each form that has a place says that figures are estimates, and those that pmm reads are read as such" {
+	local form table text='figures are estimates, sampled every 4096 bytes'
+	capture_of s 'watch mode=sampled sample=4096' 'site main allocs=4 size=100000 samples-in=4' 'point 1s live=400000 blocks=4 allocs=4'
+	for form in svg massif dhat heaptrack pprof speedscope chrome-trace openmetrics csv; do
+		report --format "$form" -o "$T/s.$form.gz" "$T/s.pmm"
+		grep -qx "pmm: $text" "$T/said" || { echo "$form"; cat "$T/said"; false; }
+		report --format "$form" -o "$T/exact.$form.gz" "$DEMO"
+		[ "$(zcat -f "$T/exact.$form.gz" | grep -a -c estimates "$T/said" -)" = "$T/said:0
+(standard input):0" ] || { echo "$form"; false; }
+	done
+	report --format collapsed "$T/s.pmm" >"$T/lines"
+	grep -qx "pmm: $text, which 'collapsed' has no place for" "$T/said"
+	grep -q "^desc: pmm [0-9.]*: $text$" "$T/s.massif.gz"
+	ms_print "$T/s.massif.gz" | grep -q "^Massif arguments: .*$text$"
+	jq -e --arg t "heap; $text" '.mode == $t' "$T/s.dhat.gz"
+	jq -e --arg t "fake: $text" '.name == $t' "$T/s.speedscope.gz"
+	jq -e --arg t "$text" '.otherData.estimates == $t' "$T/s.chrome-trace.gz"
+	zcat "$T/s.heaptrack.gz" | sed -n 2p | grep -qx "# pmm: $text"
+	go tool pprof -comments "$T/s.pprof.gz" 2>/dev/null | grep -qx "$text"
+	for table in lines functions sites history site_history threads size_classes; do
+		report --format csv --table $table "$T/s.pmm" | tr -d '\r' >"$T/table"
+		head -1 "$T/table" | grep -q ',estimated$'
+		[ "$(sed 1d "$T/table" | grep -c -v ',true$')" = 0 ] || { echo "$table"; false; }
+		report --format csv --table $table "$DEMO" | head -1 >"$T/exact"
+		[ "$(head -1 "$T/table")" = "$(tr -d '\r' <"$T/exact"),estimated" ]
+	done
+	report --format csv "$T/s.pmm" | tr -d '\r' | grep -q '^400000,100,4,1,.*,true$'
+	report --format csv --table modules "$T/s.pmm" | head -1 >"$T/table"
+	[ "$(grep -c estimated "$T/table")" = 0 ]
+	for form in heaptrack pprof; do
+		report --json "$T/s.$form.gz" | jq -e '.totals | [.mode, .sample_bytes, .live_bytes, .live_error_bytes > 0] == ["sampled", 4096, 400000, true]'
+		report --json "$T/exact.$form.gz" | jq -e '.totals | [.mode, .sample_bytes, .live_error_bytes] == ["exact", 0, 0]'
+	done
+}
+
 @test "svg and openmetrics say that sampled figures are estimates" {
 	capture_of s 'watch mode=sampled sample=4096' 'site main allocs=1 size=100000'
 	report --format svg --sort live -o - "$T/s.pmm" | grep -q '>live bytes (estimate): '

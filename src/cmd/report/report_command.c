@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "src/cmd/cmd.h"
 #include "src/cmd/emit.h"
@@ -68,12 +69,12 @@ int report_command_print(struct report_command *c, const struct heap *h, const c
 		goto out;
 	}
 	rc = report_init(&report, h, &naming.names, &c->opt, e);
-	if (!rc && c->form == FORM_CSV && !c->table)
-		c->table = c->opt.shape == REPORT_LIST ? "lines" : "tree";
 	if (!rc && c->form == FORM_CSV)
 		rc = check_table(c, &report.doc, e);
-	if (!rc && c->form == FORM_CSV)
+	if (!rc && c->form == FORM_CSV) {
 		report_say_empty(h, &report.selection);
+		report_say_estimates(c, h);
+	}
 	if (!rc)
 		rc = report_put(c, h, write_doc, &(struct document){ c, &report.doc }, e);
 	report_fini(&report);
@@ -98,6 +99,38 @@ static void complete(struct report_command *c)
 				      : REPORT_LIST;
 }
 
+/* CSV is one table: that of --table, or the one that another option asks for. */
+static int choose_table(struct report_command *c, struct err *e)
+{
+	const char *const asked[][2] = {
+		{ c->opt.blocks ? "--blocks" : NULL, "blocks" },
+		{ c->opt.functions ? "--functions" : NULL, "functions" },
+		{ c->top_down ? "--top-down" : c->bottom_up ? "--bottom-up" : NULL, "tree" },
+	};
+	const char *option = NULL;
+	struct fmt text;
+
+	if (c->table) {
+		c->opt.blocks |= !strcmp(c->table, "blocks");
+		c->opt.functions |= !strcmp(c->table, "functions");
+		return 0;
+	}
+	for (unsigned i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
+		if (asked[i][0] && option) {
+			snprintf(text.s, sizeof(text.s), "'%s' and '%s' ask for two tables", option,
+				 asked[i][0]);
+			return cmd_refuse(e, text.s, "'--format csv' is one: leave out one of "
+						     "them, or choose it with --table");
+		}
+		if (asked[i][0]) {
+			option = asked[i][0];
+			c->table = asked[i][1];
+		}
+	}
+	c->table = c->table ? c->table : "lines";
+	return 0;
+}
+
 int report_command_check(struct report_command *c, enum form_writer writer, struct err *e)
 {
 	int rc = form_join_json(&c->form, c->form_given, c->as_json, e);
@@ -110,7 +143,8 @@ int report_command_check(struct report_command *c, enum form_writer writer, stru
 	if (c->with_source && c->form != FORM_HTML)
 		return cmd_refuse(e, "'--source' is for '--format html'",
 				  "leave it out, or add '--format html'");
-	rc = c->form == FORM_HTML ? report_page_check(e) : 0;
+	rc = c->form == FORM_HTML ? report_page_check(e) :
+	     c->form == FORM_CSV  ? choose_table(c, e) : 0;
 	if (!rc)
 		rc = report_export_check(c, e);
 	if (rc)

@@ -15,7 +15,7 @@ struct report_command {
 	int form;			/* enum form */
 	bool form_given;
 	const char *output;		/* NULL: not given */
-	const char *table;		/* of csv; NULL: the first */
+	const char *table;		/* of csv; NULL: not chosen yet */
 	struct report_options opt;
 	int sort;
 	struct opt_list skipped;
@@ -30,7 +30,8 @@ struct report_command {
 	  "what makes a site large (default live; peak when little of it is left)", &(c).sort,     \
 	  .given = &(c).opt.sort_given, .choices = rank_key_name, .uses = (bits) },                \
 	{ "table", 0, OPT_STRING, "NAME",                                                          \
-	  "with --format csv: this table of the report (default the first, lines)", &(c).table,    \
+	  "with --format csv: this table of the report (default lines, or what --blocks, "          \
+	  "--functions, --top-down or --bottom-up asks for)", &(c).table,    \
 	  .uses = (bits) },                                                                        \
 	{ "top", 0, OPT_UINT, "N",                                                                 \
 	  "rows shown of each list (default 10, as JSON all; 0 = all)", &(c).opt.top,              \

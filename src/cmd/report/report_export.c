@@ -159,6 +159,16 @@ void report_say_empty(const struct heap *h, const struct selection *s)
 	str_fini(&filter);
 }
 
+void report_say_estimates(const struct report_command *c, const struct heap *h)
+{
+	struct str text = STR_INIT;
+
+	if (export_estimates(&text, h))
+		cmd_note(c->form == FORM_COLLAPSED ? "%s, which '%s' has no place for" : "%s",
+			 str_text(&text), form_table[c->form].name);
+	str_fini(&text);
+}
+
 /* What replace_file() calls. */
 struct writing {
 	report_write *write;
@@ -269,6 +279,7 @@ int report_export(const struct report_command *c, const struct heap *h, struct n
 		filter_by_stack(&c->opt.filter) || filter_by_block(&c->opt.filter);
 	say_losses(h);
 	report_say_empty(h, &selection);
+	report_say_estimates(c, h);
 	if (form_table[c->form].lacks)
 		cmd_note("'--format %s' has no place for: %s", form_table[c->form].name,
 			 form_table[c->form].lacks);

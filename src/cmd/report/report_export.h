@@ -17,6 +17,9 @@ bool report_to_stdout(const struct report_command *c);
 /* On stderr: that nothing of the heap passes the filter, if that is so. */
 void report_say_empty(const struct heap *h, const struct selection *s);
 
+/* On stderr: that the figures are estimates, if they are. */
+void report_say_estimates(const struct report_command *c, const struct heap *h);
+
 /* Write a report; 0 or -errno. */
 typedef int report_write(void *arg, FILE *f);
 

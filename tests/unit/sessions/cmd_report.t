@@ -1097,7 +1097,7 @@ $ pmm report --function load demo.pmm
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
     unusual  1 failed, 1 of size zero
     mode     exact: every call
-    only     function 'load'
+    only     nothing passes the filter: function 'load'
   
   Lines by bytes at the peak
     at peak  share  blocks  stacks  line
