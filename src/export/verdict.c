@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/base/hash.h"
+#include "src/export/verdict_priv.h"
 
 static const char *keep(struct verdicts *v, const char *text)
 {
@@ -172,10 +173,10 @@ void verdict_frame_text(struct str *s, const struct verdict_frame *f)
 {
 	if (f->function || !f->module || !*f->module)
 		str_add(s, f->function ? f->function : "[unknown]");
-	if (f->file && f->line)
-		str_addf(s, " (%s:%" PRIu32 ")", f->file, f->line);
-	else if (f->file)
-		str_addf(s, " (%s)", f->file);
+	if (f->lined && f->line)
+		str_addf(s, " (%s:%" PRIu32 ")", f->path, f->line);
+	else if (f->lined)
+		str_addf(s, " (%s)", f->path);
 	if (f->module && *f->module)
 		str_addf(s, "%s[%s]", f->function ? " " : "", str_basename(f->module));
 }
@@ -254,32 +255,13 @@ static void identify(const struct verdicts *v, struct verdict *d)
 	snprintf(d->fingerprint, sizeof(d->fingerprint), "%016" PRIx64, h);
 }
 
-/* Stacks beyond the first serve where that has no file. */
-static void place(const struct verdicts *v, struct verdict *d)
-{
-	uint32_t any = 0;
-
-	for (uint32_t i = 0; i < d->nr_stacks && !any; i++)
-		for (uint32_t k = 0; k < d->stack[i].nr; k++) {
-			uint32_t n = d->stack[i].first + k;
-
-			if (!v->frames.v[n].file)
-				continue;
-			any = any ? any : n + 1;
-			if (v->frames.v[n].own) {
-				d->at = n + 1;
-				return;
-			}
-		}
-	d->at = any;
-}
-
 int verdicts_finish(struct verdicts *v)
 {
 	struct hash_map seen = { 0 };
 
 	if (v->failed || v->finished)
 		return v->failed ? -ENOMEM : 0;
+	verdicts_place(v);
 	vec_each(&v->list, d) {
 		uint32_t *nr;
 
@@ -288,7 +270,6 @@ int verdicts_finish(struct verdicts *v)
 		if (!d->message)
 			d->message = d->title;
 		identify(v, d);
-		place(v, d);
 		nr = hash_add(&seen, strtoull(d->fingerprint, NULL, 16), 0, NULL);
 		if (nr)
 			d->number = ++*nr;

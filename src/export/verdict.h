@@ -55,7 +55,15 @@ struct verdict_rule {
 struct verdict_frame {
 	const char *function, *file, *module;	/* NULL: not known */
 	uint32_t line;				/* 0: not known */
-	bool own;				/* of the program, not of a library */
+	bool own;	/* of the program, not of the C library or another run-time system */
+	/*
+	 * Made by verdicts_finish(): the path of the file, else of the module, below the root or
+	 * absolute; NULL: neither is known. A relative one that is not there has no place.
+	 */
+	const char *path;
+	bool lined;	/* it is the file's */
+	bool in_root;	/* it is below the root ... */
+	bool there;	/* ... as a file of sources that is there */
 };
 
 struct verdict_stack {
@@ -82,7 +90,10 @@ struct verdict {
 	struct verdict_stack stack[VERDICT_MAX_STACKS];
 	struct verdict_figure figure[VERDICT_MAX_FIGURES];
 	uint32_t nr_stacks, nr_figures;
-	/* where it is shown, + 1: the first frame of its own with a file, else any with one */
+	/*
+	 * Where it is shown, + 1: the innermost frame of the program's own whose file is there
+	 * below the root, else one whose file is known, else one in a module; 0: there is none.
+	 */
 	uint32_t at;
 	uint32_t number;	/* of those with this fingerprint: 1, 2 ... */
 	char fingerprint[VERDICT_FINGERPRINT];
@@ -98,6 +109,7 @@ struct verdicts {
 	VEC(struct verdict_rule) rules;
 	VEC(struct verdict) list;
 	VEC(struct verdict_frame) frames;
+	struct verdict_frame program_frame;	/* serves where there is no other place */
 	struct arena texts;
 	bool failed, finished;
 };
@@ -130,7 +142,7 @@ void verdict_frame(struct verdicts *v, const struct verdict_frame *f);
 /* How many are in this state. */
 uint64_t verdicts_count(const struct verdicts *v, enum verdict_state state);
 
-/* "parse (/src/doc.c:41) [app]". */
+/* "parse (src/doc.c:41) [app]", once verdicts_finish() has found places. */
 void verdict_frame_text(struct str *s, const struct verdict_frame *f);
 
 /*

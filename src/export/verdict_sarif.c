@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "src/base/json.h"
-#include "src/export/verdict.h"
+#include "src/export/verdict_priv.h"
 
 #define SCHEMA	"https://json.schemastore.org/sarif-2.1.0.json"
 #define ROOT	"SRCROOT"
@@ -39,82 +39,41 @@ static void text_object(struct json *j, const char *key, const char *text)
 
 /* ---- where ---- */
 
-/* A path without "//", "/./" and "/x/../", percent-encoded. */
+/* A path, percent-encoded. */
 static void add_path(struct str *uri, const char *path)
 {
-	struct str whole = STR_INIT;
-	bool absolute = *path == '/';
-
-	while (*path) {
-		size_t n = strcspn(path, "/");
-
-		if (n == 2 && !strncmp(path, "..", 2) && whole.len &&
-		    !str_ends(str_text(&whole), "../")) {
-			whole.len--;	/* the slash, then the name before it */
-			while (whole.len && whole.s[whole.len - 1] != '/')
-				whole.len--;
-			whole.s[whole.len] = '\0';
-		} else if (n && !(n == 1 && *path == '.') &&
-			   !(n == 2 && !strncmp(path, "..", 2) && absolute)) {
-			str_addn(&whole, path, n);
-			if (path[n])
-				str_addc(&whole, '/');
-		}
-		path += n;
-		path += *path == '/';
-	}
-	if (absolute)
-		str_addc(uri, '/');
-	for (const unsigned char *c = (const unsigned char *)str_text(&whole); *c; c++) {
+	for (const unsigned char *c = (const unsigned char *)path; *c; c++) {
 		if ((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') ||
 		    (*c >= 'A' && *c <= 'Z') || strchr("-._~/+", *c))
 			str_addc(uri, (char)*c);
 		else
 			str_addf(uri, "%%%02X", *c);
 	}
-	uri->failed |= whole.failed;
-	str_fini(&whole);
 }
 
-/* The part of an encoded path below the root; NULL: it is not there. */
-static const char *below(const char *path, const char *root)
+static void artifact(struct sarif *s, const char *key, const struct verdict_frame *f)
 {
-	size_t n = strlen(root);
+	struct str uri = STR_INIT;
 
-	return n && !strncmp(path, root, n) && path[n] == '/' && path[n + 1] ? path + n + 1 : NULL;
-}
-
-static void artifact(struct sarif *s, const char *key, const char *file)
-{
-	struct str path = STR_INIT, root = STR_INIT, uri = STR_INIT;
-	const char *in;
-
-	add_path(&path, file);
-	if (s->v->root)
-		add_path(&root, s->v->root);
-	in = *file == '/' ? below(str_text(&path), str_text(&root)) : str_text(&path);
-	if (!in)
-		str_addf(&uri, "file://%s", str_text(&path));
+	if (!f->in_root)
+		str_add(&uri, "file://");
+	add_path(&uri, f->path);
 	json_object_flat(&s->j, key);
-	json_str(&s->j, "uri", in ? in : str_text(&uri));
-	if (in && s->v->root)
+	json_str(&s->j, "uri", str_text(&uri));
+	if (f->in_root)
 		json_str(&s->j, "uriBaseId", ROOT);
 	json_end(&s->j);
-	s->failed |= path.failed || root.failed || uri.failed;
-	str_fini(&path);
-	str_fini(&root);
+	s->failed |= uri.failed;
 	str_fini(&uri);
 }
 
 static void location(struct sarif *s, const char *key, const struct verdict_frame *f)
 {
-	const char *file = f->file && *f->file ? f->file : f->module;
-
 	json_object(&s->j, key);
-	if (file && *file) {
+	if (f->path) {
 		json_object(&s->j, "physicalLocation");
-		artifact(s, "artifactLocation", file);
-		if (file == f->file && f->line) {
+		artifact(s, "artifactLocation", f);
+		if (f->lined && f->line) {
 			json_object_flat(&s->j, "region");
 			json_u64(&s->j, "startLine", f->line);
 			json_end(&s->j);
@@ -135,14 +94,11 @@ static void location(struct sarif *s, const char *key, const struct verdict_fram
 /* A result needs a place, or viewers leave it out: the program, where no better one is known. */
 static void locations(struct sarif *s, const struct verdict *d)
 {
-	const struct verdict_frame program = { .module = s->v->program };
-	const struct verdict_frame *f = d->at	     ? &s->v->frames.v[d->at - 1]
-					: d->nr_stacks && d->stack[0].nr
-						? &s->v->frames.v[d->stack[0].first]
-						: &program;
+	const struct verdict_frame *f = d->at ? &s->v->frames.v[d->at - 1] : &s->v->program_frame;
 
 	json_array(&s->j, "locations");
-	location(s, NULL, f);
+	if (f->path || f->function)
+		location(s, NULL, f);
 	json_end(&s->j);
 }
 
@@ -299,12 +255,13 @@ static void invocation(struct sarif *s)
 
 static void bases(struct sarif *s)
 {
-	struct str uri = STR_INIT;
+	struct str uri = STR_INIT, root = STR_INIT;
 
 	if (!s->v->root)
 		return;
 	str_add(&uri, "file://");
-	add_path(&uri, s->v->root);
+	verdict_path_add(&root, s->v->root);
+	add_path(&uri, str_text(&root));
 	if (!str_ends(str_text(&uri), "/"))
 		str_addc(&uri, '/');
 	json_object(&s->j, "originalUriBaseIds");
@@ -312,8 +269,9 @@ static void bases(struct sarif *s)
 	json_str(&s->j, "uri", str_text(&uri));
 	json_end(&s->j);
 	json_end(&s->j);
-	s->failed |= uri.failed;
+	s->failed |= uri.failed || root.failed;
 	str_fini(&uri);
+	str_fini(&root);
 }
 
 /* Results of the same ID follow one another: one for each command and program. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/export/verdict.c, verdict_sarif.c, verdict_junit.c, src/base/xml.c: fingerprints that stay,
+ * src/export/verdict.c, verdict_place.c, verdict_sarif.c, verdict_junit.c, src/base/xml.c: fingerprints that stay,
  * places, states in both forms, hostile texts.
  */
+#include <ctype.h>
 #include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/xml.h"
 #include "src/export/verdict.h"
@@ -116,9 +119,109 @@ static void equal_fingerprints_are_numbered(void **state)
 	text = print(&v, verdicts_print_junit);
 	assert_int_equal(times(text, "name=\"lost: parse\""), 1);
 	assert_int_equal(times(text, "name=\"lost: parse #2\""), 1);
-	assert_int_equal(times(text, "    parse (/work/x/../src/a b.c:7) [app]\n"), 2);
+	assert_int_equal(times(text, "    parse (src/a b.c:7) [app]\n"), 2);
 	free(text);
 	verdicts_fini(&v);
+}
+
+static void leak(struct verdicts *v, const char *title)
+{
+	verdict_add(v, verdict_rule(v, "lost", "Lost", NULL), VERDICT_ERROR, VERDICT_FAILED);
+	verdict_title(v, "%s", title);
+	verdict_stack(v, "allocated by");
+	frame(v, "allocate_stack", "./nptl/allocatestack.c", 11, "/lib/libc.so.6", false);
+}
+
+/* Does a text begin so, but for blanks? */
+static bool begins(const char *text, const char *want)
+{
+	for (; *want; want++) {
+		if (isspace((unsigned char)*want))
+			continue;
+		text += strspn(text, " \n");
+		if (*text++ != *want)
+			return false;
+	}
+	return true;
+}
+
+/* The place of the i-th verdict as SARIF has it. */
+static void is_placed(const char *text, unsigned i, const char *place)
+{
+	const char *at = strstr(text, "\"locations\": [");
+
+	for (; at && i; i--)
+		at = strstr(at + 1, "\"locations\": [");
+	assert_non_null(at);
+	at = strchr(at, '[') + 1;
+	if (!begins(at, place))
+		fail_msg("%.300s\nis not\n%s", at, place);
+}
+
+#define BELOW(path, line)                                                                          \
+	"{\"physicalLocation\": {\"artifactLocation\": {\"uri\": \"" path                           \
+	"\", \"uriBaseId\": \"SRCROOT\"}, \"region\": {\"startLine\": " line "}}"
+
+/* A C library's relative paths are not below the root, whatever it is called. */
+static void a_finding_is_placed_in_the_programs_own_code(void **state)
+{
+	char root[] = "/tmp/pmm-verdict-XXXXXX", path[256], other[64], linked[256];
+	struct verdicts v;
+	char *text;
+	FILE *f;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	snprintf(path, sizeof(path), "%s/sub", root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/sub/app.c", root);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fclose(f);
+	snprintf(other, sizeof(other), "%s.link", root);
+	assert_int_equal(symlink(root, other), 0);
+	snprintf(linked, sizeof(linked), "%s/./sub/app.c", other);
+	verdicts_init(&v, "leaks", "/bin/app");
+	verdicts_root(&v, root);
+	leak(&v, "0: a library of its own is not in the tree, a file further out is");
+	frame(&v, "parse", "/opt/xml/parse.c", 22, "/opt/libxml.so", true);
+	frame(&v, "relative", "../sysdeps/x.c", 33, "/bin/app", true);
+	frame(&v, "main", "sub/app.c", 44, "/bin/app", true);
+	leak(&v, "1: reached by a link");
+	frame(&v, "main", linked, 55, "/bin/app", true);
+	leak(&v, "2: a file of the tree that is gone, after one that was never in it");
+	frame(&v, "parse", "/opt/xml/parse.c", 22, "/opt/libxml.so", true);
+	snprintf(path, sizeof(path), "%s/gone.c", root);
+	frame(&v, "main", path, 66, "/bin/app", true);
+	leak(&v, "3: none in the tree");
+	frame(&v, "parse", "/opt/xml/parse.c", 22, "/opt/libxml.so", true);
+	leak(&v, "4: no place for its file");
+	frame(&v, "main", "gone/app.c", 77, "/bin/app", true);
+	leak(&v, "5: nothing of the program");
+	text = print(&v, verdicts_print_sarif);
+	is_placed(text, 0, BELOW("sub/app.c", "44"));
+	is_placed(text, 1, BELOW("sub/app.c", "55"));
+	is_placed(text, 2, BELOW("gone.c", "66"));
+	is_placed(text, 3, "{\"physicalLocation\": {\"artifactLocation\": {\"uri\": "
+			   "\"file:///opt/xml/parse.c\"}, \"region\": {\"startLine\": 22}}");
+	is_placed(text, 4, "{\"physicalLocation\": {\"artifactLocation\": {\"uri\": "
+			   "\"file:///bin/app\"}}, \"logicalLocations\"");
+	is_placed(text, 5, "{\"physicalLocation\": {\"artifactLocation\": {\"uri\": "
+			   "\"file:///bin/app\"}}}]");
+	assert_int_equal(times(text, "nptl"), 0);
+	assert_int_equal(times(text, "sysdeps"), 0);
+	free(text);
+	text = print(&v, verdicts_print_junit);
+	assert_int_equal(times(text, "    allocate_stack [libc.so.6]\n"), 6);
+	assert_int_equal(times(text, "    main (sub/app.c:44) [app]\n"), 1);
+	assert_int_equal(times(text, "    main (sub/app.c:55) [app]\n"), 1);
+	assert_int_equal(times(text, "    relative [app]\n"), 1);
+	free(text);
+	verdicts_fini(&v);
+	snprintf(path, sizeof(path), "%s/sub/app.c", root);
+	assert_int_equal(unlink(other) | unlink(path), 0);
+	*strrchr(path, '/') = '\0';
+	assert_int_equal(rmdir(path) | rmdir(root), 0);
 }
 
 static void each_state_has_its_place(void **state)
@@ -152,8 +255,9 @@ static void each_state_has_its_place(void **state)
 	assert_int_equal(times(text, "{\"kind\": \"external\"}"), 1);
 	assert_int_equal(times(text, "\"executionSuccessful\": false"), 1);
 	assert_int_equal(times(text, "title 5: message 5"), 1);
-	/* without a stack it is shown at the program */
-	assert_int_equal(times(text, "{\"uri\": \"app\"}"), 3);
+	/* where the program is called by a name alone, that is no place */
+	assert_int_equal(times(text, "\"locations\": []"), 3);
+	assert_int_equal(times(text, "\"uri\""), 0);
 	free(text);
 	verdicts_fini(&v);
 }
@@ -211,6 +315,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_fingerprint_is_of_functions_and_modules),
 		cmocka_unit_test(equal_fingerprints_are_numbered),
+		cmocka_unit_test(a_finding_is_placed_in_the_programs_own_code),
 		cmocka_unit_test(each_state_has_its_place),
 		cmocka_unit_test(hostile_texts_stay_texts),
 		cmocka_unit_test(a_full_disk_fails_both),
