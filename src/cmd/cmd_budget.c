@@ -4,14 +4,17 @@
 
 #include "src/cmd/cmd.h"
 #include "src/cmd/emit.h"
+#include "src/cmd/options/opt_list.h"
 #include "src/cmd/report/forms.h"
 #include "src/cmd/terminal.h"
 #include "src/session/budget/budget_session.h"
+#include "src/session/leaks/leaks_report.h"
 #include "src/view/budget/budget_view.h"
 
 static struct budget_session_options o = { .file = ".pmm-budget" };
 static int format;
-static bool format_given, as_json;
+static bool format_given, as_json, no_default;
+static struct opt_list suppressions;
 
 static const struct opt budget_opts[] = {
 	{ "file", 'f', OPT_FILE, "FILE", "the file of budgets (default .pmm-budget)", &o.file },
@@ -19,6 +22,13 @@ static const struct opt budget_opts[] = {
 		    "form of the output (default text): json, sarif, junit"),
 	{ "json", 0, OPT_FLAG, NULL, "the same as --format json (schema " BUDGET_SCHEMA ")",
 	  &as_json },
+	{ "suppressions", 0, OPT_LIST, "FILE",
+	  "do not count as leaked what FILE suppresses (Valgrind's or LeakSanitizer's form; may be "
+	  "given again)",
+	  &suppressions },
+	{ "no-default-suppressions", 0, OPT_FLAG, NULL,
+	  "also count as leaked what the C library and run-time systems keep on purpose",
+	  &no_default },
 	{ "debuginfod", 0, OPT_FLAG, NULL,
 	  "ask the servers of $DEBUGINFOD_URLS for missing debug information", &o.debuginfod },
 	CMD_MEMORY_LIMIT(&o.memory_bytes),
@@ -57,7 +67,12 @@ static int budget_run(int argc, char **argv)
 		 : format == FORM_JUNIT ? BUDGET_JUNIT
 					: BUDGET_DOCUMENT;
 	if (!rc)
+		rc = leaks_read_suppressions((struct texts){ suppressions.v, suppressions.nr },
+					     no_default, &o.suppress, &e);
+	if (!rc)
 		rc = budget_session(&o, argv, (unsigned)argc, &emit.sink, &end, &e);
+	suppress_free(o.suppress);
+	o.suppress = NULL;
 	if (rc)
 		return cmd_fail(err_default(&e, rc));
 	return end.exceeded ? CMD_FOUND : end.unmeasured ? CMD_FAILED : CMD_OK;

@@ -17,15 +17,16 @@
 #include "src/proc/proc.h"
 #include "src/session/diff/diff_session.h"
 #include "src/session/diff/diff_trends.h"
+#include "src/session/leaks/leaks_report.h"
 #include "src/track/source.h"
 #include "src/view/diff/diff_trend_view.h"
 #include "src/view/diff/diff_view.h"
 
 static struct diff_session_options o = { .top = 10, .depth = 8 };
-static struct opt_list fail_on, skipped;
+static struct opt_list fail_on, skipped, suppressions;
 static int sort, format;
 static const char *output;
-static bool as_json, format_given, top_given, trend;
+static bool as_json, format_given, top_given, trend, no_default;
 
 static const struct opt diff_opts[] = {
 	FORM_OPTION(&format, &format_given,
@@ -66,6 +67,13 @@ static const struct opt diff_opts[] = {
 	{ "skip-fn", 0, OPT_LIST, "PATTERN",
 	  "skip functions like this where lines are named: wrappers of malloc (may be given again)",
 	  &skipped },
+	{ "suppressions", 0, OPT_LIST, "FILE",
+	  "do not count as leaked what FILE suppresses (Valgrind's or LeakSanitizer's form; may be "
+	  "given again)",
+	  &suppressions },
+	{ "no-default-suppressions", 0, OPT_FLAG, NULL,
+	  "also count as leaked what the C library and run-time systems keep on purpose",
+	  &no_default },
 	{ "debuginfod", 0, OPT_FLAG, NULL,
 	  "ask the servers of $DEBUGINFOD_URLS for missing debug information", &o.debuginfod },
 	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &o.no_symbols },
@@ -227,7 +235,12 @@ static int diff_run(int argc, char **argv)
 		rc = cmd_refuse(&e, "'--function' and '--file' need symbols",
 				"leave out --no-symbols");
 	if (!rc)
+		rc = leaks_read_suppressions((struct texts){ suppressions.v, suppressions.nr },
+					     no_default, &o.suppress, &e);
+	if (!rc)
 		rc = trend ? compare_all((unsigned)argc, argv, &e) : compare(argv, &exceeded, &e);
+	suppress_free(o.suppress);
+	o.suppress = NULL;
 	rc = rc ? unsaid(rc, &e) : 0;
 	return rc ? cmd_fail(err_default(&e, rc)) : exceeded ? CMD_FOUND : CMD_OK;
 }

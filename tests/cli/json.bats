@@ -537,6 +537,10 @@ line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines
 	printf '%s\n' '[*]' 'allocations = 0' 'leaked = 0' 'peak = 1G' 'module.none.peak = 0' >"$T/budget"
 	says 1 budget -f "$T/budget" --json "$(made 'site app+0x10>app+0x20 allocs=10 size=1000' 'site - allocs=2 size=8')"
 	is '[1,1,2]' '[.totals.kept, .totals.exceeded, .totals.not_measured]'
+	echo 'leak:app' >"$T/supp"
+	says 1 budget -f "$T/budget" --suppressions "$T/supp" --json "$(made 'module app build-id=11' \
+		'site app+0x10>app+0x20 allocs=10 size=1000' 'search exit complete' 'leak app+0x10>app+0x20 definite blocks=2 bytes=2000')"
+	is '[[2000,2],[null,null]]' '[.budgets[:3][] | select(.key != "allocations") | [.suppressed_bytes, .suppressed_blocks]]'
 	track classes
 	says 1 budget -f "$T/budget" --json "$CAP"
 }

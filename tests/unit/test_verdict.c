@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/export/verdict.c, verdict_place.c, verdict_sarif.c, verdict_junit.c, src/base/xml.c: fingerprints that stay,
- * places, states in both forms, hostile texts.
+ * src/export/verdict.c, verdict_place.c, verdict_sarif.c, verdict_junit.c, src/base/xml.c:
+ * fingerprints that stay, places, states in both forms, hostile texts.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -158,9 +158,9 @@ static void is_placed(const char *text, unsigned i, const char *place)
 		fail_msg("%.300s\nis not\n%s", at, place);
 }
 
-#define BELOW(path, line)                                                                          \
-	"{\"physicalLocation\": {\"artifactLocation\": {\"uri\": \"" path                           \
-	"\", \"uriBaseId\": \"SRCROOT\"}, \"region\": {\"startLine\": " line "}}"
+#define BELOW(path, line) \
+	"{\"physicalLocation\": {\"artifactLocation\": {\"uri\": \"" path "\", " \
+	"\"uriBaseId\": \"SRCROOT\"}, \"region\": {\"startLine\": " line "}}"
 
 /* A C library's relative paths are not below the root, whatever it is called. */
 static void a_finding_is_placed_in_the_programs_own_code(void **state)

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/analyze/leaks.h"
 #include "src/base/arena.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
@@ -75,6 +76,7 @@ struct budget_result {
 	enum budget_state state;
 	uint64_t value;
 	bool absent;		/* no stack has such a function, or no module is called that */
+	struct leak_sum suppressed;	/* lost, and taken out of the heap before */
 	struct str why;		/* of what was not measured */
 	/* exceeded: the sites that hold or did most of it, and how much */
 	uint32_t site[BUDGET_SITES];
@@ -85,6 +87,13 @@ struct budget_result {
 /* Judge a heap by a budget; budget_result_fini() in any case. 0 or -ENOMEM. */
 int budget_judge(const struct budget *b, const struct heap *h, struct names *n,
 		 struct budget_result *out);
+/* Are suppressed leaks told apart in a result? Of the program as a whole. */
+static inline bool budget_has_suppressed(const struct budget_result *r)
+{
+	return r->budget->figure == BUDGET_LEAKED && r->budget->scope == BUDGET_PROGRAM &&
+	       r->suppressed.sites;
+}
+
 void budget_result_fini(struct budget_result *r);
 
 #endif

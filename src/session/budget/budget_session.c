@@ -10,6 +10,7 @@
 #include "src/analyze/budget/budget_judge.h"
 #include "src/base/io.h"
 #include "src/names/naming.h"
+#include "src/session/leaks/leaks_report.h"
 #include "src/session/name_notes.h"
 #include "src/session/verdict_stack.h"
 #include "src/store/capture.h"
@@ -92,7 +93,7 @@ static void add_verdict(struct judging *j, const char *source, const struct budg
 }
 
 static int judge_heap(struct judging *j, const char *source, const struct heap *h,
-		      struct names *n)
+		      struct names *n, const struct leak_sum *suppressed)
 {
 	bool any = false;
 	int rc = 0;
@@ -104,6 +105,7 @@ static int judge_heap(struct judging *j, const char *source, const struct heap *
 			continue;
 		any = j->met[i] = true;
 		rc = budget_judge(&j->budgets.v.v[i], h, n, &r);
+		r.suppressed = *suppressed;
 		if (!rc && j->o->form == BUDGET_DOCUMENT)
 			budget_view_add(&j->view, source, &r, h, n);
 		else if (!rc)
@@ -118,10 +120,20 @@ static int judge_heap(struct judging *j, const char *source, const struct heap *
 	return rc;
 }
 
+/* Names of leaks are looked up where they matter only. */
+static bool leaked_is_judged(const struct judging *j, const struct heap *h)
+{
+	vec_each(&j->budgets.v, b)
+		if (b->figure == BUDGET_LEAKED && budget_applies(b, h))
+			return true;
+	return false;
+}
+
 static int judge_capture(struct judging *j, const char *path, struct err *e)
 {
 	const struct naming_options options = { .full = true, .debuginfod = j->o->debuginfod,
 						.max_bytes = j->o->memory_bytes };
+	struct leak_sum suppressed = { 0 };
 	struct heap *h = NULL;
 	struct naming naming;
 	int rc = capture_read(path, j->o->memory_bytes, &h, e);
@@ -132,7 +144,11 @@ static int judge_capture(struct judging *j, const char *path, struct err *e)
 		verdict_heap(&j->verdicts, "budget", h);
 	j->begun = true;
 	naming_open(&naming, h, &options);
-	rc = judge_heap(j, path, h, &naming.names);
+	if (leaked_is_judged(j, h))
+		rc = leaks_suppress_heap(h, &naming.names, j->o->suppress, path, j->to,
+					 &suppressed);
+	if (!rc)
+		rc = judge_heap(j, path, h, &naming.names, &suppressed);
 	if (!rc)
 		name_notes(j->to, &naming, "--memory-limit");
 	naming_close(&naming);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/analyze/suppress/suppress.h"
 #include "src/base/err.h"
 #include "src/session/session.h"
 
@@ -16,6 +17,7 @@ enum budget_form { BUDGET_DOCUMENT, BUDGET_SARIF, BUDGET_JUNIT };
 struct budget_session_options {
 	const char *file;
 	enum budget_form form;
+	struct suppress *suppress;	/* of leaks: borrowed; NULL = none */
 	bool debuginfod;
 	uint64_t memory_bytes;	/* of captures and names, each; 0 = limits_share() */
 };

@@ -6,6 +6,7 @@
 
 #include "src/analyze/measured.h"
 #include "src/session/diff/diff_naming.h"
+#include "src/session/leaks/leaks_report.h"
 #include "src/session/name_notes.h"
 #include "src/view/diff/diff_view.h"
 
@@ -203,6 +204,17 @@ static int compare(struct comparing *c, const struct session_sink *to, struct er
 	return rc == -ENOMEM ? err_set(e, rc, "out of memory") : rc;
 }
 
+static int suppress_both(struct comparing *c, const struct session_sink *to, struct err *e)
+{
+	struct leak_sum sum;
+	int rc = 0;
+
+	for (unsigned i = 0; i < 2 && !rc; i++)
+		rc = leaks_suppress_heap(c->side[i].heap, &c->naming[i].naming.names,
+					 c->o->suppress, c->side[i].source, to, &sum);
+	return rc ? err_set(e, rc, "out of memory") : 0;
+}
+
 int diff_session(const struct diff_session_options *o, const struct diff_session_side side[2],
 		 const struct session_sink *to, bool *exceeded, struct err *e)
 {
@@ -221,7 +233,9 @@ int diff_session(const struct diff_session_options *o, const struct diff_session
 	diff_naming_open(c.naming, heap, &naming);
 	for (unsigned i = 0; i < 2; i++)
 		names_skip(&c.naming[i].naming.names, o->skip, o->nr_skip);
-	rc = c.diff ? compare(&c, to, e) : err_set(e, -ENOMEM, "out of memory");
+	rc = c.diff ? suppress_both(&c, to, e) : 0;
+	if (!rc)
+		rc = c.diff ? compare(&c, to, e) : err_set(e, -ENOMEM, "out of memory");
 	*exceeded = c.failures.v.nr != 0;
 	for (unsigned i = 0; i < 2; i++) {
 		if (!rc)

@@ -7,6 +7,7 @@
 
 #include "src/analyze/diff/diff_condition.h"
 #include "src/analyze/filter.h"
+#include "src/analyze/suppress/suppress.h"
 #include "src/base/err.h"
 #include "src/document/doc.h"
 #include "src/model/heap.h"
@@ -20,6 +21,7 @@ struct diff_session_options {
 	struct filter filter;
 	const char *const *skip; /* as names_skip() */
 	unsigned nr_skip;
+	struct suppress *suppress;	/* of leaks: borrowed; NULL = none */
 	const struct diff_condition *condition;
 	unsigned nr_conditions;
 	bool no_symbols, debuginfod;
@@ -29,9 +31,9 @@ struct diff_session_options {
 	void *take_arg;
 };
 
-/* A heap and what the user calls it. */
+/* A heap, out of which suppressed leaks are taken, and what the user calls it. */
 struct diff_session_side {
-	const struct heap *heap;
+	struct heap *heap;
 	const char *source;
 };
 

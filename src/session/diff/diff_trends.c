@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/names/naming.h"
+#include "src/session/leaks/leaks_report.h"
 #include "src/session/name_notes.h"
 #include "src/track/source.h"
 #include "src/view/diff/diff_trend_view.h"
@@ -57,11 +58,12 @@ static int note_capture(struct trends *t, const struct heap *h, const char *sour
 	return is_complete(h, &c->complete);
 }
 
-static int add_heap(struct trends *t, const struct heap *h, const char *source, struct err *e)
+static int add_heap(struct trends *t, struct heap *h, const char *source, struct err *e)
 {
 	const struct naming_options options = { .none = t->o->no_symbols, .full = true,
 						.debuginfod = t->o->debuginfod,
 						.max_bytes = t->o->memory_bytes };
+	struct leak_sum suppressed;
 	struct naming naming;
 	struct selection s;
 	bool none;
@@ -69,6 +71,11 @@ static int add_heap(struct trends *t, const struct heap *h, const char *source, 
 
 	naming_open(&naming, h, &options);
 	names_skip(&naming.names, t->o->skip, t->o->nr_skip);
+	rc = leaks_suppress_heap(h, &naming.names, t->o->suppress, source, t->to, &suppressed);
+	if (rc) {
+		naming_close(&naming);
+		return rc;
+	}
 	rc = selection_init(&s, h, &naming.names, &t->o->filter, e);
 	none = rc == -ENOENT;
 	t->missing += none;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/fmt.h"
 #include "src/base/io.h"
 #include "src/names/naming.h"
 #include "src/session/leaks/leaks_root.h"
@@ -71,6 +72,43 @@ int leaks_read_suppressions(struct texts files, bool no_default, struct suppress
 		suppress_free(s);
 	else
 		*out = s;
+	return rc;
+}
+
+static bool is_lost(const struct leak_entry *e)
+{
+	return e->class == REACH_DEFINITE || e->class == REACH_INDIRECT;
+}
+
+int leaks_suppress_heap(struct heap *h, struct names *n, struct suppress *s, const char *source,
+			const struct session_sink *to, struct leak_sum *out)
+{
+	struct leaks_options options = { .suppress = s, .names = n };
+	struct leaks l = { 0 };
+	size_t left = 0;
+	int rc = s && h->nr_leaks ? leaks_load(&l, h) : 0;
+
+	*out = (struct leak_sum){ 0 };
+	if (!rc && l.entries.nr)
+		rc = leaks_judge(&l, h, &options);
+	for (size_t i = 0; !rc && i < l.entries.nr; i++) {
+		struct leak_entry *e = &l.entries.v[i];
+
+		if (e->verdict == LEAK_SUPPRESSED && is_lost(e)) {
+			out->blocks += e->blocks;
+			out->bytes += e->bytes;
+			out->sites++;
+		} else {
+			l.entries.v[left++] = *e;
+		}
+	}
+	l.entries.nr = left;
+	if (!rc && out->sites)
+		rc = leaks_store(&l, h);
+	if (!rc && out->sites)
+		session_note(to, "'%s': %s in %s that were lost are suppressed", source,
+			     fmt_many(out->bytes, "byte").s, fmt_many(out->blocks, "block").s);
+	leaks_fini(&l);
 	return rc;
 }
 

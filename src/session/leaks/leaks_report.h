@@ -83,6 +83,13 @@ int leaks_read_suppressions(struct texts files, bool no_default, struct suppress
 			    struct err *e);
 
 /*
+ * Take the lost blocks out of a heap that `pmm leaks` would not report, and note how many those of
+ * `source` are. *out: what was definitely or indirectly lost of them. `s` NULL: none. 0 or -ENOMEM.
+ */
+int leaks_suppress_heap(struct heap *h, struct names *n, struct suppress *s, const char *source,
+			const struct session_sink *to, struct leak_sum *out);
+
+/*
  * Judge `l` (NULL = the rows of `h`) and hand it over. 1 = found what fail_on asks for, 0 = not,
  * -errno with `e`: -ENODATA not searched.
  */

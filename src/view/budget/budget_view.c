@@ -17,6 +17,8 @@ enum {
 	BUDGET_UNIT,
 	BUDGET_LIMIT,
 	BUDGET_VALUE,
+	BUDGET_SUPPRESSED_BYTES,
+	BUDGET_SUPPRESSED_BLOCKS,
 	BUDGET_WHY,
 	BUDGET_LINE,
 	BUDGET_FRAME,
@@ -33,6 +35,8 @@ static const struct column columns[BUDGET_NR] = {
 	[BUDGET_UNIT] = JSON_COLUMN("unit", UNIT_TEXT),
 	[BUDGET_LIMIT] = JSON_COLUMN("limit", UNIT_COUNT),
 	[BUDGET_VALUE] = JSON_COLUMN("value", UNIT_COUNT),
+	[BUDGET_SUPPRESSED_BYTES] = JSON_COLUMN("suppressed_bytes", UNIT_BYTES),
+	[BUDGET_SUPPRESSED_BLOCKS] = JSON_COLUMN("suppressed_blocks", UNIT_COUNT),
 	[BUDGET_WHY] = JSON_COLUMN("why", UNIT_TEXT),
 	[BUDGET_LINE] = JSON_COLUMN("budget_line", UNIT_NUMBER),
 	[BUDGET_FRAME] = REPORT_FRAME_COLUMNS,
@@ -79,6 +83,9 @@ void budget_text(struct str *s, const struct budget_result *r)
 			 str_text(&r->why));
 		break;
 	}
+	if (budget_has_suppressed(r))
+		str_addf(s, " (%s in %s suppressed)", fmt_many(r->suppressed.bytes, "byte").s,
+			 fmt_many(r->suppressed.blocks, "block").s);
 }
 
 void budget_view_init(struct budget_view *v)
@@ -148,6 +155,10 @@ void budget_view_add(struct budget_view *v, const char *source, const struct bud
 	table_set_const(t, BUDGET_UNIT, budget_in_bytes(b->figure) ? "bytes" : "count");
 	table_set(t, BUDGET_LIMIT, b->limit);
 	table_set(t, BUDGET_VALUE, r->value);
+	if (budget_has_suppressed(r)) {
+		table_set(t, BUDGET_SUPPRESSED_BYTES, r->suppressed.bytes);
+		table_set(t, BUDGET_SUPPRESSED_BLOCKS, r->suppressed.blocks);
+	}
 	if (r->why.len)
 		table_set_text(t, BUDGET_WHY, table_text(t, &r->why));
 	table_set(t, BUDGET_LINE, b->line);

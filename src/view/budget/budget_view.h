@@ -9,7 +9,7 @@
 #include "src/analyze/budget/budget_judge.h"
 #include "src/document/doc.h"
 
-#define BUDGET_SCHEMA "pmm-budget/1.1"
+#define BUDGET_SCHEMA "pmm-budget/1.2"
 
 struct budget_view {
 	struct doc doc;

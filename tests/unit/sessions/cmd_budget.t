@@ -75,6 +75,43 @@ $ pmm budget -f leaked app2.pmm
   
     budgets  0 kept, 1 exceeded, 0 not measured, of 1
 [1]
+# what pmm leaks would not report does not count, and is counted apart; indirect ones go with their definite ones
+$ (cat app; echo 'search exit complete'; echo 'leak app+0x10>app+0x20 definite blocks=2 bytes=2000'; echo 'leak app+0x10>libx.so.1+0x40 definite blocks=1 bytes=300'; echo 'leak app+0x10>app+0x30 indirect blocks=2 bytes=100 holder=app+0x10>libx.so.1+0x40'; echo 'leak app+0x10>app+0x30 reachable blocks=1 bytes=50') >app3; mkcapture app3 app3.pmm; echo 'leak:libx.so' >my.supp; printf '%s\n' '[app]' 'leaked = 2000' 'module.app.leaked = 2099' >leaked3
+$ pmm budget -f leaked3 app3.pmm
+    exceeded  app3.pmm [app] leaked: 2.34 KiB, 400 B (20.0%) over 1.95 KiB
+                1.95 KiB in app+0x20
+                  app+0x10
+                300 B in libx.so.1+0x40
+                  app+0x10
+                100 B in app+0x30
+                  app+0x10
+    exceeded  app3.pmm [app] module.app.leaked: 2.34 KiB, 301 B (14.3%) over 2.05 KiB
+                1.95 KiB in app+0x20
+                  app+0x10
+                300 B in libx.so.1+0x40
+                  app+0x10
+                100 B in app+0x30
+                  app+0x10
+  
+    budgets  0 kept, 2 exceeded, 0 not measured, of 2
+[1]
+$ pmm budget -f leaked3 --suppressions my.supp app3.pmm
+  pmm: 'app3.pmm': 400 bytes in 3 blocks that were lost are suppressed
+    kept  app3.pmm [app] leaked: 1.95 KiB of 1.95 KiB (400 bytes in 3 blocks suppressed)
+    kept  app3.pmm [app] module.app.leaked: 1.95 KiB of 2.05 KiB
+  
+    budgets  2 kept, 0 exceeded, 0 not measured, of 2
+$ pmm budget -f leaked3 --suppressions my.supp --json app3.pmm 2>said | jq -c '.budgets[] | [.key, .state, .value, .suppressed_bytes, .suppressed_blocks]'
+  ["leaked","kept",2000,400,3]
+  ["module.app.leaked","kept",2000,null,null]
+$ pmm budget -f leaked3 --suppressions my.supp --format junit app3.pmm 2>said | grep -c '400 bytes in 3 blocks suppressed'
+  1
+$ pmm leaks --suppressions my.supp --json app3.pmm | jq -c '.totals | map([.class, .bytes])'
+  [["definite",2000],["indirect",0],["possible",0],["reachable",50],["suppressed",400]]
+$ pmm budget -f leaked3 --suppressions none.supp app3.pmm
+  pmm: cannot read the suppressions in 'none.supp': No such file or directory
+  pmm: hint: name a file in Valgrind's or LeakSanitizer's form; 'pmm leaks --gen-suppressions' writes one
+[3]
 # nor is a search that did not see all memory; what it found is lost all the same
 $ echo '[app]' >leaked1; echo 'leaked = 1' >>leaked1; echo 'peak = 1M' >>leaked1
 $ for search in 'exit' 'exit complete unread=4K' 'exit complete'; do (cat app; echo "search $search") >gap; mkcapture gap gap.pmm; pmm budget -f leaked1 gap.pmm; echo "status $?"; done

@@ -252,6 +252,12 @@ $ pmm diff --sort leaked --fail-on 'line.leaked>0' base2.pmm new2.pmm
      +140 B      +2     0 B     140 B  new   app+0x50
                                                app+0x10
 [1]
+# what pmm leaks would not report does not count
+$ echo 'leak:app' >app.supp; pmm diff --suppressions app.supp --sort leaked --fail-on 'leaked>0' --json base2.pmm new2.pmm | jq -c '.stacks, .failed'
+  pmm: 'base2.pmm': 1,000 bytes in 1 block that were lost are suppressed
+  pmm: 'new2.pmm': 2,140 bytes in 4 blocks that were lost are suppressed
+  []
+  []
 $ pmm diff --fail-on 'leaked>0' base.pmm new2.pmm
   pmm: 'base.pmm' was not searched for leaks, which --fail-on is about
   pmm: hint: run the program with 'pmm run --leaks'

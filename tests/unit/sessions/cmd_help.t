@@ -337,11 +337,12 @@ $ pmm help --completion bash
   	--size=|--size) return ;;
   	--age=|--age) return ;;
   	--skip-fn=|--skip-fn) return ;;
+  	--suppressions=|--suppressions) return ;;
   	--memory-limit=|--memory-limit) return ;;
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --format --output --json --fail-on --trend --sort --top --depth --function --file --module --thread --size --age --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --format --output --json --fail-on --trend --sort --top --depth --function --file --module --thread --size --age --skip-fn --suppressions --no-default-suppressions --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
   	else
   		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
   	fi
@@ -351,11 +352,12 @@ $ pmm help --completion bash
   	case $prev in
   	--file=|--file|-f) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
   	--format=|--format) COMPREPLY=($(compgen -W 'text json html csv svg collapsed speedscope pprof massif dhat heaptrack chrome-trace openmetrics valgrind-xml sarif junit' -- "$cur")); return ;;
+  	--suppressions=|--suppressions) return ;;
   	--memory-limit=|--memory-limit) return ;;
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --file --format --json --debuginfod --memory-limit --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --file --format --json --suppressions --no-default-suppressions --debuginfod --memory-limit --width' -- "$cur"))
   	else
   		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
   	fi
