@@ -148,13 +148,16 @@ command_is() {
 	gcc -g -o "$T/v" "$T/v.c"
 	echo older >"$T/file"
 	"$PMM" check --report "$T/file" -- "$T/v" >"$T/out" 2>"$T/said" 3>&- &
-	local pid=$! found=
+	local pid=$! found='' children
 	for _ in $(seq 300); do
 		if grep -q "use after free in main, v.c:3" "$T/file"; then found=1; break; fi
 		sleep 0.1
 	done
-	pkill -KILL -P "$pid" || true
-	kill -KILL "$pid"; wait "$pid" || true
+	children=$(pgrep -P "$pid")
+	kill -KILL "$pid"	# first: when the program has ended, it writes once more
+	wait "$pid" || true
+	# shellcheck disable=SC2086
+	kill -KILL $children
 	[ "$found" = 1 ] || { cat "$T/file" "$T/said"; false; }
 	[ "$(grep -c older "$T/file")" -eq 0 ]
 	[ "$(stat -c %a "$T/file")" = 600 ]
