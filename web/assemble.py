@@ -65,7 +65,7 @@ def inputs():
 def main(esbuild, dygraphs, out):
     lacks = [package for package, there in (("esbuild", esbuild), ("libjs-dygraphs", dygraphs)) if not there]
     if lacks:
-        write(out, f'\t.missing = "{", ".join(lacks)}",\n' + "".join(f'\t.{member} = "",\n' for member in MEMBERS))
+        write(out, f'\t.missing = "{" and ".join(lacks)}",\n' + "".join(f'\t.{member} = "",\n' for member in MEMBERS))
     else:
         with tempfile.TemporaryDirectory() as folder:
             code, style = (bundle(esbuild, dygraphs, entry, folder) for entry in ("main.js", "style.css"))

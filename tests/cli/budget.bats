@@ -7,6 +7,10 @@ load lib
 setup() {
 	need gcc make
 	cd "$T" || return 1
+	capture_of try 'site main allocs=1 size=1'
+	printf '[try]\n' >.pmm-budget
+	"$PMM" budget try.pmm >out 2>said || ! grep -q 'was built without libinih' said || skip "libinih was missing when pmm was built"
+	rm .pmm-budget
 	cat >app.c <<-'END'
 		#include <stdlib.h>
 		char *volatile keep;

@@ -147,3 +147,17 @@ more() { "$PMM" diff --json "$T/first.pmm" "$PID" | jq -e "[.lines[].change_byte
 	within "$PMM" diff --fail-on 'grow>5%,90K' --fail-on 'line.live>85000' "$T/a.pmm" "$T/b.pmm" >"$T/text"
 	! grep -q "Grew by more" "$T/text"
 }
+
+@test "a page: mode 0600, and no capture is written over" {
+	capture_of a 'site main allocs=3 size=100'
+	capture_of b 'site main allocs=4 size=100'
+	cd "$T"
+	if ! "$PMM" diff --format html -o page.html a.pmm b.pmm 2>said && grep -q 'was built without pages' said; then
+		skip "esbuild or libjs-dygraphs was missing when pmm was built"
+	fi
+	[ "$(cat said)" = "pmm: written to 'page.html'" ]
+	[ "$(stat -c '%a' page.html)" = 600 ]
+	refused_with 2 "'b.pmm' is the capture itself" "$PMM" diff --format html -o b.pmm a.pmm b.pmm
+	refused_with 2 "'a.pmm' is the capture itself" "$PMM" diff --format html -o a.pmm a.pmm b.pmm
+	[ "$(sed -n 2p said)" = "pmm: hint: name another file with -o" ]
+}

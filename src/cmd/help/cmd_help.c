@@ -12,6 +12,7 @@
 #include "src/cmd/report/forms.h"
 #include "src/cmd/terminal.h"
 #include "src/document/doc.h"
+#include "src/page/page.h"
 
 #define HELP_COLUMN 27
 #define HELP_WIDTH 96
@@ -163,13 +164,25 @@ static void print_names(void)
 		puts(cmd_table[i]->name);
 }
 
+/* What is in a form, and whether this pmm has it. */
+static void print_about(enum form form)
+{
+	const char *missing = form == FORM_HTML ? page_missing() : NULL;
+	struct str s = STR_INIT;
+
+	str_add(&s, form_table[form].about);
+	if (missing)
+		str_addf(&s, "; NOT in this pmm, which was built without %s", missing);
+	printf("  %-13s ", form_table[form].name);
+	print_wrapped(str_error(&s) ? "out of memory" : str_text(&s), 16, 16);
+	str_fini(&s);
+}
+
 static void print_forms(void)
 {
 	print_wrapped("forms of results, what is in each and who reads it:", 0, 0);
-	for (unsigned i = 0; i < FORM_NR; i++) {
-		printf("  %-13s ", form_table[i].name);
-		print_wrapped(form_table[i].about, 16, 16);
-	}
+	for (unsigned i = 0; i < FORM_NR; i++)
+		print_about((enum form)i);
 	for (unsigned i = 0; i < FORM_NR_WRITERS; i++) {
 		struct str s = STR_INIT;
 

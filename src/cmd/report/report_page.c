@@ -118,8 +118,8 @@ int report_page_check(struct err *e)
 
 	if (!missing)
 		return 0;
-	err_set(e, -ENOTSUP, "this pmm was built without pages: %s was missing", missing);
-	err_hint(e, "install it (apt-get install %s) and build pmm again", missing);
+	err_set(e, -ENOTSUP, "this pmm was built without pages: it lacked %s", missing);
+	err_hint(e, "install %s and build pmm again", missing);
 	return -ENOTSUP;
 }
 

@@ -502,17 +502,6 @@ $ pmm diff --trend --thread none h1.pmm h2.pmm h3.pmm
   pmm: hint: the report without --thread lists the threads
 [3]
 # forms
-$ pmm diff --format html -o page.html base.pmm new.pmm; stat -c '%a' page.html
-  pmm: written to 'page.html'
-  600
-$ pmm diff --format html -o new.pmm base.pmm new.pmm
-  pmm: 'new.pmm' is the capture itself
-  pmm: hint: name another file with -o
-[2]
-$ pmm diff --format html -o base.pmm base.pmm new.pmm
-  pmm: 'base.pmm' is the capture itself
-  pmm: hint: name another file with -o
-[2]
 $ pmm diff --format pprof base.pmm new.pmm
   pmm: 'pmm diff' has no '--format pprof'
   pmm: hint: it is a form of 'pmm report', 'pmm kmod report'; this command has text, json, html
