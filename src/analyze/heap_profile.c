@@ -32,58 +32,72 @@ enum heap_profile_metric heap_profile_metric(enum rank_key key)
 	return metric[key];
 }
 
-struct stack {
-	VEC(uint32_t) frames; /* by number in the profile */
-	/*
-	 * of each node, so that those of a deep stack that many sites share are named once: how
-	 * many, then the frames; `known` has where that is, + 1, by node
-	 */
-	VEC(uint32_t) named;
-	uint32_t *known;
+/* A heap's nodes in the profile: each is entered once, however many stacks it is part of. */
+struct entering {
+	const struct heap *h;
+	struct names *names;
+	struct profile *p;
+	uint32_t *node_of;	/* by node of the heap, + 1: 0 is not entered yet */
+	/* of the stack that is being entered, innermost first */
+	VEC(struct entering_node {
+		uint32_t node;
+		size_t end;	/* of its frames */
+	}) path;
+	VEC(uint32_t) frames;
 };
 
-/* Name the frames of a node, innermost first. */
-static int name_node(struct stack *st, struct profile *p, struct names *n, uint32_t node)
+/* Note a node and its frames. */
+static int note_node(struct entering *e, uint32_t node)
 {
 	unsigned nr;
-	const struct frame_name *name = names_find(n, node, &nr);
-	size_t at = st->named.nr;
-	int rc = vec_push(&st->named, nr);
+	const struct frame_name *name = names_find(e->names, node, &nr);
 
-	for (unsigned i = 0; i < nr && !rc; i++) {
+	for (unsigned i = 0; i < nr; i++) {
 		int64_t frame = profile_frame(
-			p, &(struct profile_frame){ name[i].function, name[i].file, name[i].module,
-						    name[i].line });
+			e->p, &(struct profile_frame){ name[i].function, name[i].file,
+						       name[i].module, name[i].line });
 
-		rc = frame < 0 ? (int)frame : vec_push(&st->named, (uint32_t)frame);
+		if (frame < 0)
+			return (int)frame;
+		if (vec_push(&e->frames, (uint32_t)frame))
+			return -ENOMEM;
 	}
-	if (!rc)
-		st->known[node] = (uint32_t)at + 1;
-	return rc;
+	return vec_push(&e->path, (struct entering_node){ node, e->frames.nr });
 }
 
-/* The frames of a node behind those that are there. */
-static int push_node(struct stack *st, struct profile *p, struct names *n, uint32_t node)
+/* The noted nodes below a node of the profile. The number of the innermost, or -errno. */
+static int64_t enter_path(struct entering *e, int64_t at)
 {
-	int rc = st->known[node] ? 0 : name_node(st, p, n, node);
+	size_t frame = e->frames.nr;
 
-	for (uint32_t i = 0; !rc && i < st->named.v[st->known[node] - 1]; i++)
-		rc = vec_push(&st->frames, st->named.v[st->known[node] + i]);
-	return rc;
+	for (size_t i = e->path.nr; i-- > 0 && at >= 0;) {
+		size_t first = i ? e->path.v[i - 1].end : 0;
+
+		while (frame > first && at >= 0)
+			at = profile_child(e->p, (uint32_t)at, e->frames.v[--frame]);
+		if (at >= 0)
+			e->node_of[e->path.v[i].node] = (uint32_t)at + 1;
+	}
+	return at;
 }
 
-static void reverse(struct stack *st)
+/* The number of a stack's node, or -errno. */
+static int64_t enter_stack(struct entering *e, uint32_t stack)
 {
-	for (size_t i = 0, k = st->frames.nr; i + 1 < k; i++) {
-		uint32_t last = st->frames.v[--k];
+	uint32_t node = stack;
 
-		st->frames.v[k] = st->frames.v[i];
-		st->frames.v[i] = last;
+	e->path.nr = e->frames.nr = 0;
+	for (; node && !e->node_of[node]; node = e->h->nodes[node].parent) {
+		int rc = note_node(e, node);
+
+		if (rc)
+			return rc;
 	}
+	return enter_path(e, node ? e->node_of[node] - 1 : 0);
 }
 
 bool heap_profile_weigh(const struct heap *h, const struct selection *s, uint32_t site,
-			int64_t *value)
+			int64_t value[HEAP_PROFILE_NR])
 {
 	const struct weight live = rank_weight(h, s, RANK_LIVE, site),
 			    peak = rank_weight(h, s, RANK_PEAK, site),
@@ -103,21 +117,6 @@ bool heap_profile_weigh(const struct heap *h, const struct selection *s, uint32_
 	return false;
 }
 
-/* The number of its node, or -errno. */
-static int64_t add_site(struct profile *p, struct names *n, const struct heap *h, uint32_t stack,
-		    const int64_t *value, struct stack *st)
-{
-	int64_t rc = 0;
-
-	st->frames.nr = 0;
-	for (uint32_t node = stack; node && !rc; node = h->nodes[node].parent)
-		rc = push_node(st, p, n, node);
-	reverse(st);
-	if (!rc)
-		rc = profile_add(p, st->frames.v, st->frames.nr, value);
-	return rc;
-}
-
 int heap_profile(const struct heap *h, struct names *n, const struct selection *s,
 		 struct profile **out)
 {
@@ -127,29 +126,31 @@ int heap_profile(const struct heap *h, struct names *n, const struct selection *
 int heap_profile_nodes(const struct heap *h, struct names *n, const struct selection *s,
 		       uint32_t *node, struct profile **out)
 {
+	struct entering e = { .h = h, .names = n, .p = profile_new(metrics, HEAP_PROFILE_NR) };
 	int64_t value[HEAP_PROFILE_NR], at;
-	struct stack st = { 0 };
 	int rc;
 
-	*out = profile_new(metrics, HEAP_PROFILE_NR);
-	st.known = calloc((size_t)h->nr_nodes + 1, sizeof(*st.known));
-	rc = *out && st.known ? 0 : -ENOMEM;
+	e.node_of = calloc((size_t)h->nr_nodes + 1, sizeof(*e.node_of));
+	rc = e.p && e.node_of ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < h->nr_sites && !rc; i++) {
 		bool some = heap_profile_weigh(h, s, i, value);
 
-		at = some ? add_site(*out, n, h, h->sites[i].node, value, &st) : 0;
+		at = some ? enter_stack(&e, h->sites[i].node) : 0;
 		rc = at < 0 ? (int)at : 0;
+		if (some && !rc)
+			profile_add_to(e.p, (uint32_t)at, value);
 		if (node)
 			node[i] = some ? (uint32_t)at : UINT32_MAX;
 	}
 	if (!rc)
-		rc = profile_sum(*out);
-	vec_fini(&st.frames);
-	vec_fini(&st.named);
-	free(st.known);
+		rc = profile_sum(e.p);
+	vec_fini(&e.path);
+	vec_fini(&e.frames);
+	free(e.node_of);
 	if (rc) {
-		profile_free(*out);
-		*out = NULL;
+		profile_free(e.p);
+		e.p = NULL;
 	}
+	*out = e.p;
 	return rc;
 }

@@ -7,7 +7,7 @@
 
 #include "src/analyze/rank.h"
 
-#define TREE_MAX_DEPTH 1000
+#define TREE_MAX_DEPTH HEAP_MAX_DEPTH
 
 struct tree_limits {
 	uint64_t depth;	    /* levels of frames, 0: all (up to TREE_MAX_DEPTH) */

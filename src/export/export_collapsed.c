@@ -26,12 +26,13 @@ static void add_frame(struct str *to, const struct profile_frame *f)
 
 /* Frames' texts are made once, as a deep stack's may be in as many lines as it has frames. */
 static int write_stack(const struct profile *p, const struct export_texts *t, uint32_t node,
-		       int64_t value, struct export_path *path, FILE *out)
+		       int64_t value, const struct stack_cut *cut, struct export_path *path,
+		       FILE *out)
 {
-	int rc;
+	int rc = export_path(path, p, node, cut);
 
-	path->nodes.nr = 0;
-	rc = export_path(path, p, node);
+	if (path->cut)
+		fputs(EXPORT_CUT ";", out);
 	for (size_t i = path->nodes.nr; !rc && i-- > 0;) {
 		fputs(t->v[p->nodes.v[path->nodes.v[i]].frame], out);
 		if (i)
@@ -44,7 +45,8 @@ static int write_stack(const struct profile *p, const struct export_texts *t, ui
 	return rc;
 }
 
-int export_collapsed(const struct profile *p, const struct export_source *s, FILE *out)
+int export_collapsed(const struct profile *p, const struct export_source *s,
+		     const struct stack_cut *cut, FILE *out)
 {
 	enum heap_profile_metric metric = heap_profile_metric(s->key);
 	struct export_path path = { 0 };
@@ -53,7 +55,7 @@ int export_collapsed(const struct profile *p, const struct export_source *s, FIL
 
 	for (uint32_t i = 0; i < p->nodes.nr && !rc; i++)
 		if (export_self(p, i, metric))
-			rc = write_stack(p, &texts, i, export_self(p, i, metric), &path, out);
+			rc = write_stack(p, &texts, i, export_self(p, i, metric), cut, &path, out);
 	vec_fini(&path.nodes);
 	export_texts_fini(&texts);
 	return rc ? rc : export_flush(out);

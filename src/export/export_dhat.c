@@ -35,9 +35,11 @@ static int64_t most(int64_t a, int64_t b)
 }
 
 /* Frame 0 is the root; those of a point begin with the innermost. */
-static void point(struct json *j, const struct profile *p, uint32_t node, uint64_t us)
+static void point(struct json *j, const struct profile *p, const struct stack_cut *cut,
+		  uint32_t node, uint64_t us)
 {
 	const int64_t *v = &p->self.v[(size_t)node * p->nr_metrics];
+	uint32_t n = node;
 
 	json_object_flat(j, NULL);
 	number(j, "tb", v[HEAP_PROFILE_ALLOCATED_BYTES]);
@@ -52,27 +54,26 @@ static void point(struct json *j, const struct profile *p, uint32_t node, uint64
 	json_array_flat(j, "fs");
 	if (!node)
 		json_u64(j, NULL, p->frames.nr);
-	for (uint32_t n = node; n; n = p->nodes.v[n].parent)
+	for (uint32_t nr = 0; n && nr < cut->frames; nr++, n = p->nodes.v[n].parent)
 		json_u64(j, NULL, p->nodes.v[n].frame);
+	if (n)
+		json_u64(j, NULL, p->frames.nr + 1);
 	json_end(j);
 	json_end(j);
 }
 
-static void points(struct json *j, const struct profile *p, const uint64_t *us)
+static void points(struct json *j, const struct profile *p, const struct stack_cut *cut,
+		   const uint64_t *us)
 {
 	json_array(j, "pps");
-	for (uint32_t i = 0; i < p->nodes.nr; i++) {
-		bool any = false;
-
-		for (unsigned m = 0; m < p->nr_metrics; m++)
-			any |= export_self(p, i, m) != 0;
-		if (any)
-			point(j, p, i, us[i]);
-	}
+	for (uint32_t i = 0; i < p->nodes.nr; i++)
+		if (export_any(p, i))
+			point(j, p, cut, i, us[i]);
 	json_end(j);
 }
 
-static int frames(struct json *j, const struct profile *p)
+/* Behind the profile's own: the root's, and that of stacks that are cut, where there are some. */
+static int frames(struct json *j, const struct profile *p, const struct stack_cut *cut)
 {
 	struct export_texts t;
 	int rc = export_texts(p, export_place, &t);
@@ -88,6 +89,8 @@ static int frames(struct json *j, const struct profile *p)
 		str_fini(&s);
 	}
 	json_str(j, NULL, "0x0: " EXPORT_NO_STACK);
+	if (cut->stacks)
+		json_str(j, NULL, "0x0: " EXPORT_CUT);
 	json_end(j);
 	export_texts_fini(&t);
 	return rc;
@@ -128,7 +131,8 @@ static void write_mode(struct json *j, const struct heap *h)
 	str_fini(&mode);
 }
 
-int export_dhat(const struct profile *p, const struct export_source *s, FILE *out)
+int export_dhat(const struct profile *p, const struct export_source *s,
+		const struct stack_cut *cut, FILE *out)
 {
 	const struct heap *h = s->heap;
 	uint64_t *us;
@@ -150,9 +154,9 @@ int export_dhat(const struct profile *p, const struct export_source *s, FILE *ou
 	json_u64(&j, "te", heap_since(h, h->taken_ns) / 1000);
 	json_u64(&j, "tg", heap_since(h, h->peak_ns) / 1000);
 	if (!rc)
-		points(&j, p, us);
+		points(&j, p, cut, us);
 	if (!rc)
-		rc = frames(&j, p);
+		rc = frames(&j, p, cut);
 	json_end(&j);
 	free(us);
 	end = json_finish(&j);

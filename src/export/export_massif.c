@@ -10,6 +10,9 @@
 #include "src/base/utf8.h"
 #include "src/export/export_priv.h"
 
+/* Metrics of the profile that is turned over. */
+enum { PEAK, LIVE };
+
 struct massif {
 	const struct heap *heap;
 	struct profile *p;		/* innermost frame first */
@@ -92,7 +95,7 @@ static void put_nodes(const struct massif *m, const struct export_children *c)
 	}
 }
 
-static int put_tree(struct massif *m, enum heap_profile_metric metric, uint64_t bytes)
+static int put_tree(struct massif *m, unsigned metric, uint64_t bytes)
 {
 	struct export_children c;
 	int rc = export_children(&c, m->p, metric);
@@ -120,7 +123,7 @@ static int put_peak(struct massif *m)
 	const struct heap *h = m->heap;
 
 	snapshot(m, h->peak_ns, h->peak_bytes, "peak");
-	return put_tree(m, HEAP_PROFILE_PEAK_BYTES, h->peak_bytes);
+	return put_tree(m, PEAK, h->peak_bytes);
 }
 
 static int put_series(struct massif *m)
@@ -145,7 +148,7 @@ static int put_all(struct massif *m)
 	const struct heap *h = m->heap;
 	struct str line = STR_INIT, estimates = STR_INIT;
 	uint64_t live = m->selected
-		? (uint64_t)export_total(m->p, 0, HEAP_PROFILE_LIVE_BYTES) : h->live_bytes;
+		? (uint64_t)export_total(m->p, 0, LIVE) : h->live_bytes;
 	int rc;
 
 	add_clean(&line, *h->cmdline ? h->cmdline : h->comm);
@@ -163,14 +166,19 @@ static int put_all(struct massif *m)
 	}
 	snapshot(m, h->taken_ns, live, m->selected ? "peak" : "detailed");
 	if (!rc)
-		rc = put_tree(m, HEAP_PROFILE_LIVE_BYTES, live);
+		rc = put_tree(m, LIVE, live);
 	return rc ? rc : export_flush(m->out);
 }
 
-int export_massif(const struct profile *p, const struct export_source *s, FILE *out)
+int export_massif(const struct profile *p, const struct export_source *s,
+		  const struct stack_cut *cut, FILE *out)
 {
+	static const unsigned metrics[] = {
+		[PEAK] = HEAP_PROFILE_PEAK_BYTES,
+		[LIVE] = HEAP_PROFILE_LIVE_BYTES,
+	};
 	struct massif m = { .heap = s->heap, .out = out };
-	int rc = export_invert(p, &m.p);
+	int rc = export_invert(p, metrics, 2, cut, &m.p);
 
 	if (rc)
 		return rc == -ENOSPC ? -E2BIG : rc;

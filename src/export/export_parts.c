@@ -21,12 +21,23 @@ bool export_estimates(struct str *s, const struct heap *h)
 	return true;
 }
 
-int export_path(struct export_path *path, const struct profile *p, uint32_t node)
+int export_path(struct export_path *path, const struct profile *p, uint32_t node,
+		const struct stack_cut *cut)
 {
-	for (; node; node = p->nodes.v[node].parent)
+	path->nodes.nr = 0;
+	for (; node && path->nodes.nr < cut->frames; node = p->nodes.v[node].parent)
 		if (vec_push(&path->nodes, node))
 			return -ENOMEM;
+	path->cut = node != 0;
 	return 0;
+}
+
+bool export_any(const struct profile *p, uint32_t node)
+{
+	for (unsigned m = 0; m < p->nr_metrics; m++)
+		if (export_self(p, node, m))
+			return true;
+	return false;
 }
 
 int export_flush(FILE *out)

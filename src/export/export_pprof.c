@@ -38,6 +38,7 @@ struct writer {
 	struct intern strings, functions;
 	uint8_t *node, *module;		/* 1: is needed */
 	VEC(uint64_t) ids;
+	struct stack_cut *cut;
 	bool failed;
 };
 
@@ -105,6 +106,12 @@ static void write_types(struct writer *w)
 							: "inuse_space"));
 }
 
+/* Its number: stands for frames that are left out. */
+static uint64_t cut_location(const struct writer *w)
+{
+	return (uint64_t)w->s->heap->nr_nodes + 1;
+}
+
 static void write_sample(struct writer *w, uint32_t site)
 {
 	const struct heap *h = w->s->heap;
@@ -124,7 +131,9 @@ static void write_sample(struct writer *w, uint32_t site)
 		w->module[h->nodes[node].module] = 1;
 		w->failed |= vec_push(&w->ids, (uint64_t)node + 1) != 0;
 		node = node ? h->nodes[node].parent : 0;
-	} while (node);
+	} while (node && w->ids.nr < w->cut->frames);
+	if (node)
+		w->failed |= vec_push(&w->ids, cut_location(w)) != 0;
 	wire_numbers(&w->part, LOCATION_ID, w->ids.v, w->ids.nr);
 	wire_numbers(&w->part, VALUE, value, NR_VALUES);
 	/* of the blocks that pass a filter alone it is not known */
@@ -226,6 +235,32 @@ static void write_location(struct writer *w, uint32_t node)
 	end_part(w, LOCATION);
 }
 
+static void write_cut_location(struct writer *w)
+{
+	wire_number(&w->part, ID, cut_location(w));
+	wire_number(&w->inner, FUNCTION_ID,
+		    function(w, &(struct frame_name){ .function = EXPORT_CUT }));
+	end_inner(w, LINE);
+	end_part(w, LOCATION);
+}
+
+/* 0 or -ENOMEM. */
+static int find_cut(struct writer *w)
+{
+	const struct heap *h = w->s->heap;
+	uint32_t *depth = heap_depths(h);
+	uint32_t *listed = calloc((size_t)h->nr_sites + 1, sizeof(*listed));
+	int rc = depth && listed ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < h->nr_sites && !rc; i++)
+		listed[i] = depth[h->sites[i].node];
+	if (!rc)
+		rc = stack_cut(listed, h->nr_sites, w->cut);
+	free(depth);
+	free(listed);
+	return rc;
+}
+
 static void write_all(struct writer *w)
 {
 	const struct heap *h = w->s->heap;
@@ -239,6 +274,8 @@ static void write_all(struct writer *w)
 	for (uint32_t i = 0; i < h->nr_nodes; i++)
 		if (w->node[i])
 			write_location(w, i);
+	if (w->cut->stacks)
+		write_cut_location(w);
 	str_addf(&comment, "pmm " PMM_VERSION ", process %u: ", h->pid);
 	str_add(&comment, h->cmdline && *h->cmdline ? h->cmdline : h->comm);
 	wire_number(&w->out, COMMENT, clean_text(w, str_text(&comment)));
@@ -281,15 +318,15 @@ static int write_compressed(const struct str *s, FILE *out)
 	return rc == Z_STREAM_END ? export_flush(out) : -ENOMEM;
 }
 
-int export_pprof(const struct export_source *s, FILE *out)
+int export_pprof(const struct export_source *s, struct stack_cut *cut, FILE *out)
 {
 	const struct heap *h = s->heap;
-	struct writer w = { .s = s };
+	struct writer w = { .s = s, .cut = cut };
 	int rc = -ENOMEM;
 
 	w.node = calloc(h->nr_nodes ? h->nr_nodes : 1, 1);
 	w.module = calloc(h->nr_modules ? h->nr_modules : 1, 1);
-	if (w.node && w.module) {
+	if (w.node && w.module && !find_cut(&w)) {
 		write_all(&w);
 		rc = w.failed ? -ENOMEM : write_compressed(&w.out, out);
 	}

@@ -11,32 +11,50 @@
 /* Stands for the frames of the root; the report calls it so as well. */
 #define EXPORT_NO_STACK		"[stack unknown]"
 
-int export_collapsed(const struct profile *p, const struct export_source *s, FILE *out);
-int export_speedscope(const struct profile *p, const struct export_source *s, FILE *out);
-int export_pprof(const struct export_source *s, FILE *out);
+/*
+ * Of collapsed, speedscope, massif and dhat, `cut` says how many innermost frames of each stack are
+ * written.
+ */
+int export_collapsed(const struct profile *p, const struct export_source *s,
+		     const struct stack_cut *cut, FILE *out);
+int export_speedscope(const struct profile *p, const struct export_source *s,
+		      const struct stack_cut *cut, FILE *out);
+/* Finds its cut by itself: a location is a node of the heap. */
+int export_pprof(const struct export_source *s, struct stack_cut *cut, FILE *out);
 int export_svg(const struct profile *p, const struct export_source *s, FILE *out);
-int export_massif(const struct profile *p, const struct export_source *s, FILE *out);
+int export_massif(const struct profile *p, const struct export_source *s,
+                   const struct stack_cut *cut, FILE *out);
 int export_heaptrack(const struct profile *p, const struct export_source *s, FILE *out);
-int export_dhat(const struct profile *p, const struct export_source *s, FILE *out);
+int export_dhat(const struct profile *p, const struct export_source *s,
+                 const struct stack_cut *cut, FILE *out);
 int export_chrome(const struct export_source *s, FILE *out);
 int export_openmetrics(const struct export_source *s, FILE *out);
 
 /* A frame for people: the function, else "[module]". */
 void export_frame(struct str *s, const char *function, const char *module);
 
-/* The nodes from one up to the root, which is not among them. */
+/* The nodes from one up to the root, which is not among them, or to where stacks are cut. */
 struct export_path {
 	VEC(uint32_t) nodes;
+	bool cut;
 };
 
 /* 0 or -ENOMEM; the caller frees the nodes in any case. */
-int export_path(struct export_path *path, const struct profile *p, uint32_t node);
+int export_path(struct export_path *path, const struct profile *p, uint32_t node,
+		const struct stack_cut *cut);
+
+/* Is there any figure of stacks that end at a node? */
+bool export_any(const struct profile *p, uint32_t node);
 
 /* 0, or -errno when something written to `out` did not get there. */
 int export_flush(FILE *out);
 
-/* A profile's stacks innermost frame first; frames have the same numbers. *out: profile_free(). */
-int export_invert(const struct profile *p, struct profile **out);
+/*
+ * A profile's stacks innermost frame first, with these of its metrics; frames have the same
+ * numbers, that of EXPORT_CUT comes after them. *out: profile_free().
+ */
+int export_invert(const struct profile *p, const unsigned *metric, unsigned nr_metrics,
+		  const struct stack_cut *cut, struct profile **out);
 
 static inline int64_t export_total(const struct profile *p, uint32_t node, unsigned metric)
 {

@@ -22,8 +22,11 @@ static const struct {
 	[HEAP_PROFILE_TEMPORARY] = { "temporary allocations", "none" },
 };
 
-/* Frame 0 of a profile is no frame: here it stands for stacks that are not known. */
-static int write_frames(struct json *j, const struct profile *p)
+/*
+ * Frame 0 of a profile is no frame: here it stands for stacks that are not known. One more stands
+ * for frames that are left out, where there are some.
+ */
+static int write_frames(struct json *j, const struct profile *p, const struct stack_cut *cut)
 {
 	struct str name = STR_INIT;
 	bool failed = false;
@@ -44,28 +47,30 @@ static int write_frames(struct json *j, const struct profile *p)
 			json_u64(j, "line", f->line);
 		json_end(j);
 	}
+	if (cut->stacks) {
+		json_object_flat(j, NULL);
+		json_str(j, "name", EXPORT_CUT);
+		json_end(j);
+	}
 	json_end(j);
 	str_fini(&name);
 	return failed ? -ENOMEM : 0;
 }
 
-static int64_t self_of(const struct profile *p, uint32_t node, unsigned metric)
-{
-	return p->self.v[(size_t)node * p->nr_metrics + metric];
-}
-
-static int write_samples(struct json *j, const struct profile *p, unsigned metric)
+static int write_samples(struct json *j, const struct profile *p, const struct stack_cut *cut,
+			 unsigned metric)
 {
 	struct export_path path = { 0 };
 	int rc = 0;
 
 	json_array(j, "samples");
 	for (uint32_t i = 0; i < p->nodes.nr && !rc; i++) {
-		if (!self_of(p, i, metric))
+		if (!export_self(p, i, metric))
 			continue;
-		path.nodes.nr = 0;
-		rc = export_path(&path, p, i);
+		rc = export_path(&path, p, i, cut);
 		json_array_flat(j, NULL);
+		if (path.cut)
+			json_u64(j, NULL, p->frames.nr);
 		if (!i)
 			json_u64(j, NULL, 0);
 		for (size_t k = path.nodes.nr; k-- > 0;)
@@ -77,7 +82,8 @@ static int write_samples(struct json *j, const struct profile *p, unsigned metri
 	return rc;
 }
 
-static int write_metric(struct json *j, const struct profile *p, unsigned metric)
+static int write_metric(struct json *j, const struct profile *p, const struct stack_cut *cut,
+			unsigned metric)
 {
 	int rc;
 
@@ -87,11 +93,11 @@ static int write_metric(struct json *j, const struct profile *p, unsigned metric
 	json_str(j, "unit", form[metric].unit);
 	json_u64(j, "startValue", 0);
 	json_i64(j, "endValue", p->total.v[metric]);
-	rc = write_samples(j, p, metric);
+	rc = write_samples(j, p, cut, metric);
 	json_array_flat(j, "weights");
 	for (uint32_t i = 0; i < p->nodes.nr; i++)
-		if (self_of(p, i, metric))
-			json_i64(j, NULL, self_of(p, i, metric));
+		if (export_self(p, i, metric))
+			json_i64(j, NULL, export_self(p, i, metric));
 	json_end(j);
 	json_end(j);
 	return rc;
@@ -131,7 +137,8 @@ static void write_name(struct json *j, const struct heap *h)
 	str_fini(&name);
 }
 
-int export_speedscope(const struct profile *p, const struct export_source *s, FILE *out)
+int export_speedscope(const struct profile *p, const struct export_source *s,
+		      const struct stack_cut *cut, FILE *out)
 {
 	unsigned asked = heap_profile_metric(s->key), before = 0;
 	struct json j;
@@ -146,12 +153,12 @@ int export_speedscope(const struct profile *p, const struct export_source *s, FI
 	write_name(&j, s->heap);
 	json_u64(&j, "activeProfileIndex", before);
 	json_object(&j, "shared");
-	rc = write_frames(&j, p);
+	rc = write_frames(&j, p, cut);
 	json_end(&j);
 	json_array(&j, "profiles");
 	for (unsigned m = 0; m < HEAP_PROFILE_NR && !rc; m++)
 		if (shown(p, s->heap, m, asked))
-			rc = write_metric(&j, p, m);
+			rc = write_metric(&j, p, cut, m);
 	json_end(&j);
 	json_end(&j);
 	end = json_finish(&j);

@@ -7,38 +7,68 @@
 #include "src/base/utf8.h"
 #include "src/export/export_priv.h"
 
-int export_invert(const struct profile *p, struct profile **out)
+/* The same frames, then EXPORT_CUT. Its number or -errno. */
+static int64_t copy_frames(const struct profile *p, struct profile *to)
 {
-	VEC(uint32_t) frames = { 0 };
 	int64_t rc = 0;
 
-	*out = profile_new(p->metric, p->nr_metrics);
-	for (uint32_t i = 1; *out && i < p->frames.nr && rc >= 0; i++)
-		rc = profile_frame(*out, &p->frames.v[i]);	/* the same numbers */
-	for (uint32_t i = 0; *out && i < p->nodes.nr && rc >= 0; i++) {
-		const int64_t *self = &p->self.v[(size_t)i * p->nr_metrics];
+	for (uint32_t i = 1; i < p->frames.nr && rc >= 0; i++)
+		rc = profile_frame(to, &p->frames.v[i]);
+	return rc < 0 ? rc : profile_frame(to, &(struct profile_frame){ .function = EXPORT_CUT });
+}
+
+static int64_t invert_stack(const struct profile *p, const struct export_path *path,
+			    uint32_t cut_frame, struct profile *to, const int64_t *value)
+{
+	int64_t at = 0;
+
+	for (size_t i = 0; i < path->nodes.nr && at >= 0; i++)
+		at = profile_child(to, (uint32_t)at, p->nodes.v[path->nodes.v[i]].frame);
+	if (path->cut && at >= 0)
+		at = profile_child(to, (uint32_t)at, cut_frame);
+	if (at >= 0)
+		profile_add_to(to, (uint32_t)at, value);
+	return at;
+}
+
+static int64_t invert_all(const struct profile *p, const unsigned *metric,
+			  const struct stack_cut *cut, struct profile *to)
+{
+	struct export_path path = { 0 };
+	int64_t value[PROFILE_MAX_METRICS], cut_frame = copy_frames(p, to), rc = cut_frame;
+
+	for (uint32_t i = 0; i < p->nodes.nr && rc >= 0; i++) {
 		bool any = false;
 
-		for (unsigned m = 0; m < p->nr_metrics; m++)
-			any |= self[m] != 0;
+		for (unsigned m = 0; m < to->nr_metrics; m++) {
+			value[m] = export_self(p, i, metric[m]);
+			any |= value[m] != 0;
+		}
 		if (!any)
 			continue;
-		frames.nr = 0;
-		for (uint32_t n = i; n && rc >= 0; n = p->nodes.v[n].parent)
-			rc = vec_push(&frames, p->nodes.v[n].frame);
-		if (rc >= 0)
-			rc = profile_add(*out, frames.v, frames.nr, self);
+		rc = export_path(&path, p, i, cut);
+		if (!rc)
+			rc = invert_stack(p, &path, (uint32_t)cut_frame, to, value);
 	}
-	vec_fini(&frames);
-	if (*out && rc >= 0)
-		rc = profile_sum(*out);
-	if (!*out)
-		return -ENOMEM;
-	if (rc >= 0)
-		return 0;
-	profile_free(*out);
-	*out = NULL;
-	return (int)rc;
+	vec_fini(&path.nodes);
+	return rc < 0 ? rc : profile_sum(to);
+}
+
+int export_invert(const struct profile *p, const unsigned *metric, unsigned nr_metrics,
+		  const struct stack_cut *cut, struct profile **out)
+{
+	struct profile_metric names[PROFILE_MAX_METRICS];
+	int64_t rc;
+
+	for (unsigned m = 0; m < nr_metrics; m++)
+		names[m] = p->metric[metric[m]];
+	*out = profile_new(names, nr_metrics);
+	rc = *out ? invert_all(p, metric, cut, *out) : -ENOMEM;
+	if (rc < 0) {
+		profile_free(*out);
+		*out = NULL;
+	}
+	return rc < 0 ? (int)rc : 0;
 }
 
 static int compare_children(const void *a, const void *b)

@@ -16,7 +16,7 @@
 
 /* Of a name; of the frames of a stack, and of those inlined at one address. */
 #define IMPORT_MAX_NAME_BYTES	8192u	/* as SYMBOL_MAX_NAME_BYTES */
-#define IMPORT_MAX_DEPTH	4096u
+#define IMPORT_MAX_DEPTH	HEAP_MAX_DEPTH
 #define IMPORT_MAX_INLINED	256u
 
 #define NS_PER_MS		1000000ull

@@ -221,3 +221,12 @@ bool heap_allocator_is_glibc(const struct heap *h)
 	return !*name || str_starts(name, "libc.so.6") || str_starts(name, "libc-2.") ||
 	       !strcmp(h->allocator.path, h->exe);
 }
+
+uint32_t *heap_depths(const struct heap *h)
+{
+	uint32_t *depth = calloc((size_t)h->nr_nodes + 1, sizeof(*depth));
+
+	for (uint32_t i = 1; depth && i < h->nr_nodes; i++)
+		depth[i] = depth[h->nodes[i].parent] + 1;
+	return depth;
+}

@@ -475,6 +475,15 @@ bool heap_same_image(const struct heap *a, const struct heap *b);
 int heap_check(const struct heap *h, char *why, size_t size);
 
 /*
+ * A stack has no more frames: pmm records 512 (PMM_MAX_FRAMES), other tools' profiles are read up
+ * to this. What has more is damaged or forged.
+ */
+#define HEAP_MAX_DEPTH		4096u
+
+/* How many nodes there are from each one to the root, which has 0; free(). NULL: no memory. */
+uint32_t *heap_depths(const struct heap *h);
+
+/*
  * Time since this process's tracking began, of a time on the tree's axis; finer than by the agent's
  * clock.
  */

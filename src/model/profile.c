@@ -117,14 +117,15 @@ static uint64_t key_of(uint32_t parent, uint32_t frame)
 	return (uint64_t)parent << 32 | frame;
 }
 
-/* The child of a node by its frame, made if there is none. */
-static int64_t child_of(struct profile *p, uint32_t parent, uint32_t frame)
+int64_t profile_child(struct profile *p, uint32_t parent, uint32_t frame)
 {
 	const uint32_t *found = hash_find(&p->node_of, key_of(parent, frame));
 	uint32_t node = (uint32_t)p->nodes.nr;
 
 	if (found)
 		return *found;
+	if (!frame || frame >= p->frames.nr)
+		return -EINVAL;
 	if (p->nodes.nr >= PROFILE_MAX_NODES)
 		return -ENOSPC;
 	if (vec_resize(&p->self, (p->nodes.nr + 1) * p->nr_metrics) ||
@@ -138,6 +139,15 @@ static int64_t child_of(struct profile *p, uint32_t parent, uint32_t frame)
 	return node;
 }
 
+void profile_add_to(struct profile *p, uint32_t node, const int64_t *value)
+{
+	for (uint32_t m = 0; m < p->nr_metrics; m++) {
+		int64_t *self = &p->self.v[(size_t)node * p->nr_metrics + m];
+
+		*self = add_within(*self, value[m]);
+	}
+}
+
 int64_t profile_add(struct profile *p, const uint32_t *frame, size_t nr, const int64_t *value)
 {
 	int64_t node = 0;
@@ -146,12 +156,9 @@ int64_t profile_add(struct profile *p, const uint32_t *frame, size_t nr, const i
 		if (!frame[i] || frame[i] >= p->frames.nr)
 			return -EINVAL;
 	for (size_t i = 0; i < nr && node >= 0; i++)
-		node = child_of(p, (uint32_t)node, frame[i]);
-	for (uint32_t m = 0; node >= 0 && m < p->nr_metrics; m++) {
-		int64_t *self = &p->self.v[(size_t)node * p->nr_metrics + m];
-
-		*self = add_within(*self, value[m]);
-	}
+		node = profile_child(p, (uint32_t)node, frame[i]);
+	if (node >= 0)
+		profile_add_to(p, (uint32_t)node, value);
 	return node;
 }
 
@@ -188,7 +195,7 @@ static int enter(struct profile *to, const struct profile *from, bool less)
 	for (size_t i = 0; i < from->nodes.nr && n >= 0; i++) {
 		const struct profile_node *node = &from->nodes.v[i];
 
-		n = i ? child_of(to, node_of[node->parent], frame_of[node->frame]) : 0;
+		n = i ? profile_child(to, node_of[node->parent], frame_of[node->frame]) : 0;
 		if (n < 0)
 			break;
 		node_of[i] = (uint32_t)n;

@@ -81,6 +81,13 @@ int64_t profile_frame(struct profile *p, const struct profile_frame *f);
  */
 int64_t profile_add(struct profile *p, const uint32_t *frame, size_t nr, const int64_t *value);
 
+/*
+ * The same in steps: the child of a node (0: the root) by its frame, made if there is none; what a
+ * node has. The number of the child, or -errno as above.
+ */
+int64_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);
+void profile_add_to(struct profile *p, uint32_t node, const int64_t *value);
+
 /* Make `total` of all nodes, to be called again when anything was added. 0 or -ENOMEM. */
 int profile_sum(struct profile *p);
 

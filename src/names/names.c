@@ -37,6 +37,9 @@ void names_fini(struct names *n)
 		free(n->entry[i].frame);
 	free(n->entry);
 	free(n->unnamed);
+	free(n->of_program);
+	free(n->of_runtime);
+	n->of_program = n->of_runtime = NULL;
 	n->entry = NULL;
 	n->unnamed = NULL;
 	n->nr_entries = n->nr_slots = 0;
@@ -226,32 +229,83 @@ const struct frame_name *names_of_program(struct names *n, uint32_t node)
 	return NULL;
 }
 
-const struct frame_name *names_responsible(struct names *n, uint32_t stack, uint32_t *node)
+static bool is_of_program(struct names *n, uint32_t node)
 {
-	const struct frame_name *fallback = NULL;
-	uint32_t fallback_node = stack;
+	return names_of_program(n, node) != NULL;
+}
 
-	for (uint32_t at = stack; at; at = n->heap->nodes[at].parent) {
-		unsigned nr;
-		const struct frame_name *f = names_find(n, at, &nr),
-					*found = names_of_program(n, at);
+static const struct frame_name *runtime_frame(struct names *n, uint32_t node)
+{
+	unsigned nr;
+	const struct frame_name *f = names_find(n, node, &nr);
 
-		if (found) {
-			if (node)
-				*node = at;
-			return found;
+	for (unsigned i = 0; i < nr; i++)
+		if (f[i].role == FRAME_RUNTIME)
+			return &f[i];
+	return NULL;
+}
+
+static bool is_of_runtime(struct names *n, uint32_t node)
+{
+	return runtime_frame(n, node) != NULL;
+}
+
+#define NOT_KNOWN	0u
+#define NOWHERE		1u	/* else the node, + 1: it is never the root */
+
+/*
+ * The nearest node of a stack that is such a one; 0: none. Each node is looked at once, however
+ * many stacks it is part of: those that were passed have the answer, too.
+ */
+static uint32_t nearest(struct names *n, uint32_t **known, uint32_t stack,
+			bool (*is)(struct names *n, uint32_t node))
+{
+	const struct heap_node *nodes = n->heap->nodes;
+	uint32_t answer = NOWHERE, end = stack;
+
+	if (!*known)
+		*known = calloc((size_t)n->heap->nr_nodes + 1, sizeof(**known));
+	n->failed |= !*known;
+	for (; end; end = nodes[end].parent) {
+		if (*known && (*known)[end] != NOT_KNOWN) {
+			answer = (*known)[end];
+			break;
 		}
-		for (unsigned i = 0; i < nr; i++) {
-			if (!fallback ||
-			    (fallback->role == FRAME_ALLOCATOR && f[i].role == FRAME_RUNTIME)) {
-				fallback = &f[i];
-				fallback_node = at;
-			}
+		if (is(n, end)) {
+			answer = end + 1;
+			break;
 		}
 	}
+	for (uint32_t at = stack; *known && at; at = nodes[at].parent) {
+		(*known)[at] = answer;
+		if (at == end)
+			break;
+	}
+	return answer == NOWHERE ? 0 : answer - 1;
+}
+
+static const struct frame_name *answer_at(uint32_t at, const struct frame_name *f, uint32_t *node)
+{
 	if (node)
-		*node = fallback_node;
-	return fallback;
+		*node = at;
+	return f;
+}
+
+const struct frame_name *names_responsible(struct names *n, uint32_t stack, uint32_t *node)
+{
+	uint32_t at = nearest(n, &n->of_program, stack, is_of_program);
+	const struct frame_name *innermost;
+	unsigned nr;
+
+	if (at)
+		return answer_at(at, names_of_program(n, at), node);
+	if (!stack)
+		return answer_at(0, NULL, node);
+	innermost = names_find(n, stack, &nr);
+	if (innermost->role == FRAME_ALLOCATOR)
+		at = nearest(n, &n->of_runtime, stack, is_of_runtime);
+	return at ? answer_at(at, runtime_frame(n, at), node)
+		  : answer_at(stack, innermost, node);
 }
 
 static bool same_text(const char *a, const char *b)

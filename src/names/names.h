@@ -56,6 +56,8 @@ struct names {
 	unsigned nr_skip;
 	const struct frame_name *lost; /* stands in when memory is out */
 	bool failed;	  /* memory was out at some time */
+	/* by node: the nearest that is the program's, or a run-time library's; NULL: none yet */
+	uint32_t *of_program, *of_runtime;
 	/* by module: an address in it was asked for and has no name; NULL: none yet */
 	uint8_t *unnamed;
 };

@@ -289,6 +289,27 @@ static int join_frames(struct reading *r)
 	return 0;
 }
 
+static int no_memory(const char *name, struct err *e)
+{
+	return err_set(e, -ENOMEM, "cannot read the capture '%s': out of memory", name);
+}
+
+/* What reads heaps goes through stacks frame by frame, for each call site. */
+static int check_depths(struct reading *r)
+{
+	uint32_t *depth = heap_depths(r->h);
+	int rc = 0;
+
+	if (!depth)
+		return no_memory(r->u->name, r->u->e);
+	for (uint32_t i = 0; i < r->h->nr_nodes && !rc; i++)
+		if (depth[i] > HEAP_MAX_DEPTH)
+			rc = unpack_damaged(r->u, "a stack has more than %u frames",
+					    HEAP_MAX_DEPTH);
+	free(depth);
+	return rc;
+}
+
 /*
  * What all tables take that the table of contents lists. It is not trusted, only reported when the
  * limit is met.
@@ -322,11 +343,13 @@ int file_read_heap(FILE *f, uint64_t file_bytes, uint64_t max_bytes, const char 
 	if (r.u)
 		sum_up(r.u);
 	if (!r.h || !r.u)
-		rc = err_set(e, -ENOMEM, "cannot read the capture '%s': out of memory", name);
+		rc = no_memory(name, e);
 	else if (!(rc = r.u->rc) && !(rc = read_sections(&r)) && !(rc = join_frames(&r))) {
 		r.u->where = "contents";
 		if (heap_check(r.h, why, sizeof(why)))
 			rc = unpack_damaged(r.u, "%s", why);
+		else
+			rc = check_depths(&r);
 	}
 	if (!rc) {
 		r.h->captured = true;

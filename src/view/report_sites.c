@@ -39,6 +39,7 @@ enum {
 	SITE_SAMPLES_IN,
 	SITE_SAMPLES_OUT,
 	SITE_LIFETIMES,
+	SITE_CUT,
 	SITE_FRAME,
 	SITE_INLINED = SITE_FRAME + 6,
 	SITE_ROLE,
@@ -73,6 +74,7 @@ static const struct column site_columns[SITE_NR] = {
 	[SITE_SAMPLES_IN] = JSON_COLUMN("samples_in", UNIT_COUNT),
 	[SITE_SAMPLES_OUT] = JSON_COLUMN("samples_out", UNIT_COUNT),
 	[SITE_LIFETIMES] = JSON_COLUMN("lifetimes", UNIT_BARS),
+	[SITE_CUT] = JSON_COLUMN("frames_left_out", UNIT_COUNT),
 	[SITE_FRAME] = REPORT_FRAME_COLUMNS,
 	[SITE_INLINED] = JSON_COLUMN("inlined", UNIT_BOOL),
 	[SITE_ROLE] = JSON_COLUMN("role", UNIT_TEXT),
@@ -170,14 +172,16 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 	str_fini(&d);
 }
 
-static void add_stack(struct table *t, struct report *r, uint32_t node,
+static void add_stack(struct table *t, struct report *r, const struct stack_cut *cut, uint32_t node,
 		      const struct frame_name *responsible)
 {
-	static const struct stack_columns columns = {
+	const struct stack_columns columns = {
 		.frame = SITE_FRAME,
 		.inlined = SITE_INLINED,
 		.role = SITE_ROLE,
 		.label = SITE_LABEL,
+		.cut = stack_cut_off(cut, r->depth[node]),
+		.most = cut->frames,
 	};
 
 	stack_add(t, r->names, node, responsible, r->opt.depth_given ? r->opt.depth : TEXT_FRAMES,
@@ -199,6 +203,13 @@ static void add_site(struct table *t, struct report *r, const struct heap_site *
 	report_set_label(t, SITE_LABEL, f);
 }
 
+static void set_cut(struct table *t, const struct report *r, const struct stack_cut *cut,
+		    uint32_t node)
+{
+	if (stack_cut_off(cut, r->depth[node]))
+		table_set(t, SITE_CUT, stack_cut_off(cut, r->depth[node]));
+}
+
 static void fill_site(struct table *t, uint64_t i)
 {
 	struct report *r = t->ctx;
@@ -210,13 +221,14 @@ static void fill_site(struct table *t, uint64_t i)
 		 rank_weight(r->heap, &r->selection, r->opt.sort, number),
 		 rank_value(r->opt.sort, r->sites.total), r->opt.sort);
 	table_set(t, SITE_NUMBER, number);
+	set_cut(t, r, &r->cut, s->node);
 	if (r->site_error_bytes)
 		table_set(t, SITE_LIVE_ERROR, estimate_round(r->site_error_bytes[number]));
 	if (!r->selection.from_blocks) {
 		set_counters(t, r, s);
 		add_detail(t, r, s, number);
 	}
-	add_stack(t, r, s->node, f);
+	add_stack(t, r, &r->cut, s->node, f);
 }
 
 static struct table *stacks_table(struct report *r, const char *key, const char *title,
@@ -273,7 +285,8 @@ static void fill_map_site(struct table *t, uint64_t i)
 	add_site(t, r, s, live, live, r->map_sites.total.bytes, RANK_LIVE);
 	table_set(t, SITE_NUMBER, number);
 	set_counters(t, r, s);
-	add_stack(t, r, s->node, names_responsible(r->names, s->node, NULL));
+	set_cut(t, r, &r->map_cut, s->node);
+	add_stack(t, r, &r->map_cut, s->node, names_responsible(r->names, s->node, NULL));
 }
 
 void report_map_sites(struct report *r)

@@ -3,6 +3,7 @@
  * The call tree in the report: a row per frame, inlined ones included; chains of only children stay
  * flat in text.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/analyze/tree.h"
@@ -43,7 +44,7 @@ struct put {
 	const struct tree *tree;
 	enum rank_key key;
 	bool down;
-	uint32_t extra[TREE_MAX_DEPTH + 2]; /* rows that inlined frames added above, by depth */
+	uint32_t *extra; /* rows that inlined frames added above, by depth */
 };
 
 static void put_row(struct put *p, const struct tree_row *row, uint32_t depth,
@@ -113,8 +114,10 @@ void report_tree(struct report *r)
 
 	p.t = table_new(TABLE_TREE, "tree", title[p.key][!p.down], tree_columns, TREE_NR);
 	p.tree = &tree;
-	if (!p.t || build(r, &tree)) {
+	p.extra = calloc(TREE_MAX_DEPTH + 2, sizeof(*p.extra));
+	if (!p.t || !p.extra || build(r, &tree)) {
 		table_free(p.t);
+		free(p.extra);
 		doc_add(&r->doc, NULL);
 		return;
 	}
@@ -127,5 +130,6 @@ void report_tree(struct report *r)
 	if (!tree.nr)
 		table_note(p.t, "nothing to show");
 	tree_fini(&tree);
+	free(p.extra);
 	doc_add(&r->doc, p.t);
 }

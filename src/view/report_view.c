@@ -50,6 +50,33 @@ int report_check_known(const struct heap *h, const struct report_options *o, str
 	return 0;
 }
 
+/* Frames of all stacks of a list together, of each of which the JSON has an object. */
+#define LIST_ROOM	(1u << 20)
+
+static int cut_list(const struct report *r, const struct heap_site *sites, const struct ranking *of,
+		    struct stack_cut *out)
+{
+	uint32_t *listed = calloc((size_t)of->nr + 1, sizeof(*listed));
+	int rc;
+
+	if (!listed)
+		return -ENOMEM;
+	for (size_t i = 0; i < of->nr; i++)
+		listed[i] = r->depth[sites[of->site[i]].node];
+	rc = stack_cut_within(listed, of->nr, LIST_ROOM, out);
+	free(listed);
+	return rc;
+}
+
+static int cut_lists(struct report *r)
+{
+	int rc;
+
+	r->depth = heap_depths(r->heap);
+	rc = r->depth ? cut_list(r, r->heap->sites, &r->sites, &r->cut) : -ENOMEM;
+	return rc ? rc : cut_list(r, r->heap->map_sites, &r->map_sites, &r->map_cut);
+}
+
 static int rank_all(struct report *r, struct err *e)
 {
 	const struct heap *h = r->heap;
@@ -64,6 +91,8 @@ static int rank_all(struct report *r, struct err *e)
 	rc = rank_sites(h, &r->selection, o->sort, o->top, &r->sites);
 	if (!rc)
 		rc = rank_map_sites(h, o->top, &r->map_sites);
+	if (!rc)
+		rc = cut_lists(r);
 	if (!rc)
 		rc = history_init(&r->history, h);
 	if (!rc && o->blocks)
@@ -139,6 +168,7 @@ void report_fini(struct report *r)
 	lines_fini(&r->lines);
 	free(r->block);
 	free(r->site_error_bytes);
+	free(r->depth);
 	kernel_fault_lines_fini(&r->fault_lines);
 	free(r->fault_stack);
 	kernel_lines_fini(&r->kernel_calls);

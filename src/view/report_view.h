@@ -14,8 +14,9 @@
 #include "src/analyze/rank.h"
 #include "src/base/fmt.h"
 #include "src/document/doc.h"
+#include "src/model/stack_cut.h"
 
-#define REPORT_SCHEMA "pmm-report/1.4"
+#define REPORT_SCHEMA "pmm-report/1.5"
 
 enum report_shape { REPORT_LIST, REPORT_TOP_DOWN, REPORT_BOTTOM_UP };
 #define REPORT_NR_SHAPES (REPORT_BOTTOM_UP + 1)
@@ -61,6 +62,8 @@ struct report {
 	uint64_t lifetime[HEAP_NR_LIFETIMES];
 	uint64_t *block, nr_blocks; /* the block list, largest first */
 	double *site_error_bytes;   /* sampled: by site */
+	uint32_t *depth;	    /* by node of the heap */
+	struct stack_cut cut, map_cut;	/* of the lists of stacks */
 	struct kernel_fault_lines fault_lines;
 	struct kernel_fault_stack *fault_stack; /* most faults first */
 	struct kernel_lines kernel_calls, kernel_waits;

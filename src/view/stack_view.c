@@ -98,14 +98,17 @@ void stack_add(struct table *t, struct names *n, uint32_t node,
 		.outside = !responsible,
 		.via_done = !responsible,
 	};
+	const uint32_t most = c->cut ? c->most : UINT32_MAX;
+	uint32_t at = node, nodes = 0;
 
-	for (uint32_t at = node; at; at = n->heap->nodes[at].parent) {
+	for (; at && nodes < most; at = n->heap->nodes[at].parent, nodes++) {
 		unsigned nr;
 		const struct frame_name *f = names_find(n, at, &nr);
 
 		for (unsigned i = 0; i < nr; i++)
 			add_frame(&w, &f[i]);
 	}
+	w.left_out += c->cut;
 	if (!w.via_done && w.via.len) {
 		row(&w, ROW_DIM, ROW_TEXT_ONLY);
 		table_setf(t, c->label, "via %s", table_text(t, &w.via));
@@ -113,7 +116,7 @@ void stack_add(struct table *t, struct names *n, uint32_t node,
 	if (w.left_out) {
 		row(&w, ROW_DIM, ROW_TEXT_ONLY);
 		table_setf(t, c->label, "... %s more %s%s", fmt_count(w.left_out).s,
-			   fmt_agree(w.left_out, "frame", "frames"), more);
+			   fmt_agree(w.left_out, "frame", "frames"), limit ? more : "");
 	}
 	table_text(t, &w.via);		/* also where not even its first frame could be added */
 	str_fini(&w.via);

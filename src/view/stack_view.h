@@ -21,6 +21,8 @@ struct stack_columns {
 	/* of several stacks of a row: its name, for column which_column; NULL = there is one */
 	const char *which;
 	unsigned which_column;
+	uint32_t cut;			/* its outer frames that have no rows */
+	uint32_t most;			/* others, of a stack that has such frames */
 };
 
 /*

@@ -55,7 +55,7 @@ refuses() { refused_with "$1" "$2" "$PMM" report "${@:3}"; }
 		[.. | objects] as $all | to_entries[] | select(.key != "schema")
 		| "\(.key): \([.value | if type == "array" then .[] else . end | keys[]] | unique | join(" "))"' |
 		sort >"$T/keys"
-	is '"pmm-report/1.4"' .schema "$DEMO"
+	is '"pmm-report/1.5"' .schema "$DEMO"
 	# rows that the demo has none of keep their place with no keys
 	sed -i 's/^warnings: $/warnings: code count text/' "$T/keys"
 	diff -u "$GOLDEN/keys.txt" "$T/keys"

@@ -178,3 +178,18 @@ refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
 	report --format openmetrics "$DEMO" >"$T/metrics"
 	[ "$(grep -c pmm_heap_sample_bytes "$T/metrics")" = 0 ]
 }
+
+# A capture of 2 KB whose list of stacks would have six million frames, and the JSON 780 MB.
+@test "stacks that would make too long a list are cut, and that is said" {
+	echo 'deep depth=4000 sites=2000' >"$T/deep.recipe"
+	"$MKCAPTURE" "$T/deep.recipe" "$T/deep.pmm"
+	report --format collapsed "$T/deep.pmm" >"$T/lines"
+	grep -q '^pmm: 1,901 stacks cut to 2,099 innermost frames: 1,807,851 in all are left out, ' "$T/said"
+	[ "$(grep -c '' "$T/lines")" -eq 2000 ]
+	[ "$(grep -c '^\[stack cut here: too many frames for this form\];' "$T/lines")" -eq 1901 ]
+	report --json "$T/deep.pmm" >"$T/json"
+	[ "$(grep -c '"frames_left_out"' "$T/json")" -eq 2000 ]
+	[ "$(grep -o '"frames_left_out": [0-9]*' "$T/json" | awk '{ n += $2 } END { print n }')" -eq 4953000 ]
+	report --top 0 --depth 0 "$T/deep.pmm" >"$T/text"
+	grep -q '\.\.\. 3,476 more frames$' "$T/text"
+}

@@ -75,6 +75,9 @@
  *		KIND is a name of `pmm trace` or a number, AREA a kind of memory: heap, stack ...
  *	generate sites=N [100] blocks=N [1000] seed=N [1] depth=N [20] modules=N [8] threads=N [4]
  *		points=N [0]
+ *	deep	depth=N [1000] sites=N [1] share=N [depth]
+ *		Stacks of N frames, a block of 16 bytes each, whose outermost `share` frames are
+ *		the same. Where that is all, they end at its innermost frames, one shorter each.
  *
  * STACK is FRAME>FRAME>...>FRAME, outermost first; "-" is the unknown stack. FRAME is
  *	NAME		a function; it lies in a module of its own of that name, so that NAME shows
@@ -370,6 +373,7 @@ static const struct verb {
 	{ "kernel", fake_kernel_head }, { "kernel-kind", fake_kernel_kind },
 	{ "event", fake_event },   { "kernel-bin", fake_kernel_bin },
 	{ "usage", fake_usage },   { "usage-point", fake_usage_point }, { "mark", fake_mark },
+	{ "deep", fake_deep },
 };
 
 static int line_obey(struct fake_heap *f, struct recipe_line *l, char *text)

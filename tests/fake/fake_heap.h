@@ -98,7 +98,7 @@ uint8_t fake_kind(struct recipe_line *l, uint8_t otherwise);
 
 /*
  * Obey a recipe's line; trouble stays in it (fake_leaks.c, fake_check.c, fake_events.c,
- * fake_time.c).
+ * fake_time.c, fake_deep.c).
  */
 void fake_search(struct fake_heap *f, struct recipe_line *l);
 void fake_leak(struct fake_heap *f, struct recipe_line *l);
@@ -112,6 +112,7 @@ void fake_kernel_bin(struct fake_heap *f, struct recipe_line *l);
 void fake_usage(struct fake_heap *f, struct recipe_line *l);
 void fake_usage_point(struct fake_heap *f, struct recipe_line *l);
 void fake_mark(struct fake_heap *f, struct recipe_line *l);
+void fake_deep(struct fake_heap *f, struct recipe_line *l);
 
 /*
  * Sort, total up, hand the heap to the caller (heap_free()). 0, -ENOMEM, or -EINVAL (no sound heap)

@@ -829,6 +829,32 @@ static void large_heaps_get_a_file_to_match(void **state)
 	free(m.bytes);
 }
 
+static struct image of_recipe(const char *recipe)
+{
+	struct heap *h = recipe_heap(recipe);
+	struct image m = write_image(h);
+
+	heap_free(h);
+	return m;
+}
+
+/* pmm records 512 frames and reads 4096 of other tools. */
+static void deep_stacks_are_refused(void **state)
+{
+	struct image m = of_recipe("deep depth=4097\n");
+	struct heap *h;
+	struct err e;
+
+	(void)state;
+	expect_refusal(m.bytes, m.n, -EBADMSG,
+		       "the capture 'x' is damaged (contents): a stack has more than 4096 frames");
+	free(m.bytes);
+	m = of_recipe("deep depth=4096\n");
+	assert_int_equal(read_image(m.bytes, m.n, &h, &e), 0);
+	heap_free(h);
+	free(m.bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -843,6 +869,7 @@ int main(void)
 		cmocka_unit_test(kernel_events_are_optional),
 		cmocka_unit_test(captures_of_before_are_read),
 		cmocka_unit_test(a_search_is_optional),
+		cmocka_unit_test(deep_stacks_are_refused),
 		cmocka_unit_test(large_heaps_get_a_file_to_match),
 	};
 

@@ -240,6 +240,68 @@ static void what_pmm_h_calls_hands_memory_on(void **state)
 	}
 }
 
+/* The answer as defined: the first that is the program's, else a library's before malloc's. */
+static const struct frame_name *walked(struct names *n, uint32_t stack, uint32_t *node)
+{
+	const struct frame_name *best = NULL;
+
+	*node = stack;
+	for (uint32_t at = stack; at; at = n->heap->nodes[at].parent) {
+		unsigned nr;
+		const struct frame_name *f = names_find(n, at, &nr),
+					*own = names_of_program(n, at);
+
+		if (own) {
+			*node = at;
+			return own;
+		}
+		for (unsigned i = 0; i < nr; i++)
+			if (!best ||
+			    (best->role == FRAME_ALLOCATOR && f[i].role == FRAME_RUNTIME)) {
+				best = &f[i];
+				*node = at;
+			}
+	}
+	return best;
+}
+
+/* Stacks share frames: what was found for one is not looked for again, and must be right. */
+static void each_stack_has_its_own_answer(void **state)
+{
+	static const char *const frame[] = { "main",    "std::sort|std::swap", "malloc",
+					     "xmalloc", "parse|malloc", "_start", "!no-unwind" };
+	uint32_t seed = 5;
+
+	(void)state;
+	for (unsigned round = 0; round < 30; round++) {
+		char recipe[4000];
+		size_t at = 0;
+		struct heap *h;
+		struct names n;
+
+		for (unsigned i = 0; i < 20; i++) {
+			at += (size_t)sprintf(recipe + at, "site ");
+			for (unsigned k = 0, nr = 1 + i % 5; k < nr; k++) {
+				seed = seed * 1664525 + 1013904223;
+				at += (size_t)sprintf(recipe + at, "%s%s", k ? ">" : "",
+						      frame[(seed >> 16) % NR(frame)]);
+			}
+			at += (size_t)sprintf(recipe + at, " size=1\n");
+		}
+		h = recipe_heap(recipe);
+		recipe_names(&n, h);
+		for (unsigned i = 0; i < 2 * h->nr_sites; i++) {
+			uint32_t stack = h->sites[i * 7 % h->nr_sites].node, node, expected;
+			const struct frame_name *f = walked(&n, stack, &expected);
+
+			assert_ptr_equal(names_responsible(&n, stack, &node), f);
+			assert_int_equal(node, expected);
+		}
+		names_fini(&n);
+		heap_free(h);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +315,7 @@ int main(void)
 		cmocka_unit_test(the_innermost_program_frame_answers),
 		cmocka_unit_test(a_library_answers_before_an_allocator),
 		cmocka_unit_test(what_pmm_h_calls_hands_memory_on),
+		cmocka_unit_test(each_stack_has_its_own_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -262,12 +262,22 @@ static int check_known(const struct report_command *c, const struct heap *h, str
 	return -ENOTSUP;
 }
 
+static void say_cut(const struct stack_cut *cut)
+{
+	if (cut->stacks)
+		cmd_note("%s cut to %s innermost frames: %s in all are left out, as a list of them "
+			 "would be too long",
+			 fmt_many(cut->stacks, "stack").s, fmt_count(cut->frames).s,
+			 fmt_count(cut->left_out).s);
+}
+
 int report_export(const struct report_command *c, const struct heap *h, struct names *n,
 		  struct err *e)
 {
 	struct selection selection;
+	struct stack_cut cut = { 0 };
 	struct exporting x = { writer_of(c->form),
-			       { .heap = h, .names = n, .selection = &selection } };
+			       { .heap = h, .names = n, .selection = &selection, .cut = &cut } };
 	int rc = check_known(c, h, e);
 
 	if (!rc)
@@ -284,6 +294,8 @@ int report_export(const struct report_command *c, const struct heap *h, struct n
 		cmd_note("'--format %s' has no place for: %s", form_table[c->form].name,
 			 form_table[c->form].lacks);
 	rc = report_put(c, h, write_export, &x, e);
+	if (!rc)
+		say_cut(&cut);
 	selection_fini(&selection);
 	return rc;
 }

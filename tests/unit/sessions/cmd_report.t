@@ -457,7 +457,7 @@ $ pmm report --sort temporary --top 0 demo.pmm
     map
 $ pmm report --json demo.pmm
   {
-    "schema": "pmm-report/1.4",
+    "schema": "pmm-report/1.5",
     "process": {
       "pid": 4242,
       "ppid": 17,
@@ -892,7 +892,7 @@ $ pmm report --bottom-up --top 2 tree.pmm
     log
 $ pmm report --top-down --depth 2 --json tree.pmm
   {
-    "schema": "pmm-report/1.4",
+    "schema": "pmm-report/1.5",
     "process": {
       "pid": 4242,
       "ppid": 1,
@@ -1295,7 +1295,7 @@ $ printf '\n' | mkcapture /dev/stdin empty.pmm; pmm report empty.pmm
     ledger     0 B of at most 0 B; 0 of 0 slots used
 $ pmm report --json empty.pmm
   {
-    "schema": "pmm-report/1.4",
+    "schema": "pmm-report/1.5",
     "process": {
       "pid": 4242,
       "ppid": 1,
@@ -1422,14 +1422,14 @@ $ for end in running gone replaced; do printf "process taken=1s end=$end status=
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, replaced itself through exec
 # made-up heaps that are too long to show: sums of all that is printed
 $ for seed in 1 2 3; do printf "generate sites=40 blocks=600 depth=6 modules=3 threads=3 points=9 seed=$seed\n" | mkcapture /dev/stdin generated.pmm; pmm report --no-symbols --json --blocks --top 0 generated.pmm | cksum; pmm report --no-symbols --blocks --top 0 generated.pmm | cksum; done
-  481703108 317602
+  2659560509 317602
   3015388227 73758
-  806026717 319334
+  3407533072 319334
   3503063911 74258
-  2098664256 317668
+  2759090197 317668
   2698714256 73651
 $ printf "generate\n" | mkcapture /dev/stdin generated.pmm; pmm report --no-symbols --json --blocks --top 0 generated.pmm | cksum
-  859550724 750272
+  2864575761 750272
 $ pmm leaks --no-symbols --json --top 0 --show all generated.pmm | head -3
   pmm: the process of this capture was not searched for leaks
   pmm: hint: record another with 'pmm run --leaks', search a running process with 'pmm leaks PID', or a core file with 'pmm leaks --core CORE FILE'
