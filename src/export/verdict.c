@@ -58,7 +58,8 @@ void verdict_add(struct verdicts *v, uint32_t rule, enum verdict_level level,
 		 enum verdict_state state)
 {
 	v->failed |= vec_push(&v->list, (struct verdict){ .rule = rule, .level = level,
-							  .state = state }) != 0;
+							  .state = state,
+							  .scheme = "stack/v1" }) != 0;
 	if (!v->failed && level < v->rules.v[rule].level)
 		v->rules.v[rule].level = level;
 }
@@ -125,6 +126,31 @@ void verdict_text(struct verdicts *v, const struct str *s)
 	v->failed |= s->failed;
 	if (d)
 		d->text = keep(v, str_text(s));
+}
+
+void verdict_identity(struct verdicts *v, const char *scheme, const char *fmt, ...)
+{
+	struct verdict *d = last(v);
+	va_list args;
+
+	if (!d)
+		return;
+	va_start(args, fmt);
+	d->identity = keep_format(v, fmt, args);
+	d->scheme = scheme;
+	va_end(args);
+}
+
+void verdict_source(struct verdicts *v, const char *file, uint32_t line)
+{
+	struct verdict *d = last(v);
+
+	if (!d)
+		return;
+	if (vec_push(&v->frames, (struct verdict_frame){ .file = keep(v, file), .line = line }))
+		v->failed = true;
+	else
+		d->source = (uint32_t)v->frames.nr;
 }
 
 void verdict_figure(struct verdicts *v, const char *name, uint64_t value)
@@ -237,7 +263,7 @@ static bool any_own(const struct verdicts *v, const struct verdict_stack *s)
 static void identify(const struct verdicts *v, struct verdict *d)
 {
 	const char *id = v->rules.v[d->rule].id;
-	const struct verdict_stack *s = first_stack(d);
+	const struct verdict_stack *s = d->identity ? NULL : first_stack(d);
 	bool own = any_own(v, s);
 	uint64_t h = fnv(0xcbf29ce484222325ull, id, strlen(id));
 
@@ -250,20 +276,25 @@ static void identify(const struct verdicts *v, struct verdict *d)
 		h = fnv(h, f->function ? f->function : "",
 			f->function ? function_length(f->function) : 0);
 	}
-	if (!s)
-		h = fnv(h, d->title ? d->title : "", d->title ? strlen(d->title) : 0);
+	if (!s) {
+		const char *name = d->identity ? d->identity : d->title ? d->title : "";
+
+		h = fnv(h, name, strlen(name));
+	}
 	snprintf(d->fingerprint, sizeof(d->fingerprint), "%016" PRIx64, h);
 }
 
 int verdicts_finish(struct verdicts *v)
 {
-	struct hash_map seen = { 0 };
+	struct hash_map seen = { 0 }, titles = { 0 };
 
 	if (v->failed || v->finished)
 		return v->failed ? -ENOMEM : 0;
 	verdicts_place(v);
 	vec_each(&v->list, d) {
-		uint32_t *nr;
+		const char *id = v->rules.v[d->rule].id;
+		uint32_t *nr, *nr_titles;
+		uint64_t h;
 
 		if (!d->title)
 			d->title = v->rules.v[d->rule].title;
@@ -271,12 +302,17 @@ int verdicts_finish(struct verdicts *v)
 			d->message = d->title;
 		identify(v, d);
 		nr = hash_add(&seen, strtoull(d->fingerprint, NULL, 16), 0, NULL);
-		if (nr)
+		h = fnv(0xcbf29ce484222325ull, id, strlen(id));
+		nr_titles = hash_add(&titles, fnv(h, d->title, strlen(d->title)), 0, NULL);
+		if (nr && nr_titles) {
 			d->number = ++*nr;
-		else
+			d->title_number = ++*nr_titles;
+		} else {
 			v->failed = true;
+		}
 	}
 	hash_fini(&seen);
+	hash_fini(&titles);
 	v->finished = !v->failed;
 	return v->failed ? -ENOMEM : 0;
 }

@@ -20,7 +20,8 @@
  * A fingerprint is made of the rule and the frames of the first stack: functions and names of
  * modules, no addresses and no lines. It is the same for the same finding in another process, after
  * a rebuild and when lines have moved. With own frames among them it is made of those alone, so
- * that another C library does not change it. Equal ones are numbered.
+ * that another C library does not change it. What is no stack's has an identity of its own. Equal
+ * ones are numbered.
  */
 #ifndef EXPORT_VERDICT_H
 #define EXPORT_VERDICT_H
@@ -87,6 +88,8 @@ struct verdict {
 	const char *title;	/* the same in the next run: no figures. Never NULL when printed */
 	const char *message;	/* one line, with figures */
 	const char *text;	/* further lines; NULL: none */
+	const char *identity;	/* NULL: it is that of the first stack */
+	const char *scheme;	/* of fingerprints: "stack/v1"; not copied */
 	struct verdict_stack stack[VERDICT_MAX_STACKS];
 	struct verdict_figure figure[VERDICT_MAX_FIGURES];
 	uint32_t nr_stacks, nr_figures;
@@ -95,7 +98,9 @@ struct verdict {
 	 * below the root, else one whose file is known, else one in a module; 0: there is none.
 	 */
 	uint32_t at;
+	uint32_t source;	/* a frame + 1 that serves where no code below the root does */
 	uint32_t number;	/* of those with this fingerprint: 1, 2 ... */
+	uint32_t title_number;	/* of those with this rule and title */
 	char fingerprint[VERDICT_FINGERPRINT];
 };
 
@@ -134,6 +139,11 @@ void verdict_message(struct verdicts *v, const char *fmt, ...)
 /* The same of a text that was made already; what it could not hold for want of memory fails. */
 void verdict_message_str(struct verdicts *v, const struct str *s);
 void verdict_text(struct verdicts *v, const struct str *s);
+/* What it is known by from run to run, not its stack; `scheme` names the way: "budget/v1". */
+void verdict_identity(struct verdicts *v, const char *scheme, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* A file of the project that it is about; before stacks. It is shown there if nowhere else. */
+void verdict_source(struct verdicts *v, const char *file, uint32_t line);
 void verdict_figure(struct verdicts *v, const char *name, uint64_t value);
 /* Begin a stack, of which there are VERDICT_MAX_STACKS, and add frames to it. */
 void verdict_stack(struct verdicts *v, const char *title);

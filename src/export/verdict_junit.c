@@ -92,8 +92,8 @@ static void add_case(struct str *s, const struct verdicts *v, const struct verdi
 	struct str name = STR_INIT, class = STR_INIT;
 
 	str_add(&name, d->title);
-	if (d->number > 1)
-		str_addf(&name, " #%" PRIu32, d->number);
+	if (d->title_number > 1)
+		str_addf(&name, " #%" PRIu32, d->title_number);
 	str_addf(&class, "pmm.%s.%s", v->command, v->rules.v[d->rule].id);
 	str_add(s, "    <testcase");
 	attribute(s, "classname", str_text(&class));

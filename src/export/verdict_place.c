@@ -140,18 +140,23 @@ static void place_frames(struct verdicts *v)
 	hash_fini(&seen);
 }
 
-/* How well a frame shows where it is; 0: not at all. */
-static unsigned goodness(const struct verdict_frame *f)
+/* How well a frame shows where it is. */
+enum good { GOOD_NOT, GOOD_MODULE, GOOD_FILE, GOOD_IN_ROOT, GOOD_THERE };
+
+static enum good goodness(const struct verdict_frame *f)
 {
 	if (!f->own || !f->path)
-		return 0;
-	return f->there ? 4 : f->lined && f->in_root ? 3 : f->lined ? 2 : 1;
+		return GOOD_NOT;
+	return f->there			? GOOD_THERE
+	       : f->lined && f->in_root ? GOOD_IN_ROOT
+	       : f->lined		? GOOD_FILE
+					: GOOD_MODULE;
 }
 
 /* Of equally good frames the innermost of the first stack. */
 static void place(const struct verdicts *v, struct verdict *d)
 {
-	unsigned best = 0;
+	enum good best = GOOD_NOT;
 
 	for (uint32_t i = 0; i < d->nr_stacks; i++)
 		for (uint32_t k = 0; k < d->stack[i].nr; k++) {
@@ -162,6 +167,10 @@ static void place(const struct verdicts *v, struct verdict *d)
 			best = goodness(&v->frames.v[n]);
 			d->at = n + 1;
 		}
+	if (!d->source || !v->frames.v[d->source - 1].path)
+		return;
+	if (!best || (best < GOOD_IN_ROOT && v->frames.v[d->source - 1].in_root))
+		d->at = d->source;
 }
 
 void verdicts_place(struct verdicts *v)

@@ -157,7 +157,7 @@ static void result(struct sarif *s, const struct verdict *d)
 	locations(s, d);
 	stacks(s, d);
 	json_object_flat(&s->j, "partialFingerprints");
-	json_str(&s->j, "stack/v1", str_text(&fingerprint));
+	json_str(&s->j, d->scheme, str_text(&fingerprint));
 	json_end(&s->j);
 	suppression(s, d);
 	json_object_flat(&s->j, "properties");

@@ -6,14 +6,19 @@
 #include <string.h>
 #include <unistd.h>
 
-void verdict_heap(struct verdicts *v, const char *command, const struct heap *h)
+void verdict_root(struct verdicts *v)
 {
 	char root[PATH_MAX];
 
-	verdicts_init(v, command, *h->exe ? h->exe : h->comm);
-	verdicts_cmdline(v, h->cmdline);
 	if (getcwd(root, sizeof(root)) && *root == '/')
 		verdicts_root(v, root);
+}
+
+void verdict_heap(struct verdicts *v, const char *command, const struct heap *h)
+{
+	verdicts_init(v, command, *h->exe ? h->exe : h->comm);
+	verdicts_cmdline(v, h->cmdline);
+	verdict_root(v);
 	v->start_realtime_ns = h->start_realtime_ns;
 }
 

@@ -8,7 +8,10 @@
 #include "src/export/verdict.h"
 #include "src/names/names.h"
 
-/* verdicts_init() for a heap; sources are named from the current directory. */
+/* Sources are below the current directory, and named from there. */
+void verdict_root(struct verdicts *v);
+
+/* verdicts_init() for a heap, with verdict_root(). */
 void verdict_heap(struct verdicts *v, const char *command, const struct heap *h);
 
 /* A stack of the verdict added last: a site's, inlined functions as frames of their own. */

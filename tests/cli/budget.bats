@@ -67,11 +67,15 @@ judged() {
 	grep -q '^  exceeded  memory-app-' out
 	grep -q '<failure' memory.xml
 	jq -e '.runs[0].results | length == 1' memory.sarif
-	# the program fails: its captures are not judged
+	# the tests fail: budgets are judged all the same, and the exit code is that of the tests
+	rm -f memory-* memory.xml memory.sarif
 	printf 'test: ; ./app; false\n' >Makefile
 	status=0
 	within sh -e memory.sh >out 2>said || status=$?
 	[ "$status" -eq 2 ]
+	grep -q '^  exceeded  memory-app-' out
+	[ "$(grep -c '<failure' memory.xml)" -eq 1 ]
+	jq -e '.runs[0].results | length == 1' memory.sarif
 }
 
 @test "what is no file of budgets is refused with the reason; a pipe that is open is read; a full disk is said" {

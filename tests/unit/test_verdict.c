@@ -224,6 +224,49 @@ static void a_finding_is_placed_in_the_programs_own_code(void **state)
 	assert_int_equal(rmdir(path) | rmdir(root), 0);
 }
 
+/* A budget is the same finding whichever stack is the largest; names of test cases are unique. */
+static void what_has_an_identity_is_not_known_by_its_stack(void **state)
+{
+	struct verdicts v;
+	char *text;
+
+	(void)state;
+	verdicts_init(&v, "budget", "/etc/passwd");
+	verdicts_root(&v, "/etc");
+	for (unsigned i = 0; i < 4; i++) {
+		verdict_add(&v, verdict_rule(&v, "peak", "Peak", NULL), VERDICT_ERROR,
+			    VERDICT_FAILED);
+		verdict_title(&v, "[app] peak");
+		if (i < 3)
+			verdict_identity(&v, "budget/v1", "app\n%s", i < 2 ? "peak" : "allocated");
+		verdict_source(&v, "passwd", 8);
+		verdict_stack(&v, "most of it by");
+		frame(&v, i ? "parse" : "lex", i == 3 ? "/etc/group" : NULL, 9, "/bin/app", true);
+	}
+	text = print(&v, verdicts_print_sarif);
+	assert_string_equal(v.list.v[0].fingerprint, v.list.v[1].fingerprint);
+	assert_string_not_equal(v.list.v[0].fingerprint, v.list.v[2].fingerprint);
+	assert_string_not_equal(v.list.v[0].fingerprint, v.list.v[3].fingerprint);
+	assert_int_equal(v.list.v[1].number, 2);
+	assert_int_equal(v.list.v[2].number, 1);
+	assert_int_equal(times(text, "\"budget/v1\": "), 3);
+	assert_int_equal(times(text, "\"stack/v1\": "), 1);
+	/* at the budget's line, where no code is below the root */
+	is_placed(text, 0, BELOW("passwd", "8"));
+	is_placed(text, 3, BELOW("group", "9"));
+	free(text);
+	text = print(&v, verdicts_print_junit);
+	assert_int_equal(times(text, "name=\"[app] peak\""), 1);
+	for (unsigned i = 2; i < 5; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "name=\"[app] peak #%u\"", i);
+		assert_int_equal(times(text, name), 1);
+	}
+	free(text);
+	verdicts_fini(&v);
+}
+
 static void each_state_has_its_place(void **state)
 {
 	static const enum verdict_state states[] = { VERDICT_FAILED, VERDICT_LISTED,
@@ -316,6 +359,7 @@ int main(void)
 		cmocka_unit_test(a_fingerprint_is_of_functions_and_modules),
 		cmocka_unit_test(equal_fingerprints_are_numbered),
 		cmocka_unit_test(a_finding_is_placed_in_the_programs_own_code),
+		cmocka_unit_test(what_has_an_identity_is_not_known_by_its_stack),
 		cmocka_unit_test(each_state_has_its_place),
 		cmocka_unit_test(hostile_texts_stay_texts),
 		cmocka_unit_test(a_full_disk_fails_both),

@@ -25,7 +25,7 @@ struct judging {
 	struct budgets budgets;
 	struct budget_view view;
 	struct verdicts verdicts;
-	bool begun;			/* there are verdicts */
+	struct str programs;		/* names of those that were judged */
 	bool *met;			/* by budget: a capture is of its program */
 };
 
@@ -81,7 +81,14 @@ static void add_verdict(struct judging *j, const char *source, const struct budg
 	struct str s = STR_INIT;
 
 	verdict_add(&j->verdicts, rule, VERDICT_ERROR, state[r->state]);
-	verdict_title(&j->verdicts, "[%s] %s", b->section, b->key);
+	/* the same in every run, whatever the captures are called and which stacks are largest */
+	if (h && strcmp(h->comm, b->section) != 0)
+		verdict_title(&j->verdicts, "[%s] %s: %s", b->section, b->key, h->comm);
+	else
+		verdict_title(&j->verdicts, "[%s] %s", b->section, b->key);
+	verdict_identity(&j->verdicts, "budget/v1", "%s\n%s\n%s", b->section, b->key,
+			 h ? h->comm : "");
+	verdict_source(&j->verdicts, j->o->file, b->line);
 	str_addf(&s, "%s: %s: ", source, b->key);
 	budget_text(&s, r);
 	verdict_message_str(&j->verdicts, &s);
@@ -129,6 +136,24 @@ static bool leaked_is_judged(const struct judging *j, const struct heap *h)
 	return false;
 }
 
+/* Results are of all captures: which is the first one does not matter. */
+static void add_program(struct judging *j, const struct heap *h)
+{
+	struct verdicts *v = &j->verdicts;
+	struct str name = STR_INIT, all = STR_INIT;
+
+	str_addf(&name, ", %s, ", h->comm);
+	str_addf(&all, ", %s, ", str_text(&j->programs));
+	if (!strstr(str_text(&all), str_text(&name)))
+		str_addf(&j->programs, "%s%s", j->programs.len ? ", " : "", h->comm);
+	j->programs.failed |= name.failed || all.failed;
+	str_fini(&name);
+	str_fini(&all);
+	if (h->start_realtime_ns &&
+	    (!v->start_realtime_ns || h->start_realtime_ns < v->start_realtime_ns))
+		v->start_realtime_ns = h->start_realtime_ns;
+}
+
 static int judge_capture(struct judging *j, const char *path, struct err *e)
 {
 	const struct naming_options options = { .full = true, .debuginfod = j->o->debuginfod,
@@ -140,9 +165,7 @@ static int judge_capture(struct judging *j, const char *path, struct err *e)
 
 	if (rc)
 		return rc;
-	if (!j->begun && j->o->form != BUDGET_DOCUMENT)
-		verdict_heap(&j->verdicts, "budget", h);
-	j->begun = true;
+	add_program(j, h);
 	naming_open(&naming, h, &options);
 	if (leaked_is_judged(j, h))
 		rc = leaks_suppress_heap(h, &naming.names, j->o->suppress, path, j->to,
@@ -203,9 +226,10 @@ static int hand_over_verdicts(struct judging *j)
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *memory = open_memstream(&text, &bytes);
-	int rc = memory ? 0 : -ENOMEM;
+	int rc = memory ? str_error(&j->programs) : -ENOMEM;
 
-	if (memory)
+	verdicts_cmdline(&j->verdicts, str_text(&j->programs));
+	if (!rc)
 		rc = j->o->form == BUDGET_SARIF ? verdicts_print_sarif(&j->verdicts, memory)
 						: verdicts_print_junit(&j->verdicts, memory);
 	if (memory && fclose(memory) && !rc)
@@ -246,6 +270,8 @@ int budget_session(const struct budget_session_options *o, char *const *capture,
 		rc = budgets_parse(&j.budgets, text, o->file, e);
 	free(text);
 	budget_view_init(&j.view);
+	verdicts_init(&j.verdicts, "budget", o->file);
+	verdict_root(&j.verdicts);
 	j.met = calloc(j.budgets.v.nr + 1, sizeof(*j.met));
 	if (!rc && !j.met)
 		rc = err_set(e, -ENOMEM, "out of memory");
@@ -256,8 +282,8 @@ int budget_session(const struct budget_session_options *o, char *const *capture,
 	if (!rc)
 		say_unmet(&j);
 	budget_view_fini(&j.view);
-	if (j.begun && o->form != BUDGET_DOCUMENT)
-		verdicts_fini(&j.verdicts);
+	verdicts_fini(&j.verdicts);
+	str_fini(&j.programs);
 	budgets_fini(&j.budgets);
 	free(j.met);
 	return rc;

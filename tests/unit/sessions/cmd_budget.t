@@ -245,6 +245,27 @@ $ pmm budget -f gaps app.pmm app2.pmm
   
     budgets  2 kept, 2 exceeded, 0 not measured, of 4
 [1]
+# the finding is the same in another run, in which another stack is the largest; which capture comes first does not matter
+$ sed 's/^process .*/process comm=helper/; s/size=50/size=5000/' app >helper; mkcapture helper helper.pmm; printf '%s\n' '[*]' 'peak = 1K' '[app]' 'allocations = 3' >both
+$ pmm budget -f both --format sarif app.pmm helper.pmm | jq -c '.runs[0] | .automationDetails.id, .invocations[0].properties.program, (.results[] | [.properties.title, .partialFingerprints, .locations[0].physicalLocation.artifactLocation.uri, .locations[0].physicalLocation.region.startLine])'
+  "pmm/budget/both/"
+  "app, helper"
+  ["[*] peak: app",{"budget/v1":"899a1836c78031ec:1"},"both",2]
+  ["[app] allocations",{"budget/v1":"ef875d704b62be3b:1"},"both",4]
+  ["[*] peak: helper",{"budget/v1":"47453a0ed6703ecd:1"},"both",2]
+$ sed 's/size=50/size=5000/' app >app4; mkcapture app4 app4.pmm; pmm budget -f both --format sarif helper.pmm app4.pmm | jq -c '.runs[0] | .automationDetails.id, .invocations[0].properties.program, (.results[] | [.properties.title, .partialFingerprints])'
+  "pmm/budget/both/"
+  "helper, app"
+  ["[*] peak: helper",{"budget/v1":"47453a0ed6703ecd:1"}]
+  ["[*] peak: app",{"budget/v1":"899a1836c78031ec:1"}]
+  ["[app] allocations",{"budget/v1":"ef875d704b62be3b:1"}]
+$ pmm budget -f both --format junit app.pmm helper.pmm app4.pmm | grep -o '<testsuite name="[^"]*"\|<testcase .*" name="[^"]*"'
+  <testsuite name="pmm budget: both"
+  <testcase classname="pmm.budget.budget-peak" name="[*] peak: app"
+  <testcase classname="pmm.budget.budget-allocations" name="[app] allocations"
+  <testcase classname="pmm.budget.budget-peak" name="[*] peak: helper"
+  <testcase classname="pmm.budget.budget-peak" name="[*] peak: app #2"
+  <testcase classname="pmm.budget.budget-allocations" name="[app] allocations #2"
 # files that are none
 $ pmm budget -f missing app.pmm
   pmm: cannot open 'missing': No such file or directory
