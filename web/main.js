@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page of one capture: its data are read, its views are made when they are first shown.
+import { DiffStore } from "./lib/difflists.js";
 import { make, put, replace } from "./lib/dom.js";
 import { bytes, clean, many } from "./lib/format.js";
 import { loadModel } from "./lib/model.js";
 import { Store } from "./lib/store.js";
 import { Tabs } from "./lib/tabs.js";
 import { overviewView } from "./views/overview.js";
-import { diffViews } from "./views/diff.js";
+import { diffBar, diffViews } from "./views/diff.js";
 import { errorsView, leaksView } from "./views/documents.js";
 import { flameView } from "./views/flame.js";
 import { histogramsView } from "./views/histograms.js";
@@ -54,11 +55,12 @@ function header(model) {
 
 function startDiff(app, model) {
 	const { pmm, before, after } = model.about, title = `${before} compared with ${after}`;
-	const tabs = new Tabs(diffViews(model), "views");
+	const store = new DiffStore(model);
+	const tabs = new Tabs(diffViews(model, store), "views", (id) => store.remember("view", id === "overview" ? null : id));
 
 	replace(app, make("header", {}, make("h1", { title: clean(title) }, clean(title)), make("p", { class: "from" }, "pmm ", pmm)),
-		tabs.list, put(make("main", {}), tabs.panels));
-	tabs.show("overview");
+		tabs.list, put(make("main", {}), diffBar(store), tabs.panels));
+	tabs.show(store.extra.view);
 	document.documentElement.dataset.ready = "yes";
 }
 

@@ -112,7 +112,7 @@ def main():
 			for scheme in ("dark", "light"):
 				s.media(prefers_color_scheme=scheme)
 				for name, page in made.items():
-					judge(s, f"{scheme}, {name}", name, look_at(s, axe, name, page, "#answer=1"))
+					judge(s, f"{scheme}, {name}", name, look_at(s, axe, name, page, "#answer=1&select=stacks-0"))
 			s.command("Emulation.setDeviceMetricsOverride", width=400, height=700, deviceScaleFactor=1, mobile=False)
 			judge(s, "narrow", "narrow", look_at(s, axe, "narrow", made["leaks"]))
 			s.run("""const b = document.createElement('button'); document.querySelector('main').append(b);

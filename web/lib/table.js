@@ -27,12 +27,13 @@ function csvField(value, unit) {
 
 export class Table {
 	/**
-	 * columns: { key, title, unit, value(row), text?(row), wide?, act?(row) }: row is a number;
-	 * `act` makes the cell a button. options: name (of the file), noun (of a row), caption, tick,
-	 * sort: [column, direction], rowClass?(row).
+	 * columns: { key, title, unit, value(row), text?(row), wide?, act?(row), csvOnly? }: row is a
+	 * number; `act` makes the cell a button. options: name (of the file), noun (of a row), caption,
+	 * tick, sort: [column, direction], bySize: signed figures are sorted by how large they are.
 	 */
 	constructor(columns, options) {
-		this.columns = columns;
+		this.columns = columns.filter((c) => !c.csvOnly);
+		this.saved = columns;
 		this.options = options;
 		this.rows = [];		// numbers of all rows, in the order they came
 		this.order = [];	// those shown
@@ -91,8 +92,9 @@ export class Table {
 	}
 
 	arrange() {
-		const column = this.columns[this.sorted], value = column.value, direction = this.direction;
+		const column = this.columns[this.sorted], bySize = this.options.bySize && column.unit === "signed", direction = this.direction;
 		const rows = this.query ? Array.from(this.rows).filter((row) => this.matches(row)) : Array.from(this.rows);
+		const value = bySize ? (row) => Math.abs(column.value(row)) : column.value;
 		const keys = new Map(rows.map((row) => [row, value(row) ?? (isText(column.unit) ? "" : -Infinity)]));
 
 		rows.sort((a, b) => {
@@ -149,7 +151,7 @@ export class Table {
 	row(i) {
 		const row = this.order[i];
 
-		return make("tr", { "aria-rowindex": i + 2, class: this.options.rowClass?.(row) },
+		return make("tr", { "aria-rowindex": i + 2 },
 			this.columns.map((column) => {
 				const text = this.text(column, row), td = make("td", { class: isText(column.unit) ? "text" : "number" });
 
@@ -159,10 +161,10 @@ export class Table {
 	}
 
 	saveCsv() {
-		const lines = [this.columns.map((c) => csvField(c.key, "text")).join(",")];
+		const lines = [this.saved.map((c) => csvField(c.key, "text")).join(",")];
 
 		for (const row of this.order)
-			lines.push(this.columns.map((c) => csvField(c.text && isText(c.unit) ? c.text(row) : c.value(row), c.unit)).join(","));
+			lines.push(this.saved.map((c) => csvField(c.text && isText(c.unit) ? c.text(row) : c.value(row), c.unit)).join(","));
 		save(`${this.options.name}.csv`, `${lines.join("\r\n")}\r\n`, "text/csv;charset=utf-8");
 	}
 }
