@@ -17,7 +17,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from browser import BUILD, MKCAPTURE, PMM, ROOT, Session, lacking, page_of, pmm, skip_all  # noqa: E402
+from browser import BUILD, MKCAPTURE, PMM, ROOT, WAIT_SECONDS, Session, lacking, page_of, pmm, skip_all  # noqa: E402
 
 PROGRAM = r"""
 #include <stdlib.h>
@@ -100,8 +100,9 @@ def csv_of(s, folder, name):
 	if os.path.exists(path):
 		os.remove(path)
 	s.click("button", "Save as CSV")
-	end = time.monotonic() + 20
-	while not os.path.exists(path) and time.monotonic() < end:
+	end = time.monotonic() + WAIT_SECONDS
+	# Chromium makes an empty file of that name, and renames the one that it has written to it
+	while not (os.path.exists(path) and os.path.getsize(path)) and time.monotonic() < end:
 		time.sleep(0.05)
 	with open(path, newline="") as f:
 		return list(csv.DictReader(io.StringIO(f.read())))
