@@ -9,10 +9,11 @@
 #include "src/analyze/diff/diff_priv.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-/* Of a function with more different lines, equal numbers alone are matched. */
-#define LINES_MAX	100u
+#include "src/analyze/diff/diff_shift.h"
+
+/* Of a function with more lines, equal numbers alone are matched. */
+#define LINES_MAX	DIFF_SHIFT_LINES
 
 struct known_line {
 	uint32_t number, line;	/* line: of the comparison, or the local one */
@@ -21,7 +22,17 @@ struct known_line {
 
 struct matching {
 	VEC(struct known_line) theirs, ours;	/* by number */
+	VEC(uint32_t) numbers;			/* those of theirs, then those of ours */
+	struct diff_shifts shifts;
 };
+
+static void matching_fini(struct matching *m)
+{
+	vec_fini(&m->theirs);
+	vec_fini(&m->ours);
+	vec_fini(&m->numbers);
+	diff_shifts_fini(&m->shifts);
+}
 
 static int by_number(const void *a, const void *b)
 {
@@ -40,11 +51,9 @@ static void take(struct diff_local *l, struct known_line *theirs, struct known_l
 	theirs->taken = ours->taken = true;
 }
 
-/* How many lines fit if all have moved by `shift`; taken where `l` is given. */
-static unsigned fit(struct matching *m, int64_t shift, struct diff_local *l)
+/* Take the lines that fit if all have moved by `shift`. */
+static void fit(struct matching *m, int64_t shift, struct diff_local *l)
 {
-	unsigned nr = 0;
-
 	for (size_t i = 0, k = 0; i < m->theirs.nr && k < m->ours.nr;) {
 		struct known_line *a = &m->theirs.v[i], *b = &m->ours.v[k];
 		int64_t want = (int64_t)a->number + shift;
@@ -54,49 +63,11 @@ static unsigned fit(struct matching *m, int64_t shift, struct diff_local *l)
 		} else if (b->taken || want > (int64_t)b->number) {
 			k++;
 		} else {
-			nr++;
-			if (l)
-				take(l, a, b);
+			take(l, a, b);
 			i++;
 			k++;
 		}
 	}
-	return nr;
-}
-
-struct shift {
-	int64_t by;
-	unsigned nr;
-	uint64_t where;		/* sum of the first two numbers: the same in both directions */
-};
-
-static bool better(const struct shift *a, const struct shift *b)
-{
-	if (a->nr != b->nr)
-		return a->nr > b->nr;
-	if (llabs(a->by) != llabs(b->by))
-		return llabs(a->by) < llabs(b->by);
-	return a->where < b->where;
-}
-
-static struct shift best_shift(struct matching *m)
-{
-	struct shift best = { 0 };
-
-	vec_each(&m->theirs, a)
-		vec_each(&m->ours, b) {
-			struct shift s = { (int64_t)b->number - (int64_t)a->number, 0,
-					   (uint64_t)a->number + b->number };
-
-			if (a->taken || b->taken)
-				continue;
-			if (best.nr && s.by == best.by)
-				continue;
-			s.nr = fit(m, s.by, NULL);
-			if (!best.nr || better(&s, &best))
-				best = s;
-		}
-	return best;
 }
 
 static void drop_taken(struct matching *m)
@@ -114,21 +85,41 @@ static void drop_taken(struct matching *m)
 	m->ours.nr = nr;
 }
 
-/* Lines that are not known (0) are no line that can move. */
-static void match(struct diff_local *l, struct matching *m, bool same_build)
+static int begin_shifts(struct matching *m)
 {
+	m->numbers.nr = 0;
+	vec_each(&m->theirs, a)
+		if (vec_push(&m->numbers, a->number))
+			return -ENOMEM;
+	vec_each(&m->ours, b)
+		if (vec_push(&m->numbers, b->number))
+			return -ENOMEM;
+	return diff_shifts_begin(&m->shifts, m->numbers.v, m->theirs.nr,
+				 m->numbers.v + m->theirs.nr, m->ours.nr);
+}
+
+/* Lines that are not known (0) are no line that can move. 0 or -ENOMEM. */
+static int match(struct diff_local *l, struct matching *m, bool same_build)
+{
+	int rc;
+
 	vec_sort(&m->theirs, by_number);
 	vec_sort(&m->ours, by_number);
 	if (same_build || (m->ours.nr && !m->ours.v[0].number) ||
 	    (m->theirs.nr && !m->theirs.v[0].number) || m->ours.nr > LINES_MAX ||
 	    m->theirs.nr > LINES_MAX) {
 		fit(m, 0, l);
-		return;
+		return 0;
 	}
-	while (m->theirs.nr && m->ours.nr) {
-		fit(m, best_shift(m).by, l);
+	rc = m->theirs.nr && m->ours.nr ? begin_shifts(m) : 0;
+	while (!rc && m->theirs.nr && m->ours.nr) {
+		int64_t by = diff_shifts_best(&m->shifts);
+
+		fit(m, by, l);
 		drop_taken(m);
+		diff_shifts_take(&m->shifts, by);
 	}
+	return rc;
 }
 
 static int enter_rest(struct diff_local *l, const struct diff_local_function *f)
@@ -166,8 +157,8 @@ static int match_function(struct diff_local *l, const struct diff_local_function
 		rc = vec_push(&m->ours, (struct known_line){ l->lines.v[i].number, i, false });
 	if (rc)
 		return rc;
-	match(l, m, same_build);
-	return enter_rest(l, f);
+	rc = match(l, m, same_build);
+	return rc ? rc : enter_rest(l, f);
 }
 
 int diff_match_lines(struct diff_local *l)
@@ -178,8 +169,7 @@ int diff_match_lines(struct diff_local *l)
 	vec_each(&l->functions, f)
 		if (!rc)
 			rc = match_function(l, f, &m);
-	vec_fini(&m.theirs);
-	vec_fini(&m.ours);
+	matching_fini(&m);
 	return rc;
 }
 
@@ -203,7 +193,6 @@ int diff_rename(struct diff_local *l, uint32_t local, uint32_t function)
 	for (uint32_t i = f->first_line; i != DIFF_NONE; i = l->lines.v[i].next)
 		l->lines.v[i].line = DIFF_NONE;
 	rc = match_function(l, f, &m);
-	vec_fini(&m.theirs);
-	vec_fini(&m.ours);
+	matching_fini(&m);
 	return rc;
 }
