@@ -13,9 +13,14 @@ const char *measured_inexact(const struct heap *h)
 	return NULL;
 }
 
+bool measured_to_the_end(const struct heap *h)
+{
+	return h->end != HEAP_RUNNING || (h->import.tool && heap_import_history(h));
+}
+
 static const char *life_gap(const struct heap *h)
 {
-	if (h->end == HEAP_RUNNING)
+	if (!measured_to_the_end(h))
 		return "the program had not ended when it was captured";
 	if (h->began == HEAP_BEGAN_ATTACH)
 		return "what was allocated before pmm attached is not known";

@@ -16,6 +16,12 @@
 /* Figures are no exact ones: why; NULL: they are. */
 const char *measured_inexact(const struct heap *h);
 
+/*
+ * Does it reach to the program's end? A profile of another tool that has a history does: a file
+ * that is not finished cannot be read.
+ */
+bool measured_to_the_end(const struct heap *h);
+
 /* Something is missing, the figure is at least what was recorded: what; NULL: nothing. */
 const char *measured_gap(const struct heap *h, unsigned needs);
 

@@ -104,17 +104,28 @@ static const struct cmd_pair diff_exits[] = {
 	{ 0 }
 };
 
-/* The same file twice says nothing, and in CI it would look like success. */
-static int check_operands(char *const *what, struct err *e)
+static bool same_file(const char *one, const char *other)
 {
 	struct stat a, b;
 
-	if (stat(what[0], &a) || stat(what[1], &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino)
-		return 0;
-	err_set(e, -EINVAL, "'%s' and '%s' are the same file", what[0], what[1]);
-	err_hint(e, "name the capture from before first, then the one from after");
-	e->exit_code = CMD_USAGE;
-	return -EINVAL;
+	return !stat(one, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* The same file twice says nothing, and in CI it would look like success. */
+static int check_operands(char *const *what, unsigned nr, struct err *e)
+{
+	for (unsigned i = 0; i < nr; i++)
+		for (unsigned k = 0; k < i; k++) {
+			if (!same_file(what[i], what[k]))
+				continue;
+			err_set(e, -EINVAL, "'%s' and '%s' are the same file", what[k], what[i]);
+			err_hint(e, trend ? "name each capture once, the oldest first"
+					  : "name the capture from before first, then the one "
+					    "from after");
+			e->exit_code = CMD_USAGE;
+			return -EINVAL;
+		}
+	return 0;
 }
 
 static int read_heap(const char *what, struct heap **h, struct err *e)
@@ -143,7 +154,7 @@ static int compare(char *const *what, bool *exceeded, struct err *e)
 {
 	struct heap *h[2] = { NULL, NULL };
 	struct emit emit;
-	int rc = check_operands(what, e);
+	int rc = check_operands(what, 2, e);
 
 	for (unsigned i = 0; i < 2 && !rc; i++)
 		rc = read_heap(what[i], &h[i], e);
@@ -199,9 +210,10 @@ static int check_form(struct err *e)
 static int compare_all(unsigned nr, char *const *what, struct err *e)
 {
 	struct emit emit;
+	int rc = check_operands(what, nr, e);
 
 	emit_init(&emit, stdout, as_json);
-	return diff_trends_session(&o, what, nr, &emit.sink, e);
+	return rc ? rc : diff_trends_session(&o, what, nr, &emit.sink, e);
 }
 
 static int unsaid(int rc, struct err *e)

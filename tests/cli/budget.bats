@@ -51,6 +51,19 @@ judged() {
 	xmllint --noout out
 }
 
+@test "a profile of heaptrack, to the byte; what it does not know is not measured" {
+	need heaptrack
+	heaptrack -o h ./app >said 2>&1
+	printf '%s\n' '[app]' 'function.parse.allocated = 9999' 'function.lose.live_at_end = 2000' 'allocations = 1000' 'leaked = 1M' >.pmm-budget
+	local status=0
+	within "$PMM" budget --json h.zst >out || status=$?
+	[ "$status" -eq 1 ]
+	jq -e '.budgets | map([.key, .state, .value, .why]) | .[:2] + .[3:] == [["function.parse.allocated", "exceeded", 10000, null],
+		["function.lose.live_at_end", "kept", 2000, null],
+		["leaked", "not_measured", null, "another tool\u0027s profile has no search for leaks"]]' out
+	jq -e '.budgets[2] | .key == "allocations" and .state == "kept" and .value >= 15' out
+}
+
 @test "the recipe for CI" {
 	local status=0
 	sed -n '/^<!-- tested by/,/^<!-- end/s/^    //p' "$ROOT/doc/budget.md" >memory.sh

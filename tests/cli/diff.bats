@@ -118,6 +118,12 @@ more() { "$PMM" diff --json "$T/first.pmm" "$PID" | jq -e "[.lines[].change_byte
 	echo -n x >&9
 	await -p "$JOB" more 123
 	within "$PMM" diff --json "$PID" "$T/first.pmm" | jq -e '[.lines[].change_bytes] == [-123]'
+	# what is live now is not what will be live at its end: neither kept nor exceeded
+	printf '%s\n' '[app]' 'live_at_end = 1' >"$T/budget"
+	local status=0
+	within "$PMM" budget -f "$T/budget" --json "$PID" >"$T/judged" || status=$?
+	[ "$status" -eq 3 ]
+	jq -e '.budgets | map([.state, .value, .why]) == [["not_measured", null, "the program had not ended when it was captured"]]' "$T/judged"
 	echo -n x >&9
 	exec 9>&-
 	wait "$JOB"

@@ -32,10 +32,16 @@ static const char *no_measure(const struct heap *h, enum budget_figure figure)
 {
 	const char *why = measured_inexact(h);
 
+	if (figure == BUDGET_LEAKED && h->import.tool)
+		return "another tool's profile has no search for leaks";
 	if (why)
 		return why;
 	if (!heap_import_history(h))
 		return "it is another tool's profile of one moment";
+	if (figure == BUDGET_LIVE && !measured_to_the_end(h))
+		return "the program had not ended when it was captured";
+	if (figure == BUDGET_LIVE && h->off_reason)
+		return "recording stopped before the end";
 	if (figure == BUDGET_LEAKED && h->search.how == HEAP_SEARCH_NONE)
 		return "it was not searched for leaks (pmm run --leaks)";
 	return NULL;
@@ -190,6 +196,7 @@ static void decide(const struct heap *h, struct budget_result *r, uint64_t unkno
 	const char *why = no_measure(h, b->figure);
 
 	r->state = BUDGET_KEPT;
+	r->unknown = why != NULL;
 	if (!why && r->value > b->limit) {
 		r->state = BUDGET_EXCEEDED;
 		return;

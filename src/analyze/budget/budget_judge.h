@@ -74,7 +74,8 @@ enum budget_state { BUDGET_KEPT, BUDGET_EXCEEDED, BUDGET_NOT_MEASURED };
 struct budget_result {
 	const struct budget *budget;
 	enum budget_state state;
-	uint64_t value;
+	uint64_t value;		/* not measured: at least that, if it is known */
+	bool unknown;		/* it is not */
 	bool absent;		/* no stack has such a function, or no module is called that */
 	struct leak_sum suppressed;	/* lost, and taken out of the heap before */
 	struct str why;		/* of what was not measured */

@@ -63,7 +63,7 @@ struct parsing {
 	struct err *e;
 	unsigned line;
 	int rc;
-	bool in_section;
+	bool comment;		/* it may be meant as one */
 };
 
 static int refuse(struct parsing *p, const char *fmt, const char *what)
@@ -118,13 +118,36 @@ static bool known_already(const struct budgets *all, const struct budget *b)
 	return false;
 }
 
+static int parse_limit(const struct budget *b, const char *text, uint64_t *out)
+{
+	struct err why = { 0 };
+
+	return budget_in_bytes(b->figure) ? fmt_parse_size(text, out, &why)
+					  : fmt_parse_uint(text, out, &why);
+}
+
+/* Say what is wrong with a value: of "1M # note" the rest. */
+static int refuse_value(struct parsing *p, const struct budget *b, const char *value)
+{
+	char head[MAX_LINE + 1];
+	size_t n = strcspn(value, " \t#;");
+	uint64_t limit;
+
+	snprintf(head, sizeof(head), "%.*s", (int)n, value);
+	if (value[n] && !parse_limit(b, head, &limit)) {
+		p->comment = true;
+		return refuse(p, "there is more than a limit: ", value);
+	}
+	return refuse(p, budget_in_bytes(b->figure) ? "no size, as in 4096, 64K or 2M: "
+						    : "no number: ", value);
+}
+
 /* For libinih: 0 is an error, which is in `p` then. */
 static int take(void *arg, const char *section, const char *name, const char *value)
 {
 	struct parsing *p = arg;
 	struct budget b = { .line = p->line };
 	char key[MAX_LINE + 1];
-	struct err why = { 0 };
 	int rc;
 
 	snprintf(key, sizeof(key), "%s", name);
@@ -138,15 +161,21 @@ static int take(void *arg, const char *section, const char *name, const char *va
 		return refuse(p, "no budget is called ", key);
 	if (!rc && known_already(p->out, &b))
 		return refuse(p, "given twice: ", key);
-	if (!rc && (budget_in_bytes(b.figure) ? fmt_parse_size(value, &b.limit, &why)
-					      : fmt_parse_uint(value, &b.limit, &why)))
-		return refuse(p, budget_in_bytes(b.figure) ? "no size, as in 4096, 64K or 2M: "
-							   : "no number: ", value);
+	if (!rc && parse_limit(&b, value, &b.limit))
+		return refuse_value(p, &b, value);
 	if (!rc)
 		rc = vec_push(&p->out->v, b);
 	if (rc && !p->rc)
 		p->rc = rc;
 	return !rc;
+}
+
+/* Nothing but blanks, or a comment as libinih has it: a ';' after a blank. */
+static bool ends_after(const char *text)
+{
+	size_t blanks = strspn(text, " \t\r\n");
+
+	return !text[blanks] || (blanks && text[blanks] == ';');
 }
 
 /* Hand the next line to libinih, without what it would take for something else. */
@@ -172,6 +201,11 @@ static char *next_line(char *to, int room, void *arg)
 	if (*to == '[' && !strchr(to, ']')) {
 		to[strcspn(to, "\n")] = '\0';
 		refuse(p, "a section ends with ']': ", to);
+	}
+	if (*to == '[' && !p->rc && !ends_after(strchr(to, ']') + 1)) {
+		to[strcspn(to, "\r\n")] = '\0';
+		p->comment = true;
+		refuse(p, "there is more than a section: ", to);
 	}
 	if (*to == '[' || *to == '#' || *to == ';')
 		return p->rc ? NULL : to;
@@ -200,7 +234,10 @@ int budgets_parse(struct budgets *b, const char *text, const char *file, struct 
 		err_set(e, -EINVAL, "'%s' has no budget", file);
 		p.rc = -EINVAL;
 	}
-	if (p.rc == -EINVAL)
+	if (p.rc == -EINVAL && p.comment)
+		err_hint(e, "a comment in the same line begins with a blank and ';'; see "
+			    "doc/budget.md");
+	else if (p.rc == -EINVAL)
 		err_hint(e, "as in '[app]' and 'peak = 20M' below it; see doc/budget.md");
 	return p.rc == -ENOMEM ? err_set(e, p.rc, "out of memory") : p.rc;
 }

@@ -13,7 +13,7 @@
 #include "src/session/leaks/leaks_report.h"
 #include "src/session/name_notes.h"
 #include "src/session/verdict_stack.h"
-#include "src/store/capture.h"
+#include "src/track/source.h"
 #include "src/view/budget/budget_view.h"
 
 #define MAX_FILE	(1u << 20)	/* of budgets */
@@ -93,7 +93,9 @@ static void add_verdict(struct judging *j, const char *source, const struct budg
 	budget_text(&s, r);
 	verdict_message_str(&j->verdicts, &s);
 	str_fini(&s);
-	verdict_figure(&j->verdicts, budget_in_bytes(b->figure) ? "bytes" : "number", r->value);
+	if (!r->unknown)
+		verdict_figure(&j->verdicts, budget_in_bytes(b->figure) ? "bytes" : "number",
+			       r->value);
 	verdict_figure(&j->verdicts, "limit", b->limit);
 	for (unsigned i = 0; r->state == BUDGET_EXCEEDED && i < r->nr_sites; i++)
 		verdict_site(&j->verdicts, i ? "and by" : "most of it by", h, n, r->site[i]);
@@ -161,7 +163,7 @@ static int judge_capture(struct judging *j, const char *path, struct err *e)
 	struct leak_sum suppressed = { 0 };
 	struct heap *h = NULL;
 	struct naming naming;
-	int rc = capture_read(path, j->o->memory_bytes, &h, e);
+	int rc = source_read(path, j->o->memory_bytes, &h, e);
 
 	if (rc)
 		return rc;
@@ -203,7 +205,8 @@ static int add_unmet(struct judging *j)
 {
 	for (size_t i = 0; i < j->budgets.v.nr; i++) {
 		const struct budget *b = &j->budgets.v.v[i];
-		struct budget_result r = { .budget = b, .state = BUDGET_NOT_MEASURED };
+		struct budget_result r = { .budget = b, .state = BUDGET_NOT_MEASURED,
+					   .unknown = true };
 		int rc;
 
 		if (j->met[i])

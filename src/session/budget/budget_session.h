@@ -27,7 +27,10 @@ struct budget_session_end {
 	bool unmeasured;	/* a budget was not measured, or is about none of the captures */
 };
 
-/* Judge `nr` captures. 0 or -errno with `e`; what was not measured is in *end. */
+/*
+ * Judge `nr` captures, profiles of other tools or processes. 0 or -errno with `e`; what was not
+ * measured is in *end.
+ */
 int budget_session(const struct budget_session_options *o, char *const *capture, unsigned nr,
 		   const struct session_sink *to, struct budget_session_end *end, struct err *e);
 

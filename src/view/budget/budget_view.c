@@ -11,6 +11,7 @@
 
 enum {
 	BUDGET_STATE,
+	BUDGET_STATE_TEXT,
 	BUDGET_CAPTURE,
 	BUDGET_SECTION,
 	BUDGET_KEY,
@@ -28,7 +29,8 @@ enum {
 };
 
 static const struct column columns[BUDGET_NR] = {
-	[BUDGET_STATE] = { "state", NULL, UNIT_TEXT },
+	[BUDGET_STATE] = JSON_COLUMN("state", UNIT_TEXT),
+	[BUDGET_STATE_TEXT] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
 	[BUDGET_CAPTURE] = JSON_COLUMN("capture", UNIT_TEXT),
 	[BUDGET_SECTION] = JSON_COLUMN("section", UNIT_TEXT),
 	[BUDGET_KEY] = JSON_COLUMN("key", UNIT_TEXT),
@@ -64,7 +66,8 @@ void budget_text(struct str *s, const struct budget_result *r)
 {
 	const struct budget *b = r->budget;
 
-	str_add(s, amount(b, r->value).s);
+	if (r->state != BUDGET_NOT_MEASURED)
+		str_add(s, amount(b, r->value).s);
 	switch (r->state) {
 	case BUDGET_KEPT:
 		str_addf(s, " of %s", amount(b, b->limit).s);
@@ -79,8 +82,13 @@ void budget_text(struct str *s, const struct budget_result *r)
 		str_addf(s, " over %s", amount(b, b->limit).s);
 		break;
 	case BUDGET_NOT_MEASURED:
-		str_addf(s, " of %s, but not measured: %s", amount(b, b->limit).s,
-			 str_text(&r->why));
+		if (r->unknown)
+			str_add(s, "no figure");
+		else if (!r->value)
+			str_add(s, "none that was recorded");
+		else
+			str_addf(s, "at least %s", amount(b, r->value).s);
+		str_addf(s, " (%s allowed): %s", amount(b, b->limit).s, str_text(&r->why));
 		break;
 	}
 	if (budget_has_suppressed(r))
@@ -149,12 +157,16 @@ void budget_view_add(struct budget_view *v, const char *source, const struct bud
 	table_row(t, 0, r->state == BUDGET_KEPT ? ROW_PLAIN : ROW_STRONG, ROW_BOTH);
 	table_sentence(t);
 	table_set_const(t, BUDGET_STATE, budget_state_name(r->state));
+	table_set_const(t, BUDGET_STATE_TEXT, r->state == BUDGET_NOT_MEASURED
+						       ? "not measured"
+						       : budget_state_name(r->state));
 	table_set_text(t, BUDGET_CAPTURE, source ? source : "");
 	table_set_text(t, BUDGET_SECTION, b->section);
 	table_set_text(t, BUDGET_KEY, b->key);
 	table_set_const(t, BUDGET_UNIT, budget_in_bytes(b->figure) ? "bytes" : "count");
 	table_set(t, BUDGET_LIMIT, b->limit);
-	table_set(t, BUDGET_VALUE, r->value);
+	if (!r->unknown)
+		table_set(t, BUDGET_VALUE, r->value);
 	if (budget_has_suppressed(r)) {
 		table_set(t, BUDGET_SUPPRESSED_BYTES, r->suppressed.bytes);
 		table_set(t, BUDGET_SUPPRESSED_BLOCKS, r->suppressed.blocks);

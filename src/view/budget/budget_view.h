@@ -20,7 +20,10 @@ struct budget_view {
 /* JSON's words: "kept", "exceeded", "not_measured". */
 const char *budget_state_name(enum budget_state state);
 
-/* "21.3 MiB, 1.3 MiB (6.5%) over 20.0 MiB", "12 of 100": for people. */
+/*
+ * "21.3 MiB, 1.3 MiB (6.5%) over 20.0 MiB", "12 of 100": for people. What was not measured has no
+ * figure.
+ */
 void budget_text(struct str *s, const struct budget_result *r);
 
 /* An empty document; budget_view_fini() in any case. Trouble stays in it. */

@@ -51,7 +51,7 @@ $ pmm budget -f over --format sarif app.pmm | jq -c '.runs[0].results[] | [.rule
   ["budget-temporary","app.pmm: module.libx.so.1.temporary: 2, 1 over 1",1]
 # functions without names: more may belong to it
 $ printf '%s\n' '[app]' 'function.parse.peak = 1K' >functions; pmm budget -f functions app.pmm
-    not_measured  app.pmm [app] function.parse.peak: 0 B of 1.00 KiB, but not measured: 9.96 KiB more may belong to it: stacks are not known, or functions have no names
+    not measured  app.pmm [app] function.parse.peak: none that was recorded (1.00 KiB allowed): 9.96 KiB more may belong to it: stacks are not known, or functions have no names
   
     budgets  0 kept, 0 exceeded, 1 not measured, of 1
 [3]
@@ -61,7 +61,7 @@ $ printf '%s\n' '[app]' 'function.parse.peak = 10200' >functions; pmm budget -f 
     budgets  1 kept, 0 exceeded, 0 not measured, of 1
 # what was not measured is no pass
 $ printf '%s\n' '[app]' 'leaked = 0' >leaked; pmm budget -f leaked app.pmm
-    not_measured  app.pmm [app] leaked: 0 B of 0 B, but not measured: it was not searched for leaks (pmm run --leaks)
+    not measured  app.pmm [app] leaked: no figure (0 B allowed): it was not searched for leaks (pmm run --leaks)
   
     budgets  0 kept, 0 exceeded, 1 not measured, of 1
 [3]
@@ -115,12 +115,12 @@ $ pmm budget -f leaked3 --suppressions none.supp app3.pmm
 # nor is a search that did not see all memory; what it found is lost all the same
 $ echo '[app]' >leaked1; echo 'leaked = 1' >>leaked1; echo 'peak = 1M' >>leaked1
 $ for search in 'exit' 'exit complete unread=4K' 'exit complete'; do (cat app; echo "search $search") >gap; mkcapture gap gap.pmm; pmm budget -f leaked1 gap.pmm; echo "status $?"; done
-    not_measured  gap.pmm [app] leaked: 0 B of 1 B, but not measured: the search for leaks did not see all memory
+    not measured  gap.pmm [app] leaked: none that was recorded (1 B allowed): the search for leaks did not see all memory
     kept          gap.pmm [app] peak: 9.96 KiB of 1.00 MiB
   
     budgets  1 kept, 0 exceeded, 1 not measured, of 2
   status 3
-    not_measured  gap.pmm [app] leaked: 0 B of 1 B, but not measured: the search for leaks did not see all memory
+    not measured  gap.pmm [app] leaked: none that was recorded (1 B allowed): the search for leaks did not see all memory
     kept          gap.pmm [app] peak: 9.96 KiB of 1.00 MiB
   
     budgets  1 kept, 0 exceeded, 1 not measured, of 2
@@ -134,29 +134,29 @@ $ (cat app; echo 'search exit'; echo 'leak app+0x10>app+0x20 definite blocks=2 b
 [1]
 $ echo '[other]' >unmet; echo 'peak = 1M' >>unmet; pmm budget -f unmet app.pmm
   pmm: 'app.pmm': 'unmet' has no section about 'app'
-    not_measured  [other] peak: 0 B of 1.00 MiB, but not measured: no capture is of 'other'
+    not measured  [other] peak: no figure (1.00 MiB allowed): no capture is of 'other'
   
     budgets  0 kept, 0 exceeded, 1 not measured, of 1
   pmm: WARNING: unmet:2: no capture is of 'other': its budgets were not measured
 [3]
 $ pmm budget -f unmet --json app.pmm 2>said | jq -c '.totals, .budgets'
   {"kept":0,"exceeded":0,"not_measured":1}
-  [{"state":"not_measured","capture":"","section":"other","key":"peak","unit":"bytes","limit":1048576,"value":0,"why":"no capture is of 'other'","budget_line":2,"stacks":[]}]
+  [{"state":"not_measured","capture":"","section":"other","key":"peak","unit":"bytes","limit":1048576,"why":"no capture is of 'other'","budget_line":2,"stacks":[]}]
 $ pmm budget -f unmet --format junit app.pmm 2>said | grep -o 'errors="[0-9]*"\|unmet: peak: [^"]*' | sort -u
   errors="1"
-  unmet: peak: 0 B of 1.00 MiB, but not measured: no capture is of &apos;other&apos;
+  unmet: peak: no figure (1.00 MiB allowed): no capture is of &apos;other&apos;
 $ pmm budget -f unmet --format sarif app.pmm 2>said | jq -c '.runs[0] | .results, [.invocations[0].toolExecutionNotifications[] | [.level, .message.text]], .invocations[0].executionSuccessful'
   []
-  [["error","[other] peak: unmet: peak: 0 B of 1.00 MiB, but not measured: no capture is of 'other'"]]
+  [["error","[other] peak: unmet: peak: no figure (1.00 MiB allowed): no capture is of 'other'"]]
   false
 $ printf '%s\n' '[app]' 'peak = 1M' 'allocations = 3' >gaps
 $ for line in 'watch mode=sampled sample=4K' 'drop block-full=3' 'watch off=3' 'process end=running' 'process attached' 'totals skipped=3'; do (cat app; echo "$line") >gap; mkcapture gap gap.pmm; pmm budget -f gaps gap.pmm; echo "status $?"; done
-    not_measured  gap.pmm [app] peak: 9.96 KiB of 1.00 MiB, but not measured: figures are estimates, as it was sampled
-    not_measured  gap.pmm [app] allocations: 17 of 3, but not measured: figures are estimates, as it was sampled
+    not measured  gap.pmm [app] peak: no figure (1.00 MiB allowed): figures are estimates, as it was sampled
+    not measured  gap.pmm [app] allocations: no figure (3 allowed): figures are estimates, as it was sampled
   
     budgets  0 kept, 0 exceeded, 2 not measured, of 2
   status 3
-    not_measured  gap.pmm [app] peak: 9.96 KiB of 1.00 MiB, but not measured: not all blocks and stacks were recorded
+    not measured  gap.pmm [app] peak: at least 9.96 KiB (1.00 MiB allowed): not all blocks and stacks were recorded
     exceeded      gap.pmm [app] allocations: 17, 14 over 3
                     10 in app+0x20
                       app+0x10
@@ -167,7 +167,7 @@ $ for line in 'watch mode=sampled sample=4K' 'drop block-full=3' 'watch off=3' '
   
     budgets  0 kept, 1 exceeded, 1 not measured, of 2
   status 1
-    not_measured  gap.pmm [app] peak: 9.96 KiB of 1.00 MiB, but not measured: recording stopped before the end
+    not measured  gap.pmm [app] peak: at least 9.96 KiB (1.00 MiB allowed): recording stopped before the end
     exceeded      gap.pmm [app] allocations: 17, 14 over 3
                     10 in app+0x20
                       app+0x10
@@ -178,7 +178,7 @@ $ for line in 'watch mode=sampled sample=4K' 'drop block-full=3' 'watch off=3' '
   
     budgets  0 kept, 1 exceeded, 1 not measured, of 2
   status 1
-    not_measured  gap.pmm [app] peak: 9.96 KiB of 1.00 MiB, but not measured: the program had not ended when it was captured
+    not measured  gap.pmm [app] peak: at least 9.96 KiB (1.00 MiB allowed): the program had not ended when it was captured
     exceeded      gap.pmm [app] allocations: 17, 14 over 3
                     10 in app+0x20
                       app+0x10
@@ -189,7 +189,7 @@ $ for line in 'watch mode=sampled sample=4K' 'drop block-full=3' 'watch off=3' '
   
     budgets  0 kept, 1 exceeded, 1 not measured, of 2
   status 1
-    not_measured  gap.pmm [app] peak: 9.96 KiB of 1.00 MiB, but not measured: what was allocated before pmm attached is not known
+    not measured  gap.pmm [app] peak: at least 9.96 KiB (1.00 MiB allowed): what was allocated before pmm attached is not known
     exceeded      gap.pmm [app] allocations: 17, 14 over 3
                     10 in app+0x20
                       app+0x10
@@ -200,7 +200,7 @@ $ for line in 'watch mode=sampled sample=4K' 'drop block-full=3' 'watch off=3' '
   
     budgets  0 kept, 1 exceeded, 1 not measured, of 2
   status 1
-    not_measured  gap.pmm [app] peak: 9.96 KiB of 1.00 MiB, but not measured: blocks below --min-size were not recorded
+    not measured  gap.pmm [app] peak: at least 9.96 KiB (1.00 MiB allowed): blocks below --min-size were not recorded
     exceeded      gap.pmm [app] allocations: 17, 14 over 3
                     10 in app+0x20
                       app+0x10
@@ -218,9 +218,9 @@ $ (cat app; echo 'drop site-full=3') >gap; mkcapture gap gap.pmm; pmm budget gap
     kept          gap.pmm [app] allocated: 22.0 KiB of 22.0 KiB
     kept          gap.pmm [app] allocations: 17 of 17
     kept          gap.pmm [app] temporary: 2 of 2
-    not_measured  gap.pmm [app] module.libx.so*.allocated: 12.0 KiB of 12.0 KiB, but not measured: not all blocks and stacks were recorded
-    not_measured  gap.pmm [app] module.libx.so*.live_at_end: 0 B of 0 B, but not measured: not all blocks and stacks were recorded
-    not_measured  gap.pmm [app] module.liby.so.peak: 0 B of 0 B, but not measured: not all blocks and stacks were recorded
+    not measured  gap.pmm [app] module.libx.so*.allocated: at least 12.0 KiB (12.0 KiB allowed): not all blocks and stacks were recorded
+    not measured  gap.pmm [app] module.libx.so*.live_at_end: none that was recorded (0 B allowed): not all blocks and stacks were recorded
+    not measured  gap.pmm [app] module.liby.so.peak: none that was recorded (0 B allowed): not all blocks and stacks were recorded
   
     budgets  5 kept, 0 exceeded, 3 not measured, of 8
 [3]
@@ -266,6 +266,67 @@ $ pmm budget -f both --format junit app.pmm helper.pmm app4.pmm | grep -o '<test
   <testcase classname="pmm.budget.budget-peak" name="[*] peak: helper"
   <testcase classname="pmm.budget.budget-peak" name="[*] peak: app #2"
   <testcase classname="pmm.budget.budget-allocations" name="[app] allocations #2"
+# a running program: what is live now is not what is live at its end; a peak that is exceeded stays so
+$ (cat app; echo 'process end=running') >gap; mkcapture gap gap.pmm; printf '%s\n' '[app]' 'live_at_end = 10199' 'peak = 10199' >now; pmm budget -f now gap.pmm
+    not measured  gap.pmm [app] live_at_end: no figure (9.96 KiB allowed): the program had not ended when it was captured
+    exceeded      gap.pmm [app] peak: 9.96 KiB, 1 B (<0.1%) over 9.96 KiB
+                    9.77 KiB in app+0x20
+                      app+0x10
+                    200 B in app+0x30
+                      app+0x10
+  
+    budgets  0 kept, 1 exceeded, 1 not measured, of 2
+[1]
+$ (cat app; echo 'watch off=3') >gap; mkcapture gap gap.pmm; pmm budget -f now gap.pmm >out; echo $?; cat out
+  1
+    not measured  gap.pmm [app] live_at_end: no figure (9.96 KiB allowed): recording stopped before the end
+    exceeded      gap.pmm [app] peak: 9.96 KiB, 1 B (<0.1%) over 9.96 KiB
+                    9.77 KiB in app+0x20
+                      app+0x10
+                    200 B in app+0x30
+                      app+0x10
+  
+    budgets  0 kept, 1 exceeded, 1 not measured, of 2
+$ pmm budget -f now --json gap.pmm | jq -c '.budgets[] | [.state, .value, .why]'
+  ["not_measured",null,"recording stopped before the end"]
+  ["exceeded",10200,null]
+# profiles of other tools: of one moment, and over the program's life
+$ printf '%s\n' 'heap profile:     10:    10240 [    20:    20480] @ heapprofile' '  10:    10240 [    20:    20480] @ 0x401136' '' 'MAPPED_LIBRARIES:' '00401000-00402000 r-xp 00001000 08:01 1 /opt/app' >prof.heap
+$ printf '%s\n' '[*]' 'peak = 1K' 'live_at_end = 1K' 'allocated = 1K' 'leaked = 0' >any; pmm budget -f any prof.heap
+    not measured  prof.heap [*] peak: no figure (1.00 KiB allowed): it is another tool's profile of one moment
+    not measured  prof.heap [*] live_at_end: no figure (1.00 KiB allowed): it is another tool's profile of one moment
+    not measured  prof.heap [*] allocated: no figure (1.00 KiB allowed): it is another tool's profile of one moment
+    not measured  prof.heap [*] leaked: no figure (0 B allowed): another tool's profile has no search for leaks
+  
+    budgets  0 kept, 0 exceeded, 4 not measured, of 4
+[3]
+$ pmm budget -f any --format junit prof.heap | grep -c '<error'
+  4
+# comments are as libinih has them; what else follows a limit or a section is refused
+$ printf '%s\n' '; one' '# two' '[app] ; three' ' # four' 'peak = 10200 ; five' 'allocations = 17	;six' >notes; pmm budget -f notes app.pmm
+    kept  app.pmm [app] peak: 9.96 KiB of 9.96 KiB
+    kept  app.pmm [app] allocations: 17 of 17
+  
+    budgets  2 kept, 0 exceeded, 0 not measured, of 2
+$ for text in '[app]\npeak = 1M # note' '[app]\npeak = 1M;note' '[app]\npeak = 1 M' '[app]\nallocations = 5 per run' '[app] # note\npeak = 1M' '[app]x\npeak = 1M'; do printf "$text\n" >bad; pmm budget -f bad app.pmm; echo "status $?"; done
+  pmm: bad:2: there is more than a limit: '1M # note'
+  pmm: hint: a comment in the same line begins with a blank and ';'; see doc/budget.md
+  status 3
+  pmm: bad:2: there is more than a limit: '1M;note'
+  pmm: hint: a comment in the same line begins with a blank and ';'; see doc/budget.md
+  status 3
+  pmm: bad:2: there is more than a limit: '1 M'
+  pmm: hint: a comment in the same line begins with a blank and ';'; see doc/budget.md
+  status 3
+  pmm: bad:2: there is more than a limit: '5 per run'
+  pmm: hint: a comment in the same line begins with a blank and ';'; see doc/budget.md
+  status 3
+  pmm: bad:1: there is more than a section: '[app] # note'
+  pmm: hint: a comment in the same line begins with a blank and ';'; see doc/budget.md
+  status 3
+  pmm: bad:1: there is more than a section: '[app]x'
+  pmm: hint: a comment in the same line begins with a blank and ';'; see doc/budget.md
+  status 3
 # files that are none
 $ pmm budget -f missing app.pmm
   pmm: cannot open 'missing': No such file or directory
@@ -329,7 +390,7 @@ $ printf '%s\n' '[app]' 'function.ns::parse.peak = 10K' 'function.ns::parse.peak
 # usage
 $ pmm budget
   pmm: 'pmm budget' needs an argument
-  pmm: hint: usage: pmm budget [options] CAPTURE...
+  pmm: hint: usage: pmm budget [options] FILE|PID...
 [2]
 $ pmm budget missing.pmm
   pmm: cannot open 'missing.pmm': No such file or directory

@@ -493,6 +493,13 @@ $ pmm diff --trend --fail-on 'grow>1%' h1.pmm h2.pmm h3.pmm
   pmm: '--trend' and '--fail-on' cannot be used together
   pmm: hint: compare the first and the last capture
 [2]
+# one capture three times is no trend, whatever it is called
+$ ln -sf h1.pmm h1-link.pmm; pmm diff --trend h1.pmm h1.pmm h1.pmm; pmm diff --trend h1.pmm h2.pmm h1-link.pmm
+  pmm: 'h1.pmm' and 'h1.pmm' are the same file
+  pmm: hint: name each capture once, the oldest first
+  pmm: 'h1.pmm' and 'h1-link.pmm' are the same file
+  pmm: hint: name each capture once, the oldest first
+[2]
 $ pmm diff --trend --sort leaked h1.pmm h2.pmm h3.pmm
   pmm: 'h1.pmm' was not searched for leaks, which --sort is about
   pmm: hint: run the program with 'pmm run --leaks'

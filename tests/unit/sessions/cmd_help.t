@@ -360,6 +360,7 @@ $ pmm help --completion bash
   		COMPREPLY=($(compgen -W '--help --file --format --json --suppressions --no-default-suppressions --debuginfod --memory-limit --width' -- "$cur"))
   	else
   		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
+  		_pmm_pids
   	fi
   }
   
