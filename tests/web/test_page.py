@@ -295,6 +295,15 @@ def check_many(s, folder, capture):
 	s.same("all rows count", s.run("return document.querySelector('table.rows').getAttribute('aria-rowcount')"), "100001")
 	inside = s.run("return document.querySelectorAll('table.rows tbody tr').length")
 	s.check("only those in sight are in the document", inside < 150, inside)
+	s.run("""const box = document.querySelector('.scroll'); box.scrollTop = 28 * 100;
+		window.rowOf = (n) => document.querySelector(`table.rows tbody tr[aria-rowindex="${n}"]`)""")
+	s.until("return window.rowOf(112) !== null")
+	s.run("window.kept = window.rowOf(112); window.kept.querySelector('button').focus(); document.querySelector('.scroll').scrollTop = 28 * 95")
+	s.until("return window.rowOf(86) !== null")
+	order = s.run("return [...document.querySelectorAll('table.rows tbody tr[aria-rowindex]')].map((r) => Number(r.getAttribute('aria-rowindex')))")
+	s.same("rows are in order, each once", order, list(range(order[0], order[0] + len(order))))
+	s.check("a row that stays in sight stays as it is, with the focus",
+	        s.run("return window.rowOf(112) === window.kept && window.kept.contains(document.activeElement)"))
 	smallest = min(b["size_bytes"] for b in json.loads(pmm("report", "--json", "--blocks", capture))["blocks"])
 	s.run("document.querySelector('.scroll').scrollTop = 1e9")
 	s.until("return document.querySelector('table.rows tbody tr:nth-last-child(2)')?.getAttribute('aria-rowindex') === '100001'")

@@ -3,7 +3,7 @@
  * Tables of any length: sorted, filtered, saved as CSV. Of the rows only those that are in sight
  * are in the document; the height of the others is in one row before and one behind them.
  */
-import { make, put, replace, save } from "./dom.js";
+import { make, put, save } from "./dom.js";
 import { cell, clean, count, many } from "./format.js";
 
 const ROW_PX = 28;
@@ -129,16 +129,34 @@ export class Table {
 
 		if (!all && from === this.from && to === this.to)
 			return;
-		this.from = from;
-		this.to = to;
 		const before = Math.max(0, Math.min(from * ROW_PX * scale, height - (to - from) * ROW_PX));
 		const behind = most ? 0 : Math.max(0, height - before - (to - from) * ROW_PX);
 
-		replace(this.body, this.spacer(before));
-		for (let i = from; i < to; i++)
-			this.body.append(this.row(i));
+		this.rowsInto(from, to, all);
+		this.body.prepend(this.spacer(before));
 		put(this.body, this.spacer(behind), most && nr > most && make("tr", {}, make("td", { colspan: this.columns.length },
 			`${count(nr - most)} more rows are in the page and not on paper`)));
+	}
+
+	/** Rows that stay in sight stay as they are, with the focus that one may have. */
+	rowsInto(from, to, all) {
+		const kept = all || !(this.from < to && from < this.to) ? [] : [Math.max(from, this.from), Math.min(to, this.to)];
+		const rows = (a, b) => Array.from({ length: b - a }, (_, k) => this.row(a + k));
+
+		for (const tr of [...this.body.children]) {
+			const i = Number(tr.getAttribute("aria-rowindex")) - 2;
+
+			if (!kept.length || !(i >= kept[0] && i < kept[1]))
+				tr.remove();
+		}
+		if (kept.length) {
+			this.body.prepend(...rows(from, kept[0]));
+			this.body.append(...rows(kept[1], to));
+		} else {
+			this.body.append(...rows(from, to));
+		}
+		this.from = from;
+		this.to = to;
 	}
 
 	spacer(px) {
