@@ -119,7 +119,8 @@ struct command {
 	struct trace_session *session;
 	struct trace_figures *figures;	/* in its place, where no events can be seen */
 	struct style style;
-	FILE *out;
+	FILE *out;			/* stdout, or a stream into `file` */
+	struct report_file file;	/* of --output */
 	sigset_t given;			/* the signal mask that we were given */
 	pid_t pid[OPT_LIST_MAX];
 	char scope[256];
@@ -128,8 +129,13 @@ struct command {
 static int on_event(void *arg, const struct event *e)
 {
 	struct command *c = arg;
-	int rc = as_json ? event_print_json(e, c->out) : event_print_text(e, &c->style, c->out);
+	/* waits for what follows: alone it does not take the place of an older file */
+	bool heading = output && !as_json && !e->fields.nr;
+	int rc;
 
+	if (heading)
+		return fputs(str_text(&e->text), c->out) < 0 ? -errno : 0;
+	rc = as_json ? event_print_json(e, c->out) : event_print_text(e, &c->style, c->out);
 	if (!rc && fflush(c->out))
 		rc = -errno;
 	return rc;
@@ -462,7 +468,7 @@ static int trace(struct command *c, struct err *e)
 	emit_init(&c->emit, c->out, as_json);
 	c->emit.event = on_event;
 	c->emit.event_arg = c;
-	c->style = terminal_style(c->out);
+	c->style = terminal_style(c->file.f ? c->file.f : c->out);
 	rc = trace_form_open(&c->session, &c->o, &c->emit.sink, e);
 	if (trace_form_is_refused(rc) && trace_figures_can(&c->o))
 		return show_figures(c, e);
@@ -481,9 +487,13 @@ static int trace(struct command *c, struct err *e)
 /* What was given by --output, instead of standard output. */
 static int open_output(struct command *c, struct err *e)
 {
-	if (output)
-		c->out = report_file_open(output, "--output", e);
-	return c->out ? 0 : -EIO;
+	int rc = output ? report_file_begin(&c->file, output, e) : 0;
+
+	if (!rc && output) {
+		c->out = report_file_stream(&c->file);
+		rc = c->out ? 0 : -ENOMEM;
+	}
+	return rc;
 }
 
 static int trace_all(struct command *c, int argc, char **argv, struct err *e)
@@ -520,8 +530,7 @@ static int trace_run(int argc, char **argv)
 	else if (rc < 0 && !*e.text && c.out && ferror(c.out))
 		err_set(&e, rc, "cannot write to %s: %s", output ? output : "standard output",
 			strerror(-rc));
-	if (output && c.out && c.out != stdout)
-		rc = report_file_close(c.out, output, rc, &e);
+	rc = report_file_end(&c.file, rc, true, &e);
 	return rc < 0 ? cmd_fail(err_default(&e, rc)) : rc;
 }
 

@@ -195,6 +195,26 @@ refuses() {
 	[ "$(result '[.events[].count] | add')" -eq $((seen - lost)) ]
 }
 
+@test "--output: an older file stays until there is something, then what was traced is there whatever becomes of pmm" {
+	local pid child
+	echo old >"$T/file"
+	run -127 "$PMM" trace mmap -o "$T/file" -- "$T/none"
+	run -2 "$PMM" trace nothing -o "$T/file" -- true
+	[ "$(cat "$T/file")" = old ]
+	"$PMM" trace mmap -s -o "$T/file" -- sh -c 'cp "$0" "$1"' "$T/file" "$T/during"
+	[ "$(cat "$T/during")" = old ]
+	grep -q '^ *mmap  ' "$T/file"
+	[ "$(stat -c %a "$T/file")" = 600 ]
+	echo old >"$T/file"
+	"$PMM" trace mmap -o "$T/file" -- sleep 60 2>"$T/err" & pid=$!
+	until grep -q ' mmap  ' "$T/file"; do [ -e "/proc/$pid" ] && sleep 0.05; done
+	child=$(pgrep -P "$pid" -x sleep)
+	kill -KILL "$pid" "$child"
+	wait "$pid" || true
+	[ "$(grep -c old "$T/file")" = 0 ]
+	[ "$(grep -c ' sleep .* mmap  ' "$T/file")" -ge 1 ]
+}
+
 @test "forms: --format, short forms, files" {
 	local pid
 	"$PMM" trace mmap --format json -o "$T/json" -- sh -c 'echo hello; exec "$0" 3; :' "$PROG/trace_calls" >"$T/out" 2>"$T/err" || [ $? -eq 3 ]
@@ -212,7 +232,7 @@ refuses() {
 	[ "$(jq -r '.events[0].event' "$T/list")" = mmap ]
 	run -3 "$PMM" trace mmap -o "$T/none/file" -- true
 	[ "${lines[0]}" = "pmm: cannot write to '$T/none/file': No such file or directory" ]
-	[ "${lines[1]}" = "pmm: hint: name a file in a directory that you may write to with --output" ]
+	[ "${lines[1]}" = "pmm: hint: name a file in a directory that you may write to" ]
 	run -3 "$PMM" trace mmap -o /dev/full -- true
 	[ "$output" = "pmm: cannot write to /dev/full: No space left on device" ]
 	run -2 "$PMM" trace --json --folded --all

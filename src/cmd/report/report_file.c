@@ -175,6 +175,8 @@ static ssize_t stream_write(void *report_file, const char *bytes, size_t n)
 	struct report_file *r = report_file;
 	ssize_t done;
 
+	if (r->failed)
+		return (ssize_t)n;
 	if (fwrite(bytes, 1, n, r->f) < n || fflush(r->f))
 		return 0;	/* glibc's streams take that for an error */
 	done = (ssize_t)n;
@@ -189,10 +191,19 @@ FILE *report_file_stream(struct report_file *r)
 	return r->stream;
 }
 
+/* `rc`, or -errno with `e` when that was no error and not all could be written. */
+static int close_file(FILE *f, const char *path, int rc, struct err *e)
+{
+	if (fclose(f) && rc >= 0)
+		rc = err_set(e, -errno, "cannot write to '%s': %s", path, strerror(errno));
+	return rc;
+}
+
 int report_file_end(struct report_file *r, int rc, bool empty, struct err *e)
 {
 	if (!r->f)
 		return rc;
+	r->failed = rc < 0 && !r->direct;
 	if (r->stream && fclose(r->stream) && rc >= 0)
 		rc = replace_failed(e, -errno, "report", r->path);
 	if (rc >= 0 && (r->direct || empty || ftello(r->f) > 0)) {
@@ -202,24 +213,5 @@ int report_file_end(struct report_file *r, int rc, bool empty, struct err *e)
 	} else if (rc >= 0) {
 		cmd_note("there is no report: '%s' is not written", r->path);
 	}
-	return report_file_close(r->f, r->path, rc, e);
-}
-
-FILE *report_file_open(const char *path, const char *option, struct err *e)
-{
-	FILE *f = fopen(path, "we");
-
-	if (!f) {
-		err_set(e, -errno, "cannot write to '%s': %s", path, strerror(errno));
-		err_hint(e, "name a file in a directory that you may write to with %s",
-			 option);
-	}
-	return f;
-}
-
-int report_file_close(FILE *f, const char *path, int rc, struct err *e)
-{
-	if (fclose(f) && rc >= 0)
-		rc = err_set(e, -errno, "cannot write to '%s': %s", path, strerror(errno));
-	return rc;
+	return close_file(r->f, r->path, rc, e);
 }

@@ -34,6 +34,7 @@ struct report_file {
 	FILE *stream;	/* NULL = none was made */
 	const char *path;
 	bool direct;	/* what is written to `f` is there already */
+	bool failed;	/* before there was anything: the older file stays */
 };
 
 /* Is the file one that can be written? 0, or -errno with `e`. */
@@ -53,11 +54,5 @@ int report_file_place(void *report_file, struct err *e);
  * `rc`, or -errno with `e`.
  */
 int report_file_end(struct report_file *r, int rc, bool empty, struct err *e);
-
-/* Open it for writing; `option`: that it was given with. NULL with `e`. */
-FILE *report_file_open(const char *path, const char *option, struct err *e);
-
-/* Close it. `rc`, or -errno with `e` when that was no error and not all could be written. */
-int report_file_close(FILE *f, const char *path, int rc, struct err *e);
 
 #endif

@@ -149,7 +149,7 @@ $ pmm trace --folded --list
 [2]
 $ pmm trace -o none/file --list
   pmm: cannot write to 'none/file': No such file or directory
-  pmm: hint: name a file in a directory that you may write to with --output
+  pmm: hint: name a file in a directory that you may write to
 [3]
 $ pmm trace --tree --all
   pmm: '--tree' is about the children of '--pid PID'
