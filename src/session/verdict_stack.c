@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/names/naming.h"
+
 void verdict_root(struct verdicts *v)
 {
 	char root[PATH_MAX];
@@ -22,6 +24,36 @@ void verdict_heap(struct verdicts *v, const char *command, const struct heap *h)
 	v->start_realtime_ns = h->start_realtime_ns;
 }
 
+/* The absolute path of a file that is named from where it was compiled; false: not known. */
+static bool add_compiled_path(struct str *path, const struct heap *h, struct names *n,
+			      uint32_t node, const char *file)
+{
+	const struct heap_node *at = &h->nodes[node];
+	const char *dir = NULL;
+
+	if (!file || *file == '/' || n->resolve != naming_resolve || !n->ctx)
+		return false;
+	dir = symbol_directory(n->ctx, at->module, at->pc);
+	if (!dir || *dir != '/')
+		return false;
+	str_addf(path, "%s/%s", dir, file);
+	return true;
+}
+
+static void add_frame(struct verdicts *v, const struct heap *h, struct names *n, uint32_t node,
+		      const struct frame_name *f)
+{
+	struct str path = STR_INIT;
+	bool compiled = add_compiled_path(&path, h, n, node, f->file);
+
+	verdict_frame(v, &(struct verdict_frame){ f->function,
+						  compiled ? str_text(&path) : f->file,
+						  f->module, f->line,
+						  f->role == FRAME_PROGRAM });
+	v->failed |= path.failed;
+	str_fini(&path);
+}
+
 void verdict_site(struct verdicts *v, const char *title, const struct heap *h, struct names *n,
 		  uint32_t site)
 {
@@ -34,9 +66,7 @@ void verdict_site(struct verdicts *v, const char *title, const struct heap *h, s
 
 		for (unsigned i = 0; i < nr; i++)
 			if (f[i].role != FRAME_MARK)
-				verdict_frame(v, &(struct verdict_frame){
-							 f[i].function, f[i].file, f[i].module,
-							 f[i].line, f[i].role == FRAME_PROGRAM });
+				add_frame(v, h, n, at, &f[i]);
 	}
 }
 

@@ -235,6 +235,16 @@ bool dwarf_info_function(struct dwarf_info *info, uint64_t address, Dwarf_Die *f
 	return found;
 }
 
+const char *dwarf_info_directory(const struct dwarf_info *info, uint64_t address)
+{
+	const struct range *r = ranges_find(&info->ranges, address);
+	Dwarf_Attribute attr;
+
+	if (!r || info->budget.spent)
+		return NULL;
+	return dwarf_formstring(dwarf_attr(&info->units.v[r->value].die, DW_AT_comp_dir, &attr));
+}
+
 void dwarf_info_variables(struct dwarf_info *info, struct dwarf_vars *vars)
 {
 	dwarf_budget_begin(&info->budget, BUDGET_NS + BUDGET_BYTE_NS * info->file->size_bytes);

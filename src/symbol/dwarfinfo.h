@@ -45,6 +45,9 @@ Dwarf *dwarf_info_alt(const struct dwarf_info *info);
 /* The function around an ELF address of that file. false = none. */
 bool dwarf_info_function(struct dwarf_info *info, uint64_t address, Dwarf_Die *function);
 
+/* Where the code at an ELF address was compiled: relative paths are from there. NULL: not known. */
+const char *dwarf_info_directory(const struct dwarf_info *info, uint64_t address);
+
 /* Index its variables and types, within the budget of the file. */
 void dwarf_info_variables(struct dwarf_info *info, struct dwarf_vars *vars);
 

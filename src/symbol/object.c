@@ -317,6 +317,15 @@ int object_find(struct object *o, const struct object_options *opt, uint64_t add
 	return nr ? nr : frames[0].linkage != NULL;
 }
 
+const char *object_directory(struct object *o, const struct object_options *opt, uint64_t address)
+{
+	/* what a kept answer did not need may not be open yet */
+	object_open(o, opt);
+	if ((o->has_main || o->has_debug) && !o->dwarf_tried)
+		open_dwarf(o, opt);
+	return o->dwarf ? dwarf_info_directory(o->dwarf, address - o->dwarf_shift) : NULL;
+}
+
 struct dwarf_info *object_dwarf(struct object *o, const struct object_options *opt)
 {
 	object_open(o, opt);

@@ -56,6 +56,9 @@ void object_open(struct object *o, const struct object_options *opt);
 int object_find(struct object *o, const struct object_options *opt, uint64_t address,
 		struct dwarf_frame *frames, int max);
 
+/* The folder in which the code at an ELF address was compiled; as there. NULL: not known. */
+const char *object_directory(struct object *o, const struct object_options *opt, uint64_t address);
+
 /* The DWARF to use, opened. NULL = none. */
 struct dwarf_info *object_dwarf(struct object *o, const struct object_options *opt);
 

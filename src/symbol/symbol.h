@@ -117,6 +117,12 @@ int symbolizer_add(struct symbolizer *sym, const struct symbol_module *mod);
 int symbol_lookup(struct symbolizer *sym, uint32_t module, uint64_t address,
 		  struct symbol_frame *frames, int max);
 
+/*
+ * The folder in which the code at an address was compiled: files that are not absolute are named
+ * from there. NULL: not known. The text stays until symbolizer_free().
+ */
+const char *symbol_directory(struct symbolizer *sym, uint32_t module, uint64_t address);
+
 /* What is known of a module's file; opens it. An index out of range gives SYMBOL_FILE_GONE. */
 struct symbol_module_info symbolizer_module(struct symbolizer *sym, uint32_t module);
 

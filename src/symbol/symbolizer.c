@@ -352,6 +352,17 @@ static int find_frames(struct symbolizer *sym, struct symbol_object *o, uint64_t
 	return nr;
 }
 
+const char *symbol_directory(struct symbolizer *sym, uint32_t module, uint64_t address)
+{
+	struct symbol_slot *m = module < sym->modules.nr ? &sym->modules.v[module] : NULL;
+	const char *dir;
+
+	if (!m || !m->object || (m->end && (address < m->start || address >= m->end)))
+		return NULL;
+	dir = object_directory(&m->object->object, &sym->options, address - m->bias);
+	return dir ? intern(sym, dir) : NULL;
+}
+
 int symbol_lookup(struct symbolizer *sym, uint32_t module, uint64_t address,
 		  struct symbol_frame *frames, int max)
 {

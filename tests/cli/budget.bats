@@ -51,6 +51,26 @@ judged() {
 	xmllint --noout out
 }
 
+@test "a leak in a file that was compiled from another folder, with a relative path, in a thread" {
+	mkdir -p build src/lib
+	printf '%s\n' '#include <stdlib.h>' 'void *volatile kept;' 'void *lose(void *a) { kept = malloc(700); kept = NULL; return a; }' >src/lib/lose.c
+	printf '%s\n' '#include <pthread.h>' 'void *lose(void *a);' \
+		'int main(void) { pthread_t t; pthread_create(&t, 0, lose, 0); return pthread_join(t, 0); }' >src/app.c
+	(cd build && gcc -g -O1 -o ../app ../src/app.c ../src/lib/lose.c -pthread)
+	within "$PMM" run -q --leaks -o app.pmm -- ./app
+	printf '%s\n' '[app]' 'leaked = 0' >.pmm-budget
+	judged 1 --format sarif
+	jq -e '.runs[0].results | map(.locations[0].physicalLocation) ==
+		[{artifactLocation: {uri: "src/lib/lose.c", uriBaseId: "SRCROOT"}, region: {startLine: 3}}]' out
+	# nothing is below the root but what is there
+	jq -r '[.. | objects | select(.uriBaseId == "SRCROOT") | .uri] | unique[]' out | while read -r uri; do [ -f "$uri" ] || exit 1; done
+	judged 1 --format junit
+	grep -q '^    lose (src/lib/lose.c:3) \[app\]$' out
+	# the same of a report of leaks, by kept names too
+	"$PMM" leaks --format sarif app.pmm >out 2>said || [ $? -eq 1 ]
+	jq -e '.runs[0].results | map(.locations[0].physicalLocation.artifactLocation.uri) == ["src/lib/lose.c"]' out
+}
+
 @test "a profile of heaptrack, to the byte; what it does not know is not measured" {
 	need heaptrack
 	heaptrack -o h ./app >said 2>&1
