@@ -136,18 +136,28 @@ int proc_rss(pid_t pid, int *fd, uint64_t *bytes)
 	return *bytes ? 0 : -ESRCH;
 }
 
-uint64_t proc_peak_rss(pid_t pid)
+/* 0: it has none, as an ended thread. */
+static uint64_t peak_rss_of(pid_t pid)
 {
 	char *status = NULL, *line;
 	uint64_t kib = 0;
 
-	if (read_proc(task_proc(pid), "status", &status) < 0)
+	if (read_proc(pid, "status", &status) < 0)
 		return 0;
 	line = strstr(status, "\nVmHWM:");
 	if (line)
 		kib = strtoull(line + 7, NULL, 10);
 	free(status);
 	return kib * 1024;
+}
+
+/* The first thread may have ended before the others: looking for one that lives costs as much. */
+uint64_t proc_peak_rss(pid_t pid)
+{
+	uint64_t peak = peak_rss_of(pid);
+	pid_t live = peak ? pid : task_proc(pid);
+
+	return live == pid ? peak : peak_rss_of(live);
 }
 
 /* The last number of the line "NSpid:\t17\t1" of a status file. */

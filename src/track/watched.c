@@ -31,7 +31,6 @@
 #define PIDFS_MAGIC   0x50494446 /* linux/magic.h */
 #define WANTED_SEALS  (F_SEAL_SHRINK | F_SEAL_GROW)
 #define HEAD_BYTES    ((sizeof(struct pmm_tree) + PMM_PAGE - 1) / PMM_PAGE * PMM_PAGE)
-#define PEAK_LOOK_NS  30000000u	/* between two looks at the most that was resident */
 #define STUCK_NS      50000000ull
 /* of the agent's clock: so far may the monitor's idea of a start be from the agent's */
 #define START_TICKS   3
@@ -222,11 +221,10 @@ bool watched_tick(struct watched *w, uint64_t now_ns)
 	if (w->pid > 0)
 		proc_rss(w->pid, &w->rss_fd, &rss);
 	series_take(&w->series, w->map, now_ns, rss);
-	if (w->pid > 0 && now_ns >= w->next_peak_ns) {
+	if (w->pid > 0 && peak_look_due(&w->peak_look, rss, now_ns)) {
 		uint64_t peak = proc_peak_rss(w->pid);
 
 		w->peak_rss_bytes = peak ? peak : w->peak_rss_bytes;
-		w->next_peak_ns = now_ns + PEAK_LOOK_NS;
 	}
 	return true;
 }

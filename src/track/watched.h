@@ -17,6 +17,7 @@
 #include "src/ledger/ledger_heap.h"
 #include "src/ledger/ledger_tree.h"
 #include "src/track/mark_series.h"
+#include "src/track/peak_look.h"
 #include "src/track/process_series.h"
 #include "src/track/usage_series.h"
 
@@ -32,7 +33,8 @@ struct watched {
 	bool unheard;	 /* its end is asked for: the monitor is not woken by it */
 	int rss_fd;	 /* see proc_rss() */
 	/* the most that was resident, when last looked at; when that is looked at again */
-	uint64_t peak_rss_bytes, next_peak_ns;
+	uint64_t peak_rss_bytes;
+	struct peak_look peak_look;
 	/* its ledger file, with an offset and locks of its own where that can be had */
 	int fd;
 	uint64_t ino;	 /* ... which is this one */
