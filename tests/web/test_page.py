@@ -318,6 +318,30 @@ def check_many(s, folder, capture):
 	s.quiet("many")
 
 
+def check_freed(s, folder):
+	"""What has given nearly all back is shown at its peak."""
+	with open(f"{folder}/freed.c", "w") as f:
+		f.write("#include <stdlib.h>\nint main(void)\n{\n\tvoid *volatile p[100];\n\tfor (int i = 0; i < 100; i++)\n\t\tp[i] = malloc(10000);\n"
+		        "\tfor (int i = 0; i < 100; i++)\n\t\tfree(p[i]);\n\tp[0] = malloc(10);\n\treturn 0;\n}\n")
+	subprocess.run(["gcc", "-g", "-o", f"{folder}/freed", f"{folder}/freed.c"], check=True)
+	subprocess.run([PMM, "run", "-q", "-o", f"{folder}/freed.pmm", "--", f"{folder}/freed"], check=True)
+	page = page_of(f"{folder}/freed.pmm", f"{folder}/freed.html")
+	drawn = "const g = document.querySelector('.flame')?.graph; return g && !g.busy && [g.profile.metrics[g.metric].name, g.model.total]"
+	s.open(page, "#view=flame")
+	s.same("a heap that was given back: the flame graph is of the peak", s.until(drawn), ["peak", 1000000])
+	s.open(page, "#view=flame&flame=%7B%7D")
+	s.same("if its address does not say otherwise", s.until(drawn), ["live", 10])
+	s.open(page, "#view=flame")
+	s.until(drawn)
+	s.run("document.querySelector('.flame').graph.setMetric(0)")
+	s.until("return document.querySelector('.flame').graph.model.total === 10 && location.hash.includes('flame=')")
+	s.open(page, s.run("return location.hash"))
+	s.same("which it does when live bytes are chosen", s.until(drawn), ["live", 10])
+	s.open(f"{folder}/real.html", "#view=flame")
+	s.same("any other is shown live", s.until(drawn)[0], "live")
+	s.quiet("freed")
+
+
 def check_others(s, folder, made):
 	check_figures(s, folder, "demo", made["demo"])
 	s.tab("Leaks")
@@ -401,6 +425,7 @@ def main():
 			check_time(s, folder, made["real"])
 			check_keys(s, folder)
 			check_looks(s, folder)
+			check_freed(s, folder)
 			check_others(s, folder, made)
 			check_many(s, folder, made["many"])
 			check_foreign(s, folder)

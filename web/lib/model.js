@@ -195,6 +195,11 @@ export function metricOf(model, name, unit) {
 	return model.profile.metrics.findIndex((m) => m.name === name && m.unit === unit);
 }
 
+/** Was nearly all given back, so that the peak says more than what is live? */
+export function heldIt(model) {
+	return Boolean(model.overview.sections[0]?.rows.some((row) => row[3] === "held it"));
+}
+
 /** "parse_node", "[libx.so]" of a frame without a name. */
 export function frameName(model, frame) {
 	const { strings, frames } = model.profile;

@@ -2,7 +2,7 @@
 // The flame graph's place in the page: its profile, and the selection in both directions.
 import { flame } from "../flame/index.js";
 import { make } from "../lib/dom.js";
-import { metricOf, record, rowsOf } from "../lib/model.js";
+import { heldIt, metricOf, record, rowsOf } from "../lib/model.js";
 
 const LEVELS = { unlikely: 1, growing: 2, likely: 3, certain: 4 };	// of VERDICTS in flame/colour.js
 const TABLES = ["certain", "likely", "growing", "unlikely", "others"];
@@ -62,6 +62,8 @@ export function flameView(model, store) {
 		windowed = passed.byBlocks;
 		if (address)
 			graph.restore(parsed(address));
+		else if (heldIt(model) && !windowed)
+			graph.setMetric(metricOf(model, "peak", "bytes"));
 		graph.on("select", (what) => {
 			own = true;	// what is zoomed is not dimmed around, nor is the picture made anew
 			store.select({ node: what?.node || null,
@@ -69,7 +71,8 @@ export function flameView(model, store) {
 			own = false;
 		});
 		graph.on("state", (state) => {
-			address = Object.keys(state).length ? JSON.stringify(state) : null;
+			// live bytes are no state of their own, but where they are not what is shown at first
+			address = Object.keys(state).length || heldIt(model) ? JSON.stringify(state) : null;
 			store.remember("flame", address);
 		});
 		store.subscribe((now) => {

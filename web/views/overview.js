@@ -3,7 +3,7 @@
 import { make, put } from "../lib/dom.js";
 import { factsElement, isFacts } from "../lib/document.js";
 import { bytes, clean, percent } from "../lib/format.js";
-import { frameName, framePlace, rowsOf } from "../lib/model.js";
+import { frameName, framePlace, heldIt, rowsOf } from "../lib/model.js";
 
 const TOP = 8;
 // what comes before these; what of the heads of `pmm leaks` and `pmm check` belongs to the answer
@@ -43,7 +43,7 @@ function answers(model) {
 
 /** The lines that hold most now, or held most at the peak of what has given nearly all back. */
 function holders(model, store) {
-	const { sites } = model, peak = model.overview.sections[0]?.rows.some((row) => row[3] === "held it");
+	const { sites } = model, peak = heldIt(model);
 	const sums = new Map(), figure = peak ? sites.peak : sites.live, number = peak ? sites.peakBlocks : sites.blocks;
 	let total = 0;
 
