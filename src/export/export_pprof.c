@@ -3,10 +3,11 @@
  * A pprof profile (https://github.com/google/pprof/blob/main/doc/README.md): Profile, a Protocol
  * Buffers message, compressed with gzip. Fields are named as there.
  *
- * Four figures a site, those of Go's heap profiles: what was allocated and what is live, in number
- * and bytes. A location is a node of the heap's call tree, whose number it has, plus 1: 0 is none.
- * Frames without a name get one, MODULE+OFFSET: pprof would look for names in the files by itself,
- * where addresses without the mappings' offsets mislead it.
+ * Four figures a site, those of Go's heap profiles: what was allocated and what is live, in
+ * number and bytes; the former not of another tool's profile that does not know it. A location
+ * is a node of the heap's call tree, whose number it has, plus 1: 0 is none. Frames without a
+ * name get one, MODULE+OFFSET: pprof would look for names in the files by itself, where
+ * addresses without the mappings' offsets mislead it.
  */
 #include "src/export/export_priv.h"
 
@@ -92,8 +93,10 @@ static void write_types(struct writer *w)
 {
 	const struct heap *h = w->s->heap;
 
-	value_type(w, SAMPLE_TYPE, "alloc_objects", "count");
-	value_type(w, SAMPLE_TYPE, "alloc_space", "bytes");
+	if (heap_import_allocated(h)) {
+		value_type(w, SAMPLE_TYPE, "alloc_objects", "count");
+		value_type(w, SAMPLE_TYPE, "alloc_space", "bytes");
+	}
 	value_type(w, SAMPLE_TYPE, "inuse_objects", "count");
 	value_type(w, SAMPLE_TYPE, "inuse_space", "bytes");
 	value_type(w, PERIOD_TYPE, "space", "bytes");
@@ -121,6 +124,7 @@ static void write_sample(struct writer *w, uint32_t site)
 		(uint64_t)heap_profile_value(all.count), (uint64_t)heap_profile_value(all.bytes),
 		(uint64_t)heap_profile_value(live.count), (uint64_t)heap_profile_value(live.bytes),
 	};
+	const unsigned first = heap_import_allocated(h) ? 0 : 2;
 	uint32_t node = h->sites[site].node;
 
 	if (!value[0] && !value[1] && !value[2] && !value[3])
@@ -135,9 +139,9 @@ static void write_sample(struct writer *w, uint32_t site)
 	if (node)
 		w->failed |= vec_push(&w->ids, cut_location(w)) != 0;
 	wire_numbers(&w->part, LOCATION_ID, w->ids.v, w->ids.nr);
-	wire_numbers(&w->part, VALUE, value, NR_VALUES);
+	wire_numbers(&w->part, VALUE, value + first, NR_VALUES - first);
 	/* of the blocks that pass a filter alone it is not known */
-	if (!w->s->selection || !w->s->selection->live_bytes) {
+	if ((!w->s->selection || !w->s->selection->live_bytes) && heap_import_history(h)) {
 		wire_number(&w->inner, KEY, text(w, "largest_request"));
 		wire_number(&w->inner, NUM, (uint64_t)heap_profile_value(h->sites[site].max_bytes));
 		wire_number(&w->inner, NUM_UNIT, text(w, "bytes"));

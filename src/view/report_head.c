@@ -134,15 +134,18 @@ static void add_totals(struct report *r)
 	record_bytes(t, "live_error_bytes", estimate_round(estimate_live_error(h)));
 	if (heap_import_history(h))
 		record_peak(t, h);
-	record_count(t, "allocs", h->allocs);
-	record_count(t, "frees", h->frees);
-	if (!h->kmod.logged || h->kmod.sums) {
+	if (heap_import_allocated(h)) {
+		record_count(t, "allocs", h->allocs);
+		record_count(t, "frees", h->frees);
+	}
+	if (heap_import_allocated(h) && (!h->kmod.logged || h->kmod.sums)) {
 		record_bytes(t, "allocated_bytes", h->bytes_in);
 		record_bytes(t, "freed_bytes", h->bytes_out);
 	}
 	if (h->kmod.sums)
 		record_bytes(t, "lost_bytes", h->kmod.lost_bytes);
-	record_float(t, "allocs_per_second", UNIT_FLOAT, report_rate(h));
+	if (heap_import_allocated(h))
+		record_float(t, "allocs_per_second", UNIT_FLOAT, report_rate(h));
 	if (heap_import_history(h)) {
 		record_count(t, "temporary", h->temporary);
 		record_float(t, "temporary_percent", UNIT_PERCENT,

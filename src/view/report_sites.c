@@ -92,10 +92,12 @@ static void set_counters(struct table *t, const struct report *r, const struct h
 
 	table_set(t, SITE_PEAK_BYTES, s->peak_bytes > 0 ? (uint64_t)s->peak_bytes : 0);
 	table_set(t, SITE_PEAK_BLOCKS, s->peak_blocks > 0 ? (uint64_t)s->peak_blocks : 0);
-	table_set(t, SITE_ALLOCATED, s->bytes_in);
-	table_set(t, SITE_FREED, s->bytes_out);
-	table_set(t, SITE_ALLOCS, s->allocs);
-	table_set(t, SITE_FREES, s->frees);
+	if (heap_import_allocated(h)) {
+		table_set(t, SITE_ALLOCATED, s->bytes_in);
+		table_set(t, SITE_FREED, s->bytes_out);
+		table_set(t, SITE_ALLOCS, s->allocs);
+		table_set(t, SITE_FREES, s->frees);
+	}
 	table_set(t, SITE_TEMPORARY, s->temporary);
 	table_set_float(t, SITE_TEMPORARY_PERCENT, report_percent(s->temporary, s->allocs));
 	table_set(t, SITE_MEAN, s->allocs ? s->bytes_in / s->allocs : 0);
@@ -142,13 +144,16 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 	bool timed = heap_import_history(h);
 	struct str d = STR_INIT;
 
-	str_addf(&d, "%s, %s, mean %s", fmt_many(s->allocs, "call").s, fmt_bytes(s->bytes_in).s,
-		 fmt_bytes(s->allocs ? s->bytes_in / s->allocs : 0).s);
+	if (heap_import_allocated(h))
+		str_addf(&d, "%s, %s, mean %s", fmt_many(s->allocs, "call").s,
+			 fmt_bytes(s->bytes_in).s,
+			 fmt_bytes(s->allocs ? s->bytes_in / s->allocs : 0).s);
 	if (timed)
 		str_addf(&d, ", max %s", fmt_bytes(s->max_bytes).s);
 	if (s->temporary)
 		str_addf(&d, ", %s temporary", fmt_percent(s->temporary, s->allocs).s);
-	detail(t, &d);
+	if (d.len)
+		detail(t, &d);
 	if (timed)
 		add_made(&d, h, s);
 	if (median + 1 < HEAP_NR_LIFETIMES)

@@ -44,7 +44,17 @@ int report_check_known(const struct heap *h, const struct report_options *o, str
 	    (o->sort == RANK_PEAK || o->sort == RANK_TEMPORARY)) {
 		err_set(e, -ENOTSUP, "the profile has no figures for '--sort %s'",
 			rank_key_name[o->sort]);
-		err_hint(e, "use '--sort live', allocated or calls");
+		err_hint(e, heap_import_allocated(h) ? "use '--sort live', allocated or calls"
+						     : "use '--sort live'");
+		return -ENOTSUP;
+	}
+	if (!heap_import_allocated(h) && o->sort_given &&
+	    (o->sort == RANK_ALLOCATED || o->sort == RANK_CALLS)) {
+		err_set(e, -ENOTSUP,
+			"the profile has no allocations that were freed again, which '--sort %s' "
+			"is about",
+			rank_key_name[o->sort]);
+		err_hint(e, "use '--sort live'");
 		return -ENOTSUP;
 	}
 	return 0;

@@ -131,10 +131,21 @@ line_of() { report --json "$1" | jq -r --arg f "$2" '.lines[] | select(.function
 }
 
 @test "what a profile does not know is refused, not answered with nothing" {
+	local key
 	printf 'heap_v2/1\n@ 0x401000\n  t*: 2: 64 [0: 0]\n\nMAPPED_LIBRARIES:\n' >"$T/j"
 	refused_with 3 "no single blocks, which --blocks lists" "$PMM" report --blocks "$T/j"
 	refused_with 3 "no single blocks, which --thread, --size and --age select" "$PMM" report --size 1: "$T/j"
 	refused_with 3 "no figures for '--sort peak'" "$PMM" report --sort peak "$T/j"
+	for key in allocated calls; do
+		refused_with 3 "no allocations that were freed again, which '--sort $key' is about" "$PMM" report --sort $key "$T/j"
+		refused_with 3 "no allocations that were freed again" "$PMM" report --format collapsed --sort $key "$T/j"
+	done
+	jq_is '[.totals, .sites[]] | map(keys[]) | map(select(test("^(allocs|frees|allocs_per_second|allocated_bytes|freed_bytes)$"))) == []' "$T/j"
+	report "$T/j" >"$T/text"
+	[ "$(grep -c ' calls' "$T/text")" = 0 ]
+	report --format pprof -o "$T/j.pb.gz" "$T/j" 2>/dev/null
+	[ "$(go tool pprof -raw "$T/j.pb.gz" 2>/dev/null | sed -n '/^Samples/{n;p;n;p}' | xargs)" = "inuse_objects/count inuse_space/bytes[dflt] 2 64: 1" ]
+	jq_is '[.import.allocated, .totals.live_bytes, .totals.live_blocks] == [false, 64, 2]' "$T/j.pb.gz"
 	refused_with 3 "was not searched for leaks" "$PMM" leaks "$T/j"
 	refused_with 3 "was not checked for heap errors" "$PMM" check "$T/j"
 	report "$T/j" | grep -q "^  !  what another tool recorded does not have single blocks"
