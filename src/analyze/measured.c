@@ -15,15 +15,18 @@ const char *measured_inexact(const struct heap *h)
 
 bool measured_to_the_end(const struct heap *h)
 {
-	return h->end != HEAP_RUNNING || (h->import.tool && heap_import_history(h));
+	return h->end != HEAP_RUNNING ||
+	       (h->import.tool && heap_import_history(h) && h->import.whole);
 }
 
 static const char *life_gap(const struct heap *h)
 {
+	if (h->import.tool && heap_import_history(h) && !h->import.whole)
+		return "a file that is not packed may be cut off";
 	if (!measured_to_the_end(h))
 		return "the program had not ended when it was captured";
 	if (h->began == HEAP_BEGAN_ATTACH)
-		return "what was allocated before pmm attached is not known";
+		return "what was allocated before it was attached to is not known";
 	if (h->began == HEAP_BEGAN_FORK)
 		return "what the parent had allocated before the fork is not known";
 	return NULL;

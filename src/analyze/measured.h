@@ -17,8 +17,8 @@
 const char *measured_inexact(const struct heap *h);
 
 /*
- * Does it reach to the program's end? A profile of another tool that has a history does: a file
- * that is not finished cannot be read.
+ * Does it reach to the program's end? A profile of another tool that has a history does where a
+ * file that is cut off would have been noticed: where it was packed.
  */
 bool measured_to_the_end(const struct heap *h);
 

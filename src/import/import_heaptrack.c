@@ -392,7 +392,10 @@ static int read_lines(struct heaptrack *r)
 	while (!rc && (got = import_line(r->in, &line))) {
 		r->line++;
 		rc = got < 0 ? import_unreadable(r->m, got) : read_line(r, line);
+		if (!rc && import_line_open(r->in))
+			rc = import_damaged(r->m, "line %" PRIu64 " has no end", r->line);
 	}
+	r->m->h->import.whole = import_packed(r->in);
 	import_close(r->in);
 	return rc;
 }

@@ -25,6 +25,7 @@ struct import_input {
 	size_t at, nr;			/* of `raw` */
 	size_t line_at, line_nr;	/* of `text` */
 	bool text_ended;
+	bool line_open;			/* the last line had no line feed */
 	struct str line;
 	unsigned char raw[CHUNK_BYTES];
 	char text[CHUNK_BYTES];
@@ -87,6 +88,16 @@ int import_open(const char *path, struct import_input **out)
 	else
 		*out = in;
 	return rc;
+}
+
+bool import_packed(const struct import_input *in)
+{
+	return in->gzip || in->zstd;
+}
+
+bool import_line_open(const struct import_input *in)
+{
+	return in->line_open;
 }
 
 void import_close(struct import_input *in)
@@ -215,6 +226,7 @@ int import_line(struct import_input *in, char **line)
 			return -EBADMSG;
 		str_addn(&in->line, from, n);
 		in->line_at += n + !!end;
+		in->line_open = !end;
 		if (end)
 			break;
 	}

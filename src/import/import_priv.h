@@ -40,6 +40,12 @@ ssize_t import_bytes(struct import_input *in, char *to, size_t size);
  * -errno; -EBADMSG also: it is longer than IMPORT_MAX_LINE.
  */
 int import_line(struct import_input *in, char **line);
+
+/* Had the last one no line feed? Then the file is likely cut off. */
+bool import_line_open(const struct import_input *in);
+
+/* Then a file that is cut off is noticed. */
+bool import_packed(const struct import_input *in);
 #define IMPORT_MAX_LINE (4u << 20)
 
 /* ---- a heap that is being made ---- */

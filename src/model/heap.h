@@ -368,6 +368,7 @@ struct heap_import {
 	bool allocated;
 	bool history;			/* peak, temporary blocks, series */
 	bool pid, start, duration;	/* are known */
+	bool whole;			/* a file that is cut off would have been noticed */
 	uint32_t version;		/* of the tool, as its files have it; 0: not said */
 };
 

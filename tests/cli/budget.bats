@@ -82,6 +82,21 @@ judged() {
 		["function.lose.live_at_end", "kept", 2000, null],
 		["leaked", "not_measured", null, "another tool\u0027s profile has no search for leaks"]]' out
 	jq -e '.budgets[2] | .key == "allocations" and .state == "kept" and .value >= 15' out
+	# a file that is not packed may lack its end, which nothing tells
+	zstd -q -d -o whole h.zst
+	head -n "$(($(grep -c '' whole) / 2))" whole >half
+	printf '%s\n' '[app]' 'peak = 100M' >.pmm-budget
+	for file in whole half; do
+		status=0
+		within "$PMM" budget "$file" >out || status=$?
+		[ "$status" -eq 3 ]
+		grep -q 'not measured.*: a file that is not packed may be cut off' out
+	done
+	head -c -1 whole >open
+	status=0
+	within "$PMM" budget open >out 2>said || status=$?
+	[ "$status" -eq 3 ]
+	grep -q 'line [0-9]* has no end' said
 }
 
 @test "the recipe for CI" {

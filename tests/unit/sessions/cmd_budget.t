@@ -189,7 +189,7 @@ $ for line in 'watch mode=sampled sample=4K' 'drop block-full=3' 'watch off=3' '
   
     budgets  0 kept, 1 exceeded, 1 not measured, of 2
   status 1
-    not measured  gap.pmm [app] peak: at least 9.96 KiB (1.00 MiB allowed): what was allocated before pmm attached is not known
+    not measured  gap.pmm [app] peak: at least 9.96 KiB (1.00 MiB allowed): what was allocated before it was attached to is not known
     exceeded      gap.pmm [app] allocations: 17, 14 over 3
                     10 in app+0x20
                       app+0x10
