@@ -246,6 +246,8 @@ static int diff_run(int argc, char **argv)
 	if (!rc && o.no_symbols && (o.filter.function || o.filter.file))
 		rc = cmd_refuse(&e, "'--function' and '--file' need symbols",
 				"leave out --no-symbols");
+	if (!rc && o.no_symbols && suppressions.nr)
+		rc = cmd_refuse(&e, "'--suppressions' needs symbols", "leave out --no-symbols");
 	if (!rc)
 		rc = leaks_read_suppressions((struct texts){ suppressions.v, suppressions.nr },
 					     no_default, &o.suppress, &e);

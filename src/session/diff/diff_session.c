@@ -19,6 +19,7 @@ struct comparing {
 	struct diff *diff;
 	struct diff_failures failures;
 	enum diff_key key;
+	struct leak_sum suppressed[2];	/* of each side */
 	bool any_site;		/* the filter passes one, in either */
 };
 
@@ -96,7 +97,7 @@ static const char *no_pass(const struct comparing *c, unsigned side,
 	if (measured_inexact(h) && !measured_inexact(other))
 		return measured_inexact(h);
 	if (h->began == HEAP_BEGAN_ATTACH && other->began != HEAP_BEGAN_ATTACH)
-		return "what was allocated before pmm attached is not known";
+		return "what was allocated before it was attached to is not known";
 	return measured_gap(h, needs(c, condition));
 }
 
@@ -175,8 +176,10 @@ static int judge(struct comparing *c)
 
 static int show(struct comparing *c, const struct session_sink *to, struct err *e)
 {
-	const struct diff_view_side side[2] = { { c->side[0].heap, c->side[0].source },
-						{ c->side[1].heap, c->side[1].source } };
+	const struct diff_view_side side[2] = {
+		{ c->side[0].heap, c->side[0].source, c->suppressed[0] },
+		{ c->side[1].heap, c->side[1].source, c->suppressed[1] },
+	};
 	const struct diff_view_options opt = { .key = c->key, .top = c->o->top,
 					       .depth = c->o->depth, .filter = c->o->filter,
 					       .judged = c->o->nr_conditions };
@@ -206,12 +209,11 @@ static int compare(struct comparing *c, const struct session_sink *to, struct er
 
 static int suppress_both(struct comparing *c, const struct session_sink *to, struct err *e)
 {
-	struct leak_sum sum;
 	int rc = 0;
 
 	for (unsigned i = 0; i < 2 && !rc; i++)
 		rc = leaks_suppress_heap(c->side[i].heap, &c->naming[i].naming.names,
-					 c->o->suppress, c->side[i].source, to, &sum);
+					 c->o->suppress, c->side[i].source, to, &c->suppressed[i]);
 	return rc ? err_set(e, rc, "out of memory") : 0;
 }
 

@@ -25,6 +25,8 @@ enum {
 	CAPTURE_RUN,
 	CAPTURE_MODE,
 	CAPTURE_SEARCHED,
+	CAPTURE_SUPPRESSED_BYTES,
+	CAPTURE_SUPPRESSED_BLOCKS,
 	CAPTURE_NR
 };
 
@@ -39,6 +41,8 @@ static const struct column capture_columns[CAPTURE_NR] = {
 	[CAPTURE_RUN] = JSON_COLUMN("run_ns", UNIT_DURATION),
 	[CAPTURE_MODE] = JSON_COLUMN("mode", UNIT_TEXT),
 	[CAPTURE_SEARCHED] = JSON_COLUMN("searched", UNIT_BOOL),
+	[CAPTURE_SUPPRESSED_BYTES] = JSON_COLUMN("suppressed_bytes", UNIT_BYTES),
+	[CAPTURE_SUPPRESSED_BLOCKS] = JSON_COLUMN("suppressed_blocks", UNIT_COUNT),
 };
 
 static void add_captures(struct diff_view *v)
@@ -61,6 +65,10 @@ static void add_captures(struct diff_view *v)
 						 : h->mode == HEAP_SAMPLED ? "sampled"
 									   : "exact");
 		table_set(t, CAPTURE_SEARCHED, h->search.how != HEAP_SEARCH_NONE);
+		if (h->search.how != HEAP_SEARCH_NONE) {
+			table_set(t, CAPTURE_SUPPRESSED_BYTES, v->side[i].suppressed.bytes);
+			table_set(t, CAPTURE_SUPPRESSED_BLOCKS, v->side[i].suppressed.blocks);
+		}
 	}
 	if (t)
 		t->json_only = true;

@@ -8,6 +8,7 @@
 
 #include "src/analyze/diff/diff.h"
 #include "src/analyze/diff/diff_condition.h"
+#include "src/analyze/leaks.h"
 #include "src/document/doc.h"
 
 #define DIFF_SCHEMA "pmm-diff/1.0"
@@ -24,6 +25,7 @@ struct diff_view_options {
 struct diff_view_side {
 	const struct heap *heap;
 	const char *source;
+	struct leak_sum suppressed;	/* lost, and taken out of the heap before */
 };
 
 struct diff_view {

@@ -253,11 +253,16 @@ $ pmm diff --sort leaked --fail-on 'line.leaked>0' base2.pmm new2.pmm
                                                app+0x10
 [1]
 # what pmm leaks would not report does not count
-$ echo 'leak:app' >app.supp; pmm diff --suppressions app.supp --sort leaked --fail-on 'leaked>0' --json base2.pmm new2.pmm | jq -c '.stacks, .failed'
+$ echo 'leak:app' >app.supp; pmm diff --suppressions app.supp --sort leaked --fail-on 'leaked>0' --json base2.pmm new2.pmm | jq -c '.stacks, .failed, (.captures | map([.suppressed_bytes, .suppressed_blocks]))'
   pmm: 'base2.pmm': 1,000 bytes in 1 block that were lost are suppressed
   pmm: 'new2.pmm': 2,140 bytes in 4 blocks that were lost are suppressed
   []
   []
+  [[1000,1],[2140,4]]
+$ pmm diff --suppressions app.supp --no-symbols base2.pmm new2.pmm
+  pmm: '--suppressions' needs symbols
+  pmm: hint: leave out --no-symbols
+[2]
 $ pmm diff --fail-on 'leaked>0' base.pmm new2.pmm
   pmm: 'base.pmm' was not searched for leaks, which --fail-on is about
   pmm: hint: run the program with 'pmm run --leaks'
@@ -289,10 +294,10 @@ $ for line in 'drop block-full=3000' 'watch off=3' 'totals skipped=3000' 'proces
   pmm: hint: record it again without that, both in the same way; doc/diff.md says more
   status 3
   status 1
-  pmm: 'gap.pmm': what was allocated before pmm attached is not known: --fail-on cannot pass
+  pmm: 'gap.pmm': what was allocated before it was attached to is not known: --fail-on cannot pass
   pmm: hint: record it again without that, both in the same way; doc/diff.md says more
   status 3
-  pmm: 'gap.pmm': what was allocated before pmm attached is not known: --fail-on cannot pass
+  pmm: 'gap.pmm': what was allocated before it was attached to is not known: --fail-on cannot pass
   pmm: hint: record it again without that, both in the same way; doc/diff.md says more
   status 3
   status 1
