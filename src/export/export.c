@@ -7,6 +7,16 @@
 
 #include "src/export/export_priv.h"
 
+/* A line of massif's is indented by its depth: deep stacks have room for fewer frames. */
+static uint64_t room_of(enum export_form form, const uint32_t *depth, size_t nr)
+{
+	uint32_t deepest = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		deepest = depth[i] > deepest ? depth[i] : deepest;
+	return form == EXPORT_MASSIF ? STACKS_ROOM / (1 + deepest / STACK_WHOLE) : STACKS_ROOM;
+}
+
 /* Where stacks are cut; by forms that are a tree nowhere. 0 or -ENOMEM. */
 static int find_cut(enum export_form form, const struct profile *p, struct stack_cut *out)
 {
@@ -26,7 +36,7 @@ static int find_cut(enum export_form form, const struct profile *p, struct stack
 	if (!depth)
 		rc = -ENOMEM;
 	if (!rc)
-		rc = stack_cut(listed.v, listed.nr, out);
+		rc = stack_cut_within(listed.v, listed.nr, room_of(form, listed.v, listed.nr), out);
 	vec_fini(&listed);
 	free(depth);
 	return rc;
@@ -65,6 +75,7 @@ static int write_profile(enum export_form form, const struct export_source *s,
 	profile_free(p);
 	return rc;
 }
+
 int export_write(enum export_form form, const struct export_source *s, FILE *out)
 {
 	struct stack_cut here, *cut = s->cut ? s->cut : &here;

@@ -254,10 +254,12 @@ static int find_cut(struct writer *w)
 	const struct heap *h = w->s->heap;
 	uint32_t *depth = heap_depths(h);
 	uint32_t *listed = calloc((size_t)h->nr_sites + 1, sizeof(*listed));
+	int64_t value[HEAP_PROFILE_NR];
 	int rc = depth && listed ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < h->nr_sites && !rc; i++)
-		listed[i] = depth[h->sites[i].node];
+		if (heap_profile_weigh(h, w->s->selection, i, value))
+			listed[i] = depth[h->sites[i].node];
 	if (!rc)
 		rc = stack_cut(listed, h->nr_sites, w->cut);
 	free(depth);

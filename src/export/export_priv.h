@@ -23,10 +23,10 @@ int export_speedscope(const struct profile *p, const struct export_source *s,
 int export_pprof(const struct export_source *s, struct stack_cut *cut, FILE *out);
 int export_svg(const struct profile *p, const struct export_source *s, FILE *out);
 int export_massif(const struct profile *p, const struct export_source *s,
-                   const struct stack_cut *cut, FILE *out);
+		  const struct stack_cut *cut, FILE *out);
 int export_heaptrack(const struct profile *p, const struct export_source *s, FILE *out);
 int export_dhat(const struct profile *p, const struct export_source *s,
-                 const struct stack_cut *cut, FILE *out);
+		const struct stack_cut *cut, FILE *out);
 int export_chrome(const struct export_source *s, FILE *out);
 int export_openmetrics(const struct export_source *s, FILE *out);
 

@@ -149,6 +149,7 @@ refuses() { refused_with "$1" "$2" "$PMM" report "${@:3}"; }
 	capture_of lost 'process taken=1s' 'drop block-full=5 bytes=100' 'watch off=2 min-size=32' 'totals skipped=3 skipped-bytes=30' 'site main size=64'
 	is '[["tracking_stopped",1],["blocks_dropped",5],["skipped",3]]' '[.warnings[] | [.code,.count]]' "$T/lost.pmm"
 	report "$T/lost.pmm" | grep -q '^  !  5 blocks were not recorded: the ledger reached its limit'
+	"$PMM" report --format csv "$T/lost.pmm" 2>&1 >/dev/null | grep -q '^  !  5 blocks were not recorded: the ledger reached its limit'
 }
 
 @test "report: an empty heap has a report" {

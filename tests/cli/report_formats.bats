@@ -187,7 +187,10 @@ refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
 	grep -q '^pmm: 1,901 stacks cut to 2,099 innermost frames: 1,807,851 in all are left out, ' "$T/said"
 	[ "$(grep -c '' "$T/lines")" -eq 2000 ]
 	[ "$(grep -c '^\[stack cut here: too many frames for this form\];' "$T/lines")" -eq 1901 ]
+	report --format massif "$T/deep.pmm" >"$T/rows"
+	grep -q '^pmm: 2,000 stacks cut to 64 innermost frames: ' "$T/said"
 	report --json "$T/deep.pmm" >"$T/json"
+	grep -q '^pmm: 2,000 stacks cut to 524 innermost frames: 4,953,000 in all are left out, ' "$T/said"
 	[ "$(grep -c '"frames_left_out"' "$T/json")" -eq 2000 ]
 	[ "$(grep -o '"frames_left_out": [0-9]*' "$T/json" | awk '{ n += $2 } END { print n }')" -eq 4953000 ]
 	report --top 0 --depth 0 "$T/deep.pmm" >"$T/text"

@@ -94,7 +94,36 @@ static void deep_stacks_are_cut(void **state)
 	assert_int_equal(export_write(EXPORT_SVG, &s, f), 0);
 	assert_int_equal(cut.frames, UINT32_MAX);
 	assert_int_equal(cut.stacks, 0);
+	assert_int_equal(export_write(EXPORT_MASSIF, &s, f), 0);
+	assert_int_equal(cut.frames, STACK_WHOLE);
 	fclose(f);
+	end(&m);
+}
+
+/* What a filter leaves out takes no room. */
+static void what_is_not_written_cuts_nothing(void **state)
+{
+	static const struct filter large = { .by_size = true,
+					     .size_bytes = { 1u << 30, 1u << 31 } };
+	struct selection none;
+	struct stack_cut cut;
+	struct export_source s;
+	struct made m;
+	FILE *f;
+
+	(void)state;
+	make(&m, "deep depth=4000 sites=2000\n");
+	assert_int_equal(selection_init(&none, m.h, &m.names, &large, NULL), 0);
+	s = m.s;
+	s.selection = &none;
+	s.cut = &cut;
+	f = fopen("/dev/null", "we");
+	assert_int_equal(export_write(EXPORT_PPROF, &s, f), 0);
+	assert_int_equal(cut.stacks, 0);
+	assert_int_equal(export_write(EXPORT_COLLAPSED, &s, f), 0);
+	assert_int_equal(cut.stacks, 0);
+	fclose(f);
+	selection_fini(&none);
 	end(&m);
 }
 
@@ -114,6 +143,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_innermost_frames_are_written),
 		cmocka_unit_test(deep_stacks_are_cut),
+		cmocka_unit_test(what_is_not_written_cuts_nothing),
 		cmocka_unit_test(shared_frames_are_entered_once),
 	};
 

@@ -72,11 +72,16 @@ int report_command_print(struct report_command *c, const struct heap *h, const c
 	if (!rc && c->form == FORM_CSV)
 		rc = check_table(c, &report.doc, e);
 	if (!rc && c->form == FORM_CSV) {
+		report_say_losses(h);
 		report_say_empty(h, &report.selection);
 		report_say_estimates(c, h);
 	}
 	if (!rc)
 		rc = report_put(c, h, write_doc, &(struct document){ c, &report.doc }, e);
+	if (!rc) {
+		report_say_cut(&report.cut);
+		report_say_cut(&report.map_cut);
+	}
 	report_fini(&report);
 out:
 	if (!rc)

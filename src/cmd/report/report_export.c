@@ -136,8 +136,7 @@ int report_export_check(const struct report_command *c, struct err *e)
 	return 0;
 }
 
-/* What the figures lack. */
-static void say_losses(const struct heap *h)
+void report_say_losses(const struct heap *h)
 {
 	const struct style style = terminal_style(stderr);
 	struct doc d = { 0 };
@@ -262,7 +261,7 @@ static int check_known(const struct report_command *c, const struct heap *h, str
 	return -ENOTSUP;
 }
 
-static void say_cut(const struct stack_cut *cut)
+void report_say_cut(const struct stack_cut *cut)
 {
 	if (cut->stacks)
 		cmd_note("%s cut to %s innermost frames: %s in all are left out, as a list of them "
@@ -287,7 +286,7 @@ int report_export(const struct report_command *c, const struct heap *h, struct n
 	x.source.key = rank_chosen(h, &selection, c->opt.sort_given, c->opt.sort);
 	x.source.filtered =
 		filter_by_stack(&c->opt.filter) || filter_by_block(&c->opt.filter);
-	say_losses(h);
+	report_say_losses(h);
 	report_say_empty(h, &selection);
 	report_say_estimates(c, h);
 	if (form_table[c->form].lacks)
@@ -295,7 +294,7 @@ int report_export(const struct report_command *c, const struct heap *h, struct n
 			 form_table[c->form].lacks);
 	rc = report_put(c, h, write_export, &x, e);
 	if (!rc)
-		say_cut(&cut);
+		report_say_cut(&cut);
 	selection_fini(&selection);
 	return rc;
 }

@@ -14,6 +14,12 @@ int report_export_check(const struct report_command *c, struct err *e);
 /* Does the report go to stdout? */
 bool report_to_stdout(const struct report_command *c);
 
+/* On stderr: what the figures lack. */
+void report_say_losses(const struct heap *h);
+
+/* On stderr: of how many stacks frames are left out, if so. */
+void report_say_cut(const struct stack_cut *cut);
+
 /* On stderr: that nothing of the heap passes the filter, if that is so. */
 void report_say_empty(const struct heap *h, const struct selection *s);
 
