@@ -92,7 +92,7 @@ const struct cmd cmd_budget = {
 		"A file of budgets has sections, each named after a program (a shell pattern), and "
 		"in them limits: peak, live_at_end, allocated, allocations, temporary, leaked, of "
 		"the program, or of a function or module of it (function.NAME.peak).\n\n"
-		"A FILE is a capture or another tool's profile. What was not measured is an error, never a pass: leaks that were not searched "
-		"for, sampled captures, blocks that were not recorded, a section that no capture "
-		"is of. See doc/budget.md.",
+		"A FILE is a capture or another tool's profile. What was not measured is an error, "
+		"never a pass: leaks that were not searched for, sampled captures, blocks that "
+		"were not recorded, a section that no capture is of. See doc/budget.md.",
 };

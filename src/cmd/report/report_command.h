@@ -30,8 +30,8 @@ struct report_command {
 	  "what makes a site large (default live; peak when little of it is left)", &(c).sort,     \
 	  .given = &(c).opt.sort_given, .choices = rank_key_name, .uses = (bits) },                \
 	{ "table", 0, OPT_STRING, "NAME",                                                          \
-	  "with --format csv: this table of the report (default lines, or what --blocks, "          \
-	  "--functions, --top-down or --bottom-up asks for)", &(c).table,    \
+	  "with --format csv: this table of the report (default lines, or what --blocks, "         \
+	  "--functions, --top-down or --bottom-up asks for)", &(c).table,                          \
 	  .uses = (bits) },                                                                        \
 	{ "top", 0, OPT_UINT, "N",                                                                 \
 	  "rows shown of each list (default 10, as JSON all; 0 = all)", &(c).opt.top,              \
