@@ -209,6 +209,19 @@ static void locked_child(void)
 	stay();
 }
 
+/* It was stopped when it had moved the topmost chunk, whose size is not written yet. */
+static void locked_at_top_child(void)
+{
+	volatile uint64_t **p = chunks_apart();
+	volatile uint64_t **top = (volatile uint64_t **)(uintptr_t)p[6][1];
+	volatile int *mutex = (volatile int *)((uintptr_t)top - 96);
+
+	shared->said = mallinfo2();
+	(*top)[1] = 0x4141414141414140;
+	*mutex = 1;
+	stay();
+}
+
 static void *busy(void *arg)
 {
 	churn(1);
@@ -381,9 +394,17 @@ static void circle_is_no_crowd(void **state)
 static void locked(void **state)
 {
 	struct heap_allocator a = run(locked_child);
+	pid_t pid;
 
 	(void)state;
 	assert_int_equal(a.why, HEAP_FIGURES_CHANGED);
+	pid = begin(locked_at_top_child);
+	a = ask(pid, LIBC);
+	assert_int_equal(a.why, HEAP_FIGURES_BUSY);
+	assert_true(a.valid);
+	assert_int_equal(a.arena_bytes, shared->said.arena);
+	assert_int_equal(a.used_bytes + a.free_bytes, 0);
+	end(pid);
 }
 
 /* Whatever is said of a process that changes its heap all the time adds up. */

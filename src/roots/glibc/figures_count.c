@@ -212,6 +212,7 @@ static bool arena_begin(struct look *k, struct arena *a, uint64_t most_bytes)
 	uint64_t top, word;
 
 	k->held = 0;
+	a->bytes = 0;
 	if (!state_read(k, a, a->state.byte))
 		return false;
 	memcpy(&top, a->state.byte + a->before - 16, sizeof(top));
@@ -234,8 +235,12 @@ static enum walk arena_walk(struct look *k, struct arena *a, uint64_t most_bytes
 	struct sum s = { 0 };
 	enum walk walk;
 
-	if (!arena_begin(k, a, most_bytes))
+	if (!arena_begin(k, a, most_bytes)) {
+		/* who holds the lock may have moved the topmost chunk, and not written its size */
+		if (a->state.locked && a->bytes <= most_bytes)
+			c->bytes = a->bytes;
 		return WALK_BROKEN;
+	}
 	c->bytes = a->bytes;
 	c->top_bytes = a->top_bytes;
 	walk = fast_bins_walk(k, a, &s);
