@@ -47,7 +47,7 @@ static void play_gone(void)
 	_exit(5);
 }
 
-/* The test counts here how often it was told; not for ever, as the test may have failed. */
+/* The test counts here how often it was told. Waiting has an end: the test may have failed. */
 static void wait_told(uint64_t times)
 {
 	for (unsigned i = 0;
