@@ -21,10 +21,10 @@ bool measured_to_the_end(const struct heap *h)
 
 static const char *life_gap(const struct heap *h)
 {
-	if (h->import.tool && heap_import_history(h) && !h->import.whole)
-		return "a file that is not packed may be cut off";
 	if (!measured_to_the_end(h))
-		return "the program had not ended when it was captured";
+		return h->import.tool && heap_import_history(h)
+			       ? "a file that is not packed may be cut off"
+			       : "the program had not ended when it was captured";
 	if (h->began == HEAP_BEGAN_ATTACH)
 		return "what was allocated before it was attached to is not known";
 	if (h->began == HEAP_BEGAN_FORK)

@@ -124,9 +124,7 @@ static void write_mode(struct json *j, const struct heap *h)
 	struct str mode = STR_INIT;
 
 	str_add(&mode, "heap");
-	if (h->mode == HEAP_SAMPLED)
-		str_add(&mode, "; ");
-	export_estimates(&mode, h);
+	export_add_estimates(&mode, "; ", h);
 	json_str(j, "mode", str_text(&mode));
 	str_fini(&mode);
 }

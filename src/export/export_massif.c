@@ -146,18 +146,18 @@ static int put_series(struct massif *m)
 static int put_all(struct massif *m)
 {
 	const struct heap *h = m->heap;
-	struct str line = STR_INIT, estimates = STR_INIT;
+	struct str line = STR_INIT, description = STR_INIT;
 	uint64_t live = m->selected
 		? (uint64_t)export_total(m->p, 0, LIVE) : h->live_bytes;
 	int rc;
 
 	add_clean(&line, *h->cmdline ? h->cmdline : h->comm);
-	fputs("desc: pmm " PMM_VERSION, m->out);
-	if (export_estimates(&estimates, h))
-		fprintf(m->out, ": %s", str_text(&estimates));
-	fprintf(m->out, "\ncmd: %s\ntime_unit: ms\n", str_text(&line));
-	rc = str_error(&line) ? str_error(&line) : str_error(&estimates);
-	str_fini(&estimates);
+	str_add(&description, "pmm " PMM_VERSION);
+	export_add_estimates(&description, ": ", h);
+	fprintf(m->out, "desc: %s\ncmd: %s\ntime_unit: ms\n", str_text(&description),
+		str_text(&line));
+	rc = str_error(&line) ? str_error(&line) : str_error(&description);
+	str_fini(&description);
 	str_fini(&line);
 	if (!m->selected) {
 		snapshot(m, 0, 0, "empty");

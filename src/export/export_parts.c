@@ -21,6 +21,13 @@ bool export_estimates(struct str *s, const struct heap *h)
 	return true;
 }
 
+void export_add_estimates(struct str *s, const char *separator, const struct heap *h)
+{
+	if (h->mode == HEAP_SAMPLED)
+		str_add(s, separator);
+	export_estimates(s, h);
+}
+
 int export_path(struct export_path *path, const struct profile *p, uint32_t node,
 		const struct stack_cut *cut)
 {

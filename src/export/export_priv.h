@@ -30,6 +30,9 @@ int export_dhat(const struct profile *p, const struct export_source *s,
 int export_chrome(const struct export_source *s, FILE *out);
 int export_openmetrics(const struct export_source *s, FILE *out);
 
+/* export_estimates(), behind other text. */
+void export_add_estimates(struct str *s, const char *separator, const struct heap *h);
+
 /* A frame for people: the function, else "[module]". */
 void export_frame(struct str *s, const char *function, const char *module);
 

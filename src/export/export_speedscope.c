@@ -130,9 +130,7 @@ static void write_name(struct json *j, const struct heap *h)
 	struct str name = STR_INIT;
 
 	str_add(&name, h->comm);
-	if (h->mode == HEAP_SAMPLED)
-		str_add(&name, ": ");
-	export_estimates(&name, h);
+	export_add_estimates(&name, ": ", h);
 	json_str(j, "name", str_text(&name));
 	str_fini(&name);
 }
