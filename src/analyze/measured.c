@@ -15,8 +15,9 @@ const char *measured_inexact(const struct heap *h)
 
 bool measured_to_the_end(const struct heap *h)
 {
-	return h->end != HEAP_RUNNING ||
-	       (h->import.tool && heap_import_history(h) && h->import.whole);
+	if (h->import.tool && heap_import_history(h))
+		return h->import.whole;
+	return h->end != HEAP_RUNNING;
 }
 
 static const char *life_gap(const struct heap *h)
