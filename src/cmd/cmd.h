@@ -76,6 +76,16 @@ struct cmd {
 			(target), .min = 1 << 20, __VA_ARGS__                                      \
 	}
 
+/* Rows of a command that counts what is leaked as 'pmm leaks' does; a struct opt_list, a bool. */
+#define CMD_LEAKED(files, no_default)                                                              \
+	{ "suppressions", 0, OPT_LIST, "FILE",                                                     \
+	  "do not count as leaked what FILE suppresses (Valgrind's or LeakSanitizer's form; "      \
+	  "may be given again)",                                                                   \
+	  (files) },                                                                               \
+	{ "no-default-suppressions", 0, OPT_FLAG, NULL,                                            \
+	  "also count as leaked what the C library and run-time systems keep on purpose",          \
+	  (no_default) }
+
 /* All commands, ends with NULL (main.c). */
 extern const struct cmd *const cmd_table[];
 
