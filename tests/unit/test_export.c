@@ -5,38 +5,11 @@
  */
 #include <zlib.h>
 
-#include "src/export/export.h"
-#include "tests/unit/recipe_heap.h"
+#include "tests/unit/export_made.h"
 
 #define TWO_STACKS                                                                                 \
 	"site main>parse>leaf allocs=3 size=100 frees=1\n"                                         \
 	"site main>outer|inner allocs=1 size=8\n"
-
-/* What a form makes of a heap. */
-struct made {
-	char *bytes;
-	size_t nr;
-};
-
-static struct made make(const char *recipe, enum export_form form, enum rank_key key,
-			const struct filter *filter)
-{
-	struct heap *h = recipe_heap(recipe);
-	struct selection selection;
-	struct made m = { 0 };
-	FILE *f = open_memstream(&m.bytes, &m.nr);
-	struct names n;
-
-	recipe_names(&n, h);
-	assert_int_equal(selection_init(&selection, h, &n, filter, NULL), 0);
-	assert_int_equal(export_write(form, &(struct export_source){ h, &n, &selection, key }, f),
-			 0);
-	fclose(f);
-	selection_fini(&selection);
-	names_fini(&n);
-	heap_free(h);
-	return m;
-}
 
 static void check_text(const char *recipe, enum export_form form, enum rank_key key,
 		       const struct filter *filter, const char *expected)

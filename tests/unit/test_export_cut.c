@@ -72,31 +72,38 @@ static void the_innermost_frames_are_written(void **state)
 			     "   n0: 5 0x0: " EXPORT_CUT "\n");
 }
 
+/* Where a form cuts the stacks that a selection passes. */
+static struct stack_cut cut_of(const struct made *m, enum export_form which,
+			       const struct selection *selection)
+{
+	struct export_source s = m->s;
+	struct stack_cut cut;
+	FILE *f = fopen("/dev/null", "we");
+
+	s.selection = selection;
+	s.cut = &cut;
+	assert_int_equal(export_write(which, &s, f), 0);
+	fclose(f);
+	return cut;
+}
+
 /* 2000 stacks of 2001 to 4000 frames are 6,001,000; there is room for 4,194,304. */
 static void deep_stacks_are_cut(void **state)
 {
 	struct stack_cut cut;
-	struct export_source s;
 	struct made m;
-	FILE *f;
 
 	(void)state;
 	make(&m, "deep depth=4000 sites=2000\n");
-	s = m.s;
-	s.cut = &cut;
-	f = fopen("/dev/null", "we");
-	assert_int_equal(export_write(EXPORT_COLLAPSED, &s, f), 0);
+	cut = cut_of(&m, EXPORT_COLLAPSED, &m.selection);
 	assert_int_equal(cut.frames, 2099);
 	assert_int_equal(cut.stacks, 1901);
 	assert_int_equal(cut.left_out, 1807851);
-	assert_int_equal(export_write(EXPORT_PPROF, &s, f), 0);
-	assert_int_equal(cut.frames, 2099);
-	assert_int_equal(export_write(EXPORT_SVG, &s, f), 0);
+	assert_int_equal(cut_of(&m, EXPORT_PPROF, &m.selection).frames, 2099);
+	cut = cut_of(&m, EXPORT_SVG, &m.selection);
 	assert_int_equal(cut.frames, UINT32_MAX);
 	assert_int_equal(cut.stacks, 0);
-	assert_int_equal(export_write(EXPORT_MASSIF, &s, f), 0);
-	assert_int_equal(cut.frames, STACK_WHOLE);
-	fclose(f);
+	assert_int_equal(cut_of(&m, EXPORT_MASSIF, &m.selection).frames, STACK_WHOLE);
 	end(&m);
 }
 
@@ -106,23 +113,13 @@ static void what_is_not_written_cuts_nothing(void **state)
 	static const struct filter large = { .by_size = true,
 					     .size_bytes = { 1u << 30, 1u << 31 } };
 	struct selection none;
-	struct stack_cut cut;
-	struct export_source s;
 	struct made m;
-	FILE *f;
 
 	(void)state;
 	make(&m, "deep depth=4000 sites=2000\n");
 	assert_int_equal(selection_init(&none, m.h, &m.names, &large, NULL), 0);
-	s = m.s;
-	s.selection = &none;
-	s.cut = &cut;
-	f = fopen("/dev/null", "we");
-	assert_int_equal(export_write(EXPORT_PPROF, &s, f), 0);
-	assert_int_equal(cut.stacks, 0);
-	assert_int_equal(export_write(EXPORT_COLLAPSED, &s, f), 0);
-	assert_int_equal(cut.stacks, 0);
-	fclose(f);
+	assert_int_equal(cut_of(&m, EXPORT_PPROF, &none).stacks, 0);
+	assert_int_equal(cut_of(&m, EXPORT_COLLAPSED, &none).stacks, 0);
 	selection_fini(&none);
 	end(&m);
 }

@@ -5,8 +5,7 @@
  */
 #include <zlib.h>
 
-#include "src/export/export.h"
-#include "tests/unit/recipe_heap.h"
+#include "tests/unit/export_made.h"
 
 static const char hostile[] =
 	"process comm={a&b} cmdline=\"x #1\" taken=2s\n"
@@ -244,33 +243,9 @@ static const char heaptrack[] =
 	"R 2\n"
 	"c 7d0\n";
 
-struct made {
-	char *bytes;
-	size_t nr;
-};
-
-static struct made make(enum export_form form, enum rank_key key)
-{
-	struct heap *h = recipe_heap(hostile);
-	struct selection selection;
-	struct made m = { 0 };
-	FILE *f = open_memstream(&m.bytes, &m.nr);
-	struct names n;
-
-	recipe_names(&n, h);
-	assert_int_equal(selection_init(&selection, h, &n, NULL, NULL), 0);
-	assert_int_equal(export_write(form, &(struct export_source){ h, &n, &selection, key }, f),
-			 0);
-	fclose(f);
-	selection_fini(&selection);
-	names_fini(&n);
-	heap_free(h);
-	return m;
-}
-
 static void check(enum export_form form, enum rank_key key, const char *expected)
 {
-	struct made m = make(form, key);
+	struct made m = make(hostile, form, key, NULL);
 
 	if (strcmp(m.bytes, expected))
 		fail_msg("%s", m.bytes);
@@ -309,7 +284,7 @@ static void svg_to_the_letter(void **state)
 
 static void heaptrack_to_the_letter(void **state)
 {
-	struct made m = make(EXPORT_HEAPTRACK, RANK_LIVE);
+	struct made m = make(hostile, EXPORT_HEAPTRACK, RANK_LIVE, NULL);
 	char text[4000] = "";
 	z_stream z = { .next_in = (unsigned char *)m.bytes, .avail_in = (unsigned)m.nr,
 		       .next_out = (unsigned char *)text, .avail_out = sizeof(text) - 1 };
