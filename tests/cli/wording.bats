@@ -114,6 +114,68 @@ all_looks() {
 	finish 42
 }
 
+# sentences: each of standard input with 10.0 to 90.0 ms where it has TIME, a line each.
+sentences() {
+	local sentence tens
+	while read -r sentence; do
+		for tens in 1 2 3 4 5 6 7 8 9; do echo "  ${sentence//TIME/${tens}0.0 ms}"; done
+	done
+}
+
+@test "words: times of finer clocks than the agent's may be any" {
+	local line
+	sentences >"$T/finer" <<-END
+	pmm: '/usr/bin/true' exited with status 0 after TIME
+	pmm: 'a' killed by signal 11 (Segmentation fault, core dumped) after TIME
+	process  leaf, pid 1, ran TIME from 2026-11-28 08:05:22, exited with status 0
+	process  victim, pid 1, watched while it ran for TIME from 2026-11-28 08:05:22, running when captured
+	no allocations were seen in TIME: the program did not call its allocator
+	pmm: attached to 'victim' (1): allocator glibc, 9 functions patched, all threads stopped for TIME, one for TIME before
+	pmm: detached: process 1 is as it was, all threads stopped for TIME
+	pmm: process 1 is as it was before pmm (stopped for TIME)
+	ok     attach      a trial attach left it as it was; stopped for TIME and TIME
+	searched  1.00 KiB in TIME, in a copy; the program was stopped for TIME
+	searched  3 B in TIME, at the processes' ends; none was held up for more than TIME
+	searched  1.00 MiB in TIME, at the program's end; it was held up for TIME
+	stopped  for TIME
+	(as it was about TIME before the end)
+	pmm: kernel       TIME lost in reclaim, 2 waits
+	without what took less than TIME, which is counted only
+	traced   process 1, for TIME from 2026-11-28 08:05:22
+	END
+	[ "$(wc -l <"$T/finer")" -eq 153 ]
+	# broken at each blank, as a narrow terminal may
+	{
+		cat "$T/finer"
+		sed 's/^  pmm:/pmm:/; s/\([^ ]\) \+/\1\npmm:   /g' "$T/finer"
+		sed 's/\([^ ]\) \+/\1\n           /g' "$T/finer"
+		echo "Kernel events"
+		echo "  event     count    time  longest"
+		sentences <<<"reclaim       2  TIME  TIME"
+	} | python3 "$CLI/wording.py" 0
+	sentences >"$T/agent" <<-END
+	peak     1.00 MiB after TIME
+	peak     1.00 MiB in the first TIME
+	allocated from TIME to 200 ms; 7 freed
+	allocated from 200 ms to TIME; 7 freed
+	7 freed, median lifetime TIME
+	7 freed, median lifetime under TIME
+	more; oldest TIME, newest 200 ms
+	all under TIME old
+	the oldest TIME old
+	thread 1 (worker), TIME after the start; 3 times
+	it was freed by the same thread, TIME before:
+	1  1000 B  0x555555000010  calloc  TIME  2023-11-14 22:13:22  main
+	TIME  1.00 s      1   20%  ####
+	END
+	[ "$(wc -l <"$T/agent")" -eq 117 ]
+	while IFS= read -r line; do
+		status=0
+		said=$(python3 "$CLI/wording.py" 0 <<<"$line") || status=$?
+		[ "$status" -eq 1 ] && [ "$said" = "more digits than the clock has: $line" ] || { echo "passes: $line"; return 1; }
+	done <"$T/agent"
+}
+
 @test "words: how long a process ran is known finer than by the agent's clock" {
 	local summary report
 	cd "$T"

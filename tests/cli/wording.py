@@ -12,6 +12,24 @@ NOUNS = ("allocation|block|byte|call|capture|chunk|copy|error|finding|free|frame
          "stack|sweep|thread|variable")
 ZEROS = {"0", "0 B", "0%", "0.0%", "0 s", "-", ""}
 
+# What a finer clock than the agent's has measured may be any figure. Sentences may be broken at any blank.
+TIME = r"(?:[\d.]+ (?:ns|us|ms|s)|\d+m\d\ds|\d+h\d\dm|\d+d\d\dh)"
+FINER = "|".join((
+    rf"exited with status \d+ after {TIME}", rf"killed by signal \d+ \([^)]*\) after {TIME}",
+    rf"\bran (?:for )?{TIME}", rf"were seen in {TIME}",
+    rf"\bstopped for {TIME}(?:,? (?:and|one for) {TIME}(?: before)?)?",
+    rf"searched [\d.]+ (?:[KMGT]i)?B in {TIME}", rf"held up for (?:more than )?{TIME}",
+    rf"about {TIME} before the (?:end|rest)",
+    rf"{TIME} lost in reclaim", rf"took less than {TIME}", rf"\b(?:traced|of) .*, for {TIME}",
+)).replace(" ", r"\s+(?:pmm: +)?")
+# times of the kernel: tables that have the longest one
+KERNEL = r"^ +.*\blongest\b.*\n(?: .*\n)*"
+
+
+def of_agent(text):
+    """Without what other clocks have measured."""
+    return re.sub(KERNEL, "", re.sub(FINER, "", text), flags=re.M)
+
 
 def columns(text):
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
@@ -31,13 +49,16 @@ def in_line(line, width):
         yield "many as one"
     if re.search(r"[,;:.] {2,}[a-z]", re.sub(r"^pmm: +", "", text)) or re.search(r" [,;]", text):
         yield "blanks inside of a sentence"
-    # how long a process ran is known finer than moments of the agent's clock, and may be 10.0 ms
-    if re.search(r"(?<![\d.])(?<!\bran )\d+0\.0 ms\b|\b0 s (after|before|later)|\bran 0 s|less than [\d.]+ ms", text):
-        yield "more digits than the clock has"
     if re.search(r"\d{5,}(?![\d:.-]).*/s\)", text) or re.search(r"\d,\d{3},\d{3}/s", text):
         yield "more digits than a rate has"
     if re.search(r"stood still|stands still", text):
         yield "no term of the field"
+
+
+def in_moments(text):
+    for line in of_agent(text).split("\n"):
+        if re.search(r"(?<![\d.])\d+0\.0 ms\b|\b0 s (after|before|later)|\bran 0 s|less than [\d.]+ ms", re.sub(r"'[^']*'", "''", line)):
+            yield f"more digits than the clock has: {line}"
 
 
 def cells(line, starts):
@@ -85,7 +106,7 @@ def main():
     width = int(sys.argv[1])
     text = (open(sys.argv[2], encoding="utf-8") if len(sys.argv) > 2 else sys.stdin).read()
     lines = text.split("\n")
-    wrong = [f"{what}: {line}" for line in lines for what in in_line(line, width)] + list(in_tables(lines))
+    wrong = [f"{what}: {line}" for line in lines for what in in_line(line, width)] + list(in_moments(text)) + list(in_tables(lines))
     print("\n".join(wrong), end="\n" if wrong else "")
     return 1 if wrong else 0
 
