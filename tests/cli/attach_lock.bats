@@ -75,9 +75,10 @@ two() {
 	unshare -p -f --mount-proc true 2>/dev/null || skip "no pid namespace is to be had"
 	# shellcheck disable=SC2016
 	start unshare -p -f --mount-proc sh -c \
-		'{ until [ "$(readlink /proc/1/exe)" = "$(realpath "$0")" ] && grep -q libc.so /proc/1/maps; do sleep 0.1; done; sleep 0.5
+		'{ until [ -e "$3" ]; do sleep 0.1; done
 		   exec "$1" attach -q 1; } >/dev/null 2>"$2" </dev/null 3>&- & exec "$0"' \
-		"$PROG/attach_victim" "$PMM" "$T/inner.err"
+		"$PROG/attach_victim" "$PMM" "$T/inner.err" "$T/ready"
+	touch "$T/ready"
 	TOP=$PID
 	PID=$(cut -d ' ' -f 1 "/proc/$TOP/task/$TOP/children")
 	await -p "$PID" grep -q memfd:pmm-ledger "/proc/$PID/maps" || { cat "$T/inner.err"; return 1; }

@@ -80,8 +80,8 @@ play() {
 	says "the heap GROWS steadily by .* for .*; at this pace it will not reach its data limit of 191 MiB soon \(not within [1-5][0-9] minutes\)"
 	unwatch
 	[ "$STATUS" -eq 1 ]
-	grep -q -E '^growth: the heap GROWS steadily by (3[6-9]|40)\.[0-9] KiB/s ' "$T/said"
-	grep -q -E '^ +GROWS steadily by (3[6-9]|40)\.[0-9] KiB/s ' "$T/said"
+	grep -q -E '^growth: the heap GROWS steadily by (3[0-9]|4[0-9])\.[0-9] KiB/s ' "$T/said"
+	grep -q -E '^ +GROWS steadily by (3[0-9]|4[0-9])\.[0-9] KiB/s ' "$T/said"
 	grep -q -E '^ +alone it will not use up what the limit leaves soon \(not within [0-9]+ minutes\)' "$T/said"
 	finish 0
 	start attach_outlive

@@ -185,11 +185,14 @@ attached() { await -p "$MONITOR" grep -q memfd:pmm-ledger "/proc/$PID/maps" && t
 	watch -q
 	dog=$(cat "/proc/$MONITOR/task/$MONITOR/children")
 	dog=${dog% }
-	[ "$(cat "/proc/$dog/comm")" = pmm-watchdog ]
-	[ "$(readlink "/proc/$dog/cwd")" = / ]
-	[ "$(readlink "/proc/$dog/fd/"{0,1,2} | sort -u)" = /dev/null ]
-	[ "$(find "/proc/$dog/fd" -type l | wc -l)" -eq 5 ]	# and the way to pmm, and a reference to it
-	[ "$(awk '{ print $6 }' "/proc/$dog/stat")" -eq "$dog" ]
+	alone() {
+		[ "$(cat "/proc/$dog/comm")" = pmm-watchdog ] &&
+			[ "$(readlink "/proc/$dog/cwd")" = / ] &&
+			[ "$(readlink "/proc/$dog/fd/"{0,1,2} | sort -u)" = /dev/null ] &&
+			[ "$(find "/proc/$dog/fd" -type l | wc -l)" -eq 5 ] &&	# and the way to pmm, and a reference to it
+			[ "$(awk '{ print $6 }' "/proc/$dog/stat")" -eq "$dog" ]
+	}
+	await -p "$dog" alone || { ls -l "/proc/$dog/cwd" "/proc/$dog/fd"; return 1; }
 	echo "$(awk '/^(Rss|Pss|Private_Dirty):/ { printf "%s %s KiB ", $1, $2 }' "/proc/$dog/smaps_rollup")"
 	[ "$(awk '/^Private_Dirty:/ { print $2 }' "/proc/$dog/smaps_rollup")" -lt 2048 ]
 	kill -TERM "$dog"

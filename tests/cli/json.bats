@@ -362,11 +362,13 @@ checked() {
 	next_line 9 "$CHECKER"
 	VICTIM=$LINE
 	says 0 check --sweep --json "$VICTIM"
-	"$PMM" check --sweep=100ms --count 8 --json "$VICTIM" >"$T/sweeps" 2>"$T/said" 3>&- 8>&- 9<&- &
+	"$PMM" check --sweep=100ms --count 1000 --json "$VICTIM" >"$T/sweeps" 2>"$T/said" 3>&- 8>&- 9<&- &
 	SWEEPER=$!
 	await -p "$SWEEPER" test -s "$T/sweeps"
 	echo 5 20 >&8
 	next_line 9 "$VICTIM"
+	await -p "$SWEEPER" grep -q '"by": "sweep"' "$T/sweeps"
+	kill -INT "$SWEEPER"
 	wait "$SWEEPER" || [ $? -eq 1 ]
 	valid 2 "$T/sweeps"
 	says 1 check --sweep --json "$VICTIM"

@@ -254,7 +254,7 @@ EOF
 	[ "$(tail -n +2 self)" = "EINVAL: process $(head -1 self) is pmm itself" ]
 	kill -9 "$VICTIM"
 	LINES_WANTED=2 victim stop_roots threads 1
-	thread=$(ls /proc/"$VICTIM"/task | tail -1)
+	thread=$(ls /proc/"$VICTIM"/task | grep -vx "$VICTIM")
 	refused ESRCH "$thread is a thread of process $VICTIM" "use the process: $VICTIM" -- "$DRIVER" allowed "$thread"
 	ends_well
 	[ "$(cat /proc/2/comm)" = kthreadd ] || skip "no kernel thread is visible here"

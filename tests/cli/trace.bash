@@ -29,6 +29,9 @@ count() { jq -c "select(.event == \"$1\") | select($2)" "$T/out" | wc -l; }
 # result FILTER: of the document at the end.
 result() { tail -1 "$T/out" | jq -r "$1"; }
 
+# without_group DIR: this control group goes. What is freed late keeps one for a moment after its last process.
+without_group() { await rmdir "$1"; }
+
 # needs_memcg: the memory controller's hierarchy in MEMCG, the file of its limit in MEMCG_LIMIT; skip where groups cannot be made.
 needs_memcg() {
 	MEMCG=/sys/fs/cgroup/memory MEMCG_LIMIT=memory.limit_in_bytes

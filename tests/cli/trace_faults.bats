@@ -15,7 +15,7 @@ teardown() {
 		echo 1 >"/sys/block/zram$ZRAM/reset"
 		echo "$ZRAM" >/sys/class/zram-control/hot_remove
 	fi
-	[ -z "${CGROUP:-}" ] || rmdir "$CGROUP"
+	[ -z "${CGROUP:-}" ] || without_group "$CGROUP"
 }
 
 # touched KIND PAGES [FILE]: trace the victim, each fault with a line; $start, $end, $minor, $major as it says them.

@@ -175,9 +175,8 @@ alone() { children=false seen "$@"; }
 		run seen "$pid"; echo "$output"; [[ "$output" == "$(mine 1) "* ]]
 	done
 	run seen "$a" "$b" "$d"; echo "$output"; [ "$output" = "$(mine 3) []" ]
-	# memory that is freed late keeps a group for a moment
-	local until=$((SECONDS + 10))
-	until rmdir "$group/below" "$group" 2>/dev/null; do [ "$SECONDS" -lt "$until" ]; sleep 0.05; done
+	without_group "$group/below"
+	without_group "$group"
 	group=
 }
 

@@ -16,7 +16,7 @@ setup() {
 	GROUP=
 }
 
-teardown() { [ -z "$GROUP" ] || rmdir "$GROUP"; }
+teardown() { [ -z "$GROUP" ] || without_group "$GROUP"; }
 
 schema() { /usr/bin/python3 "$CLI/json_schema.py" "$@"; }
 

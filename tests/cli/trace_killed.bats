@@ -43,7 +43,12 @@ moment() { echo $((SRANDOM % $1)); }
 		[[ ${classes[i % ${#classes[@]}]} = @(all|pmc) ]] && counters=(--counters cpu_clock) || counters=()
 		# shellcheck disable=SC2086
 		"$PMM" trace "${classes[i % ${#classes[@]}]}" "${counters[@]}" --duration 60 ${whom[i % 3]} >/dev/null 2>&1 3>&- & pid=$!
-		sleep "0.$(printf %03d "$ms")"
+		# the first time when all is in place, whenever that is on this machine
+		if [ "$i" -eq 0 ]; then
+			until held "$pid" && grep -q '^link' "$T/held"; do sleep 0.02; done
+		else
+			sleep "0.$(printf %03d "$ms")"
+		fi
 		# stopped, so that what is seen of it is what it has
 		kill -STOP "$pid"
 		until grep -q '^State:.[TtZ]' "/proc/$pid/status"; do sleep 0.001; done

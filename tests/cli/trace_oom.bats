@@ -14,7 +14,7 @@ setup() {
 	echo 24M >"$MEMCG/$GROUP/$MEMCG_LIMIT"
 }
 
-teardown() { [ -z "${GROUP:-}" ] || rmdir "$MEMCG/$GROUP"; }
+teardown() { [ -z "${GROUP:-}" ] || without_group "$MEMCG/$GROUP"; }
 
 # in_group COMMAND...: run it in the group.
 in_group() { sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$MEMCG/$GROUP" "$@"; }

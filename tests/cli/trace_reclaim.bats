@@ -15,14 +15,7 @@ setup() {
 	GROUP=$CGROUPS/pmm_trace_$$_$BATS_TEST_NUMBER
 }
 
-# A group is gone when its last process is.
-teardown() {
-	for ((i = 0; i < 100; i++)); do
-		[ ! -d "$GROUP" ] || ! rmdir "$GROUP" 2>"$T/rmdir" || break
-		[ -d "$GROUP" ] || break
-		sleep 0.05
-	done
-}
+teardown() { [ ! -d "${GROUP:-}" ] || without_group "$GROUP"; }
 
 # small_group BYTES: a memory control group with that limit.
 small_group() {

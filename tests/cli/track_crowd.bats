@@ -31,23 +31,27 @@ ended() { [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/nu
 killed() {
 	local when=$1 begin pid monitor
 	shift
-	rm -f "$T/pid"
-	"$PMM" "$@" -o "$T/k.pmm" -- sh -c 'echo $$ >"$0"; sleep 1; exit 3' "$T/pid" >/dev/null 2>&1 3>&- &
+	rm -f "$T/pid" "$T/go"
+	mkfifo "$T/go"
+	"$PMM" "$@" -o "$T/k.pmm" -- sh -c 'echo $$ >"$0"; read -r _ <"$1"; exit 3' "$T/pid" "$T/go" >/dev/null 2>&1 3>&- &
 	monitor=$!
 	await test -s "$T/pid"
-	begin=$(date +%s%3N) pid=$(cat "$T/pid")
+	pid=$(cat "$T/pid")
 	if [ "$when" = before ]; then
-		sleep 0.3
 		kill -9 "$monitor"
-		begin=$((begin + 1000))
+		wait "$monitor" || true
+		begin=$(date +%s%3N)
+		echo >"$T/go"
 	else
 		kill -STOP "$monitor"
-		sleep 1.5
+		await grep -q '^State:.T' "/proc/$monitor/status"
+		echo >"$T/go"
+		sleep 0.5
 		! ended "$pid" || return 1		# it waits
 		begin=$(date +%s%3N)
 		kill -9 "$monitor"
+		wait "$monitor" || true
 	fi
-	wait "$monitor" || true
 	await ended "$pid"
 	LATE=$(($(date +%s%3N) - begin))
 }
