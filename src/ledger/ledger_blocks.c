@@ -132,7 +132,23 @@ static bool cursor_next_mid(struct cursor *c)
 	return false;
 }
 
-/* Read the next leaf. false at the end. */
+/*
+ * Most leaves of a program that has released its memory are empty. Where events go on it is looked
+ * at twice, as leaves are copied twice: a block of which a realloc() makes another one may have
+ * moved from behind one look to before it.
+ */
+static bool leaf_is_empty(struct cursor *c, pmm_ref ref)
+{
+	const unsigned looks = c->r->o->running ? 2 : 1;
+
+	for (unsigned i = 0; i < looks; i++)
+		if (c->r->o->frozen || ledger_map_may_have(c->r->m, ref_off(ref), LEAF_GRANULES,
+							   ~0ull << PMM_WORD_KIND_SHIFT))
+			return false;
+	return true;
+}
+
+/* Read the next leaf in which there is anything. false at the end. */
 static bool cursor_next_leaf(struct cursor *c)
 {
 	for (;;) {
@@ -151,6 +167,8 @@ static bool cursor_next_leaf(struct cursor *c)
 		}
 		c->leaves++;
 		i = c->next_leaf++;
+		if (leaf_is_empty(c, c->leaf_ref[i]))
+			continue;
 		if (ledger_reader_part_settled(c->r, ref_off(c->leaf_ref[i]), c->leaf, c->again,
 					       LEAF_BYTES)) {
 			c->r->damaged++;
@@ -218,9 +236,12 @@ static bool cursor_next(struct cursor *c, struct heap_block *b)
 
 		if (c->next_word >= LEAF_GRANULES && !cursor_next_leaf(c))
 			return false;
-		i = c->next_word++;
-		if (c->leaf[i] >> PMM_WORD_KIND_SHIFT == PMM_KIND_NONE)
+		while (c->next_word < LEAF_GRANULES &&
+		       c->leaf[c->next_word] >> PMM_WORD_KIND_SHIFT == PMM_KIND_NONE)
+			c->next_word++;
+		if (c->next_word == LEAF_GRANULES)
 			continue;
+		i = c->next_word++;
 		if (block_decode(c, i, b))
 			return true;
 		ledger_reader_odd(c->r);

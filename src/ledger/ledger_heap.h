@@ -74,6 +74,11 @@ struct ledger_totals {
 int ledger_totals(struct ledger_map *m, struct ledger_totals *t);
 
 /*
+ * The same with no time (0): as the clock of the tree is a system call away.
+ */
+int ledger_totals_untimed(struct ledger_map *m, struct ledger_totals *t);
+
+/*
  * Heap errors noted so far, complete or not; and how often complete ones were met, which takes
  * longer (`count` may be NULL). 0 where they are not looked for.
  */

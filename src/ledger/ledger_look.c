@@ -59,10 +59,19 @@ uint64_t ledger_began_ns(struct ledger_map *m)
 
 int ledger_totals(struct ledger_map *m, struct ledger_totals *t)
 {
+	const uint64_t time_ns = ledger_map_tick(m) * PMM_TICK_NS;
+	int rc = ledger_totals_untimed(m, t);
+
+	t->time_ns = time_ns;
+	return rc;
+}
+
+int ledger_totals_untimed(struct ledger_map *m, struct ledger_totals *t)
+{
 	pmm_ref *refs = malloc(PMM_MAX_CTX * sizeof(*refs));
 	uint32_t nr;
 
-	*t = (struct ledger_totals){ .time_ns = ledger_map_tick(m) * PMM_TICK_NS };
+	*t = (struct ledger_totals){ .time_ns = 0 };
 	if (!refs)
 		return -ENOMEM;
 	nr = contexts(m, refs);

@@ -232,6 +232,20 @@ int ledger_map_read(struct ledger_map *m, uint64_t off, void *to, size_t size)
 	return 0;
 }
 
+bool ledger_map_may_have(struct ledger_map *m, uint64_t off, size_t words, uint64_t bits)
+{
+	const size_t bytes = words * sizeof(uint64_t);
+	const volatile uint64_t *at;
+	uint64_t any = 0;
+
+	if (!m->base || off % sizeof(*at) || !is_readable(m, off, bytes))
+		return true;
+	at = (const volatile uint64_t *)(m->base + off);
+	for (size_t i = 0; i < words; i++)
+		any |= at[i];
+	return any & bits;
+}
+
 int ledger_map_read_at(struct ledger_map *m, pmm_ref ref, uint64_t index, void *to, size_t size)
 {
 	if (!ref || index > UINT32_MAX || size > UINT32_MAX)

@@ -72,6 +72,12 @@ int ledger_map_refresh(struct ledger_map *m);
 int ledger_map_read(struct ledger_map *m, uint64_t off, void *to, size_t size);
 
 /*
+ * May any of `words` aligned words at `off` have one of these bits? One look at each, without a
+ * copy; true as well where they are not mapped.
+ */
+bool ledger_map_may_have(struct ledger_map *m, uint64_t off, size_t words, uint64_t bits);
+
+/*
  * The same by reference and element: entry `index` of an array of `size`-byte elements; ref 0 is
  * -EFAULT.
  */

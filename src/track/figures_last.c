@@ -9,10 +9,7 @@
 /* before the first look, in which there is nothing worth knowing */
 #define FIRST_NS	20000000u
 #define REST_NS		20000000u	/* between two looks, at least ... */
-#define REST		500		/* ... and times what the look took ... */
-/* ... in the first second, which for many programs is all there is */
-#define REST_EARLY	100
-#define EARLY_NS	1000000000u
+#define REST		500		/* ... and times what the look took */
 /* of a process whose heap nothing has happened to, as far as the ledger shows; doubles ... */
 #define CALM_NS		2000000000u
 #define MOST_CALM_NS	(512ull * CALM_NS)
@@ -55,7 +52,7 @@ static uint64_t higher(uint64_t a, uint64_t b)
 static bool is_worth_it(struct figures_last *l, struct ledger_map *m, uint64_t now_ns)
 {
 	struct ledger_totals t = { 0 };
-	bool same = !ledger_totals(m, &t) && l->asked && t.allocs + t.frees == l->events;
+	bool same = !ledger_totals_untimed(m, &t) && l->asked && t.allocs + t.frees == l->events;
 
 	if (same && now_ns - l->asked->allocator.taken_ns < l->calm_ns)
 		return false;
@@ -70,10 +67,8 @@ void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, 
 	uint64_t start, rest;
 	int rc;
 
-	if (!l->next_ns) {
-		l->start_ns = now_ns;
+	if (!l->next_ns)
 		l->next_ns = now_ns + lower(FIRST_NS * share, MOST_FIRST_NS);
-	}
 	if (now_ns < l->next_ns || pid <= 0)
 		return;
 	l->next_ns = now_ns + REST_NS;
@@ -81,8 +76,7 @@ void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, 
 		return;
 	start = thread_cpu_ns();
 	rc = ask(l, m, pid, now_ns);
-	rest = (thread_cpu_ns() - start) * share *
-	       (now_ns - l->start_ns < EARLY_NS ? REST_EARLY : REST);
+	rest = (thread_cpu_ns() - start) * share * REST;
 	if (rc == HEAP_FIGURES_SHAPE)
 		rest = higher(rest, CALM_NS);		/* it will hardly be found the next time */
 	l->next_ns = may_know(rc) ? now_ns + higher(rest, REST_NS) : UINT64_MAX;

@@ -2,8 +2,8 @@
 /*
  * The allocator's last figures of a process that is watched, for when it is killed, or has too many
  * free chunks to be asked at its end. Taken now and then, which costs the monitor 1/500 of its time
- * (1/100 in the first second) for all its processes, and next to nothing for those that are idle;
- * where there are many free chunks they are not counted.
+ * for all its processes, and next to nothing for those that are idle; where there are many free
+ * chunks they are not counted.
  */
 #ifndef TRACK_FIGURES_LAST_H
 #define TRACK_FIGURES_LAST_H
@@ -17,7 +17,6 @@
 struct figures_last {
 	/* nothing but names and figures; NULL = not asked for yet */
 	struct heap *asked;
-	uint64_t start_ns;
 	uint64_t events;		/* of its heap, when it was asked last */
 	/* while there are no more of these it is not asked for so long */
 	uint64_t calm_ns;

@@ -159,7 +159,7 @@ void series_take(struct series *s, struct ledger_map *m, uint64_t now_ns, uint64
 	struct ledger_totals t;
 
 	if (now_ns >= s->next_ns) {
-		if (!ledger_totals(m, &t))
+		if (!ledger_totals_untimed(m, &t))
 			series_add(s, &(struct heap_point){
 					      .time_ns = now_ns,
 					      .live_bytes = t.live_bytes,

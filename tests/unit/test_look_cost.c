@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What looks at a ledger cost, counted: system calls, copies, the pause after one that took long.
+ */
+#include "tests/unit/unit.h"
+
+#include <unistd.h>
+
+#include "src/roots/glibc/figures.h"
+#include "src/base/thread.h"
+#include "src/track/figures_last.h"
+#include "src/track/process_series.h"
+#include "tests/unit/ledger_read.h"
+
+#define MS		1000000ull
+#define LOOK_NS		300000u		/* of CPU time */
+#define LEAF_BYTES	(PMM_LEAF_WORDS * sizeof(uint64_t))
+#define LEAF_SPAN	(32u << PMM_LEAF_BITS)
+
+static unsigned nr_preads, nr_leaves, nr_asked;
+static uint64_t cpu_ns;
+
+ssize_t __real_pread64(int fd, void *to, size_t size, off_t off);
+ssize_t __wrap_pread64(int fd, void *to, size_t size, off_t off);
+int __real_ledger_map_read(struct ledger_map *m, uint64_t off, void *to, size_t size);
+int __wrap_ledger_map_read(struct ledger_map *m, uint64_t off, void *to, size_t size);
+uint64_t __wrap_thread_cpu_ns(void);
+int __wrap_figures_read(pid_t pid, uint64_t now_ns, unsigned max_chunks, struct heap *h);
+
+ssize_t __wrap_pread64(int fd, void *to, size_t size, off_t off)
+{
+	nr_preads++;
+	return __real_pread64(fd, to, size, off);
+}
+
+int __wrap_ledger_map_read(struct ledger_map *m, uint64_t off, void *to, size_t size)
+{
+	nr_leaves += size == LEAF_BYTES;
+	return __real_ledger_map_read(m, off, to, size);
+}
+
+uint64_t __wrap_thread_cpu_ns(void)
+{
+	return cpu_ns;
+}
+
+int __wrap_figures_read(pid_t pid, uint64_t now_ns, unsigned max_chunks, struct heap *h)
+{
+	(void)pid;
+	(void)max_chunks;
+	nr_asked++;
+	cpu_ns += LOOK_NS;
+	h->allocator.taken_ns = now_ns;
+	return HEAP_FIGURES_KNOWN;
+}
+
+/* A point of the series and the question whether figures are due take no system call. */
+static void looks_at_totals_ask_the_kernel_nothing(void **state)
+{
+	struct image im = image_new();
+	struct figures_last last = { .next_ns = 1 };
+	struct series s;
+	struct ledger_map *m;
+
+	(void)state;
+	((struct pmm_ctx *)image_at(&im, image_ctx(&im)))->allocs = 10;
+	assert_int_equal(ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL), 0);
+	assert_int_equal(series_init(&s, 0, 10 * MS), 0);
+	figures_last_tick(&last, m, getpid(), 100 * MS);
+	nr_preads = 0;
+	for (unsigned i = 0; i < 9; i++)
+		series_take(&s, m, i * 10 * MS, 1);
+	figures_last_tick(&last, m, getpid(), 1000 * MS);
+	assert_int_equal(s.nr_points, 9);
+	assert_int_equal(s.points[8].allocs, 10);
+	assert_int_equal(nr_preads, 0);
+	figures_last_fini(&last);
+	series_fini(&s);
+	ledger_map_close(m);
+	image_free(&im);
+}
+
+/* Figures that took 0.3 ms are not asked for again for 500 times that, from the first look on. */
+static void figures_rest_after_each_look(void **state)
+{
+	struct image im = image_new();
+	struct pmm_ctx *c = image_at(&im, image_ctx(&im));
+	struct figures_last last = { .next_ns = 0 };
+	struct ledger_map *m;
+
+	(void)state;
+	assert_int_equal(ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL), 0);
+	nr_asked = 0;
+	for (unsigned ms = 0; ms < 1000; ms += 10) {
+		c->allocs++;
+		figures_last_tick(&last, m, getpid(), 1000 * MS + ms * MS);
+	}
+	assert_int_equal(nr_asked, 7);		/* at 20 ms, and every 150 ms */
+	figures_last_fini(&last);
+	ledger_map_close(m);
+	image_free(&im);
+}
+
+/* 64 leaves, of which `nr_full` have a block; the others have had one. */
+static struct image image_leaves(unsigned nr_full)
+{
+	struct image im = image_new();
+
+	image_node(&im, 1, 0, 0, 0x1000);
+	image_site(&im, 1, 1, 0);
+	image_record(&im, image_ctx(&im), 1)->allocs = 64;
+	for (unsigned i = 0; i < 64; i++) {
+		const uint64_t address = 0x40000 + i * LEAF_SPAN + (i % 3 * 127 + 1) * 32;
+		uint64_t *word = image_block(&im, PMM_TABLE_HEAP, address, 100, 1, PMM_KIND_MALLOC,
+					     0, 1);
+
+		if (i >= nr_full)
+			*word = 0;		/* and the second word stays, as in the agent */
+	}
+	return im;
+}
+
+static void read_leaves(bool running, unsigned nr_full, unsigned nr_copies)
+{
+	struct ledger_options o = { .damaged = &damaged, .running = running, .pid = getpid() };
+	struct image im = image_leaves(nr_full);
+	struct heap *h;
+
+	nr_leaves = 0;
+	h = read_with(&im, &o);
+	assert_int_equal(nr_leaves, nr_copies);
+	assert_int_equal(h->nr_blocks, nr_full);
+	assert_int_equal(h->ledger_slots, 64 << PMM_LEAF_BITS);
+	assert_int_equal(damaged, 0);
+	heap_free(h);
+	image_free(&im);
+}
+
+static void empty_leaves_are_not_copied(void **state)
+{
+	(void)state;
+	read_leaves(false, 3, 3);
+	read_leaves(true, 3, 6);
+	read_leaves(false, 0, 0);
+	read_leaves(false, 64, 64);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(looks_at_totals_ask_the_kernel_nothing),
+		cmocka_unit_test(figures_rest_after_each_look),
+		cmocka_unit_test(empty_leaves_are_not_copied),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
