@@ -185,11 +185,12 @@ attached() { await -p "$MONITOR" grep -q memfd:pmm-ledger "/proc/$PID/maps" && t
 	watch -q
 	dog=$(cat "/proc/$MONITOR/task/$MONITOR/children")
 	dog=${dog% }
+	# of descriptors also the way to pmm and a reference to it
 	alone() {
 		[ "$(cat "/proc/$dog/comm")" = pmm-watchdog ] &&
 			[ "$(readlink "/proc/$dog/cwd")" = / ] &&
 			[ "$(readlink "/proc/$dog/fd/"{0,1,2} | sort -u)" = /dev/null ] &&
-			[ "$(find "/proc/$dog/fd" -type l | wc -l)" -eq 5 ] &&	# and the way to pmm, and a reference to it
+			[ "$(find "/proc/$dog/fd" -type l | wc -l)" -eq 5 ] &&
 			[ "$(awk '{ print $6 }' "/proc/$dog/stat")" -eq "$dog" ]
 	}
 	await -p "$dog" alone || { ls -l "/proc/$dog/cwd" "/proc/$dog/fd"; return 1; }
