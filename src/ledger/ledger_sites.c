@@ -5,7 +5,9 @@
  *
  * The peak (agent/total.c): while `total` is rising the peak is now. Else it was when the epoch
  * before the current one ended; a record changed since then has its value from that moment in
- * at_peak_*, any other record has not changed.
+ * at_peak_*, any other record has not changed. The allocation that began to raise `total` may not
+ * be in its record yet, or never get there, when its thread was killed: then the records hold less
+ * than at the peak before, which counts.
  */
 #include "src/ledger/ledger_reader.h"
 
@@ -30,6 +32,7 @@ struct sum {
 	uint32_t nr;
 	uint64_t max_records;		/* that the arena can hold */
 	uint64_t records;
+	int64_t grown_bytes;		/* that they hold more than when the last epoch ended */
 	struct peak peak;
 };
 
@@ -71,9 +74,12 @@ static void add_times(struct heap_site *s, const struct pmm_record *rec)
 static void add_record(struct sum *sum, struct heap_site *s, const struct pmm_record *rec,
 		       const struct pmm_lifetimes *lifetimes)
 {
-	bool now = sum->peak.rising || rec->epoch < sum->peak.epoch;
+	bool unchanged = rec->epoch < sum->peak.epoch, now = sum->peak.rising || unchanged;
 
 	add_times(s, rec);
+	if (!unchanged)
+		add_signed(&sum->grown_bytes,
+			   minus(rec->bytes_in, rec->bytes_out) - rec->at_peak_bytes);
 	s->bytes_in += rec->bytes_in;
 	s->bytes_out += rec->bytes_out;
 	s->allocs += rec->allocs;
@@ -123,6 +129,19 @@ static void add_records(struct sum *sum, uint32_t i)
 	}
 }
 
+static void add_all(struct sum *sum, const struct peak *peak)
+{
+	if (sum->records) {		/* at first they are zero, and mostly no memory yet */
+		memset(sum->v, 0, sum->nr * sizeof(*sum->v));
+		memset(sum->seen, 0, sum->nr * sizeof(*sum->seen));
+	}
+	sum->records = 0;
+	sum->grown_bytes = 0;
+	sum->peak = *peak;
+	for (uint32_t i = 0; i < sum->r->l->nr_ctx; i++)
+		add_records(sum, i);
+}
+
 /*
  * Add up all records; again when a peak was sealed on the way, as values of two peaks would then be
  * mixed.
@@ -132,20 +151,18 @@ static void sum_records(struct sum *sum)
 	struct ledger_reader *r = sum->r;
 
 	for (unsigned tries = 0; tries < PEAK_TRIES; tries++) {
-		struct peak after;
+		struct peak before = peak_of(r->l), after;
 
-		if (tries) {		/* at first they are zero, and mostly no memory yet */
-			memset(sum->v, 0, sum->nr * sizeof(*sum->v));
-			memset(sum->seen, 0, sum->nr * sizeof(*sum->seen));
+		add_all(sum, &before);
+		if (before.rising && before.bytes && sum->grown_bytes < 0) {
+			after = before;
+			after.rising = false;
+			add_all(sum, &after);
 		}
-		sum->records = 0;
-		sum->peak = peak_of(r->l);
-		for (uint32_t i = 0; i < r->l->nr_ctx; i++)
-			add_records(sum, i);
 		if (!r->o->running || ledger_reader_refresh(r))
 			return;
 		after = peak_of(r->l);
-		if (after.rising == sum->peak.rising && after.epoch == sum->peak.epoch)
+		if (after.rising == before.rising && after.epoch == before.epoch)
 			return;
 	}
 	r->drift++;

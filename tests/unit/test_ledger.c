@@ -160,7 +160,7 @@ static void mapping_sites_stand_apart(void **state)
 /* ---- the peak -------------------------------------------------------------------------------- */
 
 /* Two sites; the first was changed since the seal (in a context of epoch 3), the second was not. */
-static struct image peak_image(uint64_t total)
+static struct image peak_image(uint64_t total, uint64_t live_bytes)
 {
 	struct image im = image_new();
 	pmm_ref a = image_ctx(&im), b = image_ctx(&im);
@@ -175,7 +175,7 @@ static struct image peak_image(uint64_t total)
 	im.l->peak_bytes = 1500;
 	im.l->peak_tick = 20;
 	r = image_record(&im, a, 1);
-	r->bytes_in = 5000;
+	r->bytes_in = 4950 + live_bytes - 400;
 	r->bytes_out = 4900;
 	r->allocs = 50;
 	r->frees = 49;
@@ -203,7 +203,7 @@ static struct image peak_image(uint64_t total)
 
 static void a_sealed_peak_is_composed_of_saved_and_unchanged_values(void **state)
 {
-	struct image im = peak_image(TOTAL(3, 0, 450));
+	struct image im = peak_image(TOTAL(3, 0, 450), 450);
 	struct heap *h = read_image(&im);
 
 	(void)state;
@@ -220,15 +220,34 @@ static void a_sealed_peak_is_composed_of_saved_and_unchanged_values(void **state
 
 static void while_the_total_rises_the_peak_is_now(void **state)
 {
-	struct image im = peak_image(TOTAL(3, 1, 450));
+	struct image im = peak_image(TOTAL(3, 1, 1650), 1650);
 	struct heap *h = read_image(&im);
 
 	(void)state;
-	assert_int_equal(h->sites[1].peak_bytes, 50);
+	assert_int_equal(h->sites[1].peak_bytes, 1250);
 	assert_int_equal(h->sites[1].peak_blocks, 1);
 	assert_int_equal(h->sites[2].peak_bytes, 400);
-	assert_int_equal(h->peak_bytes, 450);
+	assert_int_equal(h->peak_bytes, 1650);
 	assert_int_equal(h->peak_ns, 600000000);
+	heap_free(h);
+	image_free(&im);
+}
+
+/* The thread that was to raise the total to 1550 died before its allocation was in its record. */
+static void a_rise_cut_short_leaves_the_peak_before(void **state)
+{
+	struct image im = peak_image(TOTAL(3, 1, 1550), 450);
+	struct heap *h = read_image(&im);
+
+	(void)state;
+	assert_int_equal(h->sites[1].peak_bytes, 1100);
+	assert_int_equal(h->sites[1].peak_blocks, 11);
+	assert_int_equal(h->sites[2].peak_bytes, 400);
+	assert_int_equal(h->sites[2].peak_blocks, 4);
+	assert_int_equal(h->peak_bytes, 1500);
+	assert_int_equal(h->peak_ns, 200000000);
+	assert_int_equal(h->live_bytes, 450);
+	assert_int_equal(h->allocs, 54);
 	heap_free(h);
 	image_free(&im);
 }
@@ -236,7 +255,7 @@ static void while_the_total_rises_the_peak_is_now(void **state)
 /* The thread that sealed the peak died before it wrote the epoch down: the word alone knows. */
 static void a_seal_cut_short_counts(void **state)
 {
-	struct image im = peak_image(TOTAL(3, 0, 450));
+	struct image im = peak_image(TOTAL(3, 0, 450), 450);
 	struct heap *h;
 
 	(void)state;
@@ -252,7 +271,7 @@ static void a_seal_cut_short_counts(void **state)
 /* The word holds 20 bits of the epoch. */
 static void epochs_wrap(void **state)
 {
-	struct image im = peak_image(TOTAL(1, 0, 450));
+	struct image im = peak_image(TOTAL(1, 0, 450), 450);
 	struct heap *h;
 
 	(void)state;
@@ -577,6 +596,7 @@ int main(void)
 		cmocka_unit_test(mapping_sites_stand_apart),
 		cmocka_unit_test(a_sealed_peak_is_composed_of_saved_and_unchanged_values),
 		cmocka_unit_test(while_the_total_rises_the_peak_is_now),
+		cmocka_unit_test(a_rise_cut_short_leaves_the_peak_before),
 		cmocka_unit_test(a_seal_cut_short_counts),
 		cmocka_unit_test(epochs_wrap),
 		cmocka_unit_test(a_title_is_no_list_of_arguments),
