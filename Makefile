@@ -55,6 +55,13 @@ bugs: all
 	tests/bugs/bugs.py --seed $(SEED) --count 2400 --level light,guard,left,exhaustive,sampled,sampled-default --peer asan,memcheck --table
 	tests/bugs/bugs.py --seed $(SEED) --count 800 --level attached --table
 
+# A program killed at 5000 random moments, and its capture compared with the truth that it keeps; `make test` kills 70 times. SEED=N: other moments.
+KILLS ?= 5000
+kills: all
+	ninja -C $(BUILD) tests/prog/kill_driver tests/prog/kill_victim
+	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT && \
+		$(BUILD)/tests/prog/kill_driver "$(abspath $(BUILD))/pmm" "$(abspath $(BUILD))/tests/prog/kill_victim" "$$directory" $(KILLS) $(SEED)
+
 # Six of Debian's programs at their end, by memcheck and by pmm: the table of doc/leaks.md, "Packaged programs". A minute.
 memcheck: all
 	@tools/deps memcheck
@@ -71,4 +78,4 @@ uninstall:
 clean:
 	rm -rf build build-asan build-fuzz
 
-.PHONY: all bugs demo test check kmod-debug kmod-matrix memcheck servers trace-matrix trace-gdb install uninstall clean
+.PHONY: all bugs demo test check kills kmod-debug kmod-matrix memcheck servers trace-matrix trace-gdb install uninstall clean

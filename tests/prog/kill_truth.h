@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * What kill_victim says of its own blocks, in a file that kill_driver maps too. Each thread notes what it is about to do, and the sums that this
+ * will change, before the call, and takes the note back when its truth is whole again. So whenever its threads die, all is known but for one
+ * operation of each.
+ *
+ * A group is the allocations whose two innermost functions are a certain leaf, which calls the allocator, and a certain link above it.
+ */
+#ifndef TESTS_PROG_KILL_TRUTH_H
+#define TESTS_PROG_KILL_TRUTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define KILL_THREADS	8
+#define KILL_SLOTS	2048
+#define KILL_LEAVES	8
+#define KILL_LINKS	8
+#define KILL_GROUPS	(KILL_LEAVES * KILL_LINKS)
+
+enum kill_op { KILL_NONE, KILL_ALLOC, KILL_FREE, KILL_RESIZE };
+
+struct kill_slot {
+	uint64_t address, size;		/* address 0: empty */
+	uint32_t group, thread;		/* that made it */
+};
+
+struct kill_sums {
+	uint64_t allocs, frees, bytes_in, bytes_out;
+	uint64_t temporary;		/* freed as the thread's next event */
+	uint64_t reused;		/* the same, but meanwhile others had freed that block and made another there */
+};
+
+struct kill_thread {
+	uint32_t tid;
+	uint32_t op;			/* enum kill_op: under way ... */
+	uint32_t slot;			/* ... on this one */
+	uint32_t temporary;		/* the block that is released is a temporary one */
+	struct kill_slot old, new;	/* what goes, what comes; new.address is not known */
+	struct kill_sums old_sums, new_sums;	/* those of the groups of both, before */
+	uint64_t live_bytes, peak_bytes;	/* before, and as in struct kill_truth */
+	uint64_t nr_done;
+	struct kill_sums sums[KILL_GROUPS];	/* of this thread's events */
+};
+
+struct kill_truth {
+	uint32_t pid;
+	uint32_t nr_threads;		/* 1: the first one itself, and there is no other */
+	uint32_t started;
+	uint64_t leaves[KILL_LEAVES], links[KILL_LINKS];	/* functions: where they begin, ... */
+	uint64_t code_end;		/* ... and the end of the last */
+	uint64_t live_bytes, peak_bytes;	/* one thread only */
+	struct kill_thread thread[KILL_THREADS];
+	struct kill_slot slot[KILL_SLOTS];
+};
+
+/* Until then the first thread may be at an allocation of its own: it starts the others. */
+static inline bool kill_all_started(const struct kill_truth *truth)
+{
+	return truth->thread[0].tid != 0;
+}
+
+#endif
