@@ -141,6 +141,20 @@ bool task_ended(pid_t pid, pid_t tid)
 	return state == 'Z' || state == 'X';
 }
 
+/*
+ * Is it a first thread that has ended, with no other one left? One that calls exec counts with the
+ * first thread until it takes its place.
+ */
+static bool is_last(pid_t pid)
+{
+	char text[1024];
+	ssize_t n = read_file(pid, pid, "stat", text, sizeof(text));
+	const char *state = n > 0 ? find_field(text, 3) : NULL;
+	const char *threads = n > 0 ? find_field(text, 20) : NULL;
+
+	return threads && *state == 'Z' && strtoull(threads, NULL, 10) <= 1;
+}
+
 pid_t task_live(pid_t pid)
 {
 	struct task_list list = { 0 };
@@ -148,6 +162,8 @@ pid_t task_live(pid_t pid)
 
 	if (!task_ended(pid, pid))
 		return pid;
+	if (is_last(pid))
+		return -ESRCH;
 	/* a thread that calls exec is for a moment under no number */
 	for (int tries = 0; tries < LIVE_TRIES; tries++)
 		if (live < 0 && !task_list(pid, &list))

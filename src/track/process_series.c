@@ -134,24 +134,52 @@ unsigned series_follow(struct series *s, const struct ledger_top_site *top, unsi
 	return nr;
 }
 
-static void scan(struct series *s, struct ledger_map *m, uint64_t now_ns)
+/* The largest sites into s->last. */
+static void look_at_sites(struct series *s, struct ledger_map *m)
 {
-	struct ledger_top_site top[SERIES_SCAN_SITES];
 	uint32_t rest[SERIES_FOLLOWED];
-	uint64_t start = thread_cpu_ns();
 	unsigned nr_rest;
 	int n = 0;
 
 	if (!s->top)
 		s->top = ledger_top_new(m);
 	if (s->top)
-		n = ledger_top_sites(s->top, top, SERIES_TOP_SITES);
+		n = ledger_top_sites(s->top, s->last, SERIES_TOP_SITES);
 	if (n >= 0) {		/* of none that holds anything it is known that they are empty */
-		nr_rest = series_follow(s, top, (unsigned)n, rest);
+		nr_rest = series_follow(s, s->last, (unsigned)n, rest);
 		for (unsigned i = 0; i < nr_rest; i++)
-			top[n++] = ledger_top_of(s->top, rest[i]);
+			s->last[n++] = ledger_top_of(s->top, rest[i]);
 	}
-	series_add_scan(s, now_ns, top, n > 0 ? (unsigned)n : 0, thread_cpu_ns() - start);
+	s->nr_last = n > 0 ? (unsigned)n : 0;
+}
+
+/*
+ * Would a scan find what the last one did? What an event had counted but not yet noted at its site
+ * when the last one was made, another one finds.
+ */
+static bool is_settled(struct series *s, struct ledger_map *m)
+{
+	struct ledger_totals t;
+	const uint64_t before = s->last_events;
+	const bool settled = s->last_settled;
+
+	if (ledger_totals_untimed(m, &t))
+		return false;
+	s->last_events = t.allocs + t.frees;
+	s->last_settled = s->nr_last && s->last_events == before;
+	return s->last_settled && settled;
+}
+
+static void scan(struct series *s, struct ledger_map *m, uint64_t now_ns)
+{
+	uint64_t start, cost_ns = 0;
+
+	if (!is_settled(s, m)) {
+		start = thread_cpu_ns();
+		look_at_sites(s, m);
+		cost_ns = thread_cpu_ns() - start;
+	}
+	series_add_scan(s, now_ns, s->last, s->nr_last, cost_ns);
 }
 
 void series_take(struct series *s, struct ledger_map *m, uint64_t now_ns, uint64_t rss_bytes)

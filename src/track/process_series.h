@@ -5,7 +5,8 @@
  *
  * At most SERIES_MAX_POINTS are kept: when they are full every second one goes and the interval
  * doubles, so a run of any length leaves between 256 and 512 points, evenly spread. The look at the
- * sites pays its way: after a scan that took t it rests for at least 500 t.
+ * sites pays its way: after a scan that took t it rests for at least 1000 t. While nothing is
+ * allocated or freed the last scan counts again.
  *
  * A scan has the largest sites of its moment, and those that held most in any scan before, so that
  * what was large only for a while does not vanish without a trace.
@@ -25,7 +26,7 @@
 #define SERIES_FOLLOWED	  12
 #define SERIES_SCAN_SITES (SERIES_TOP_SITES + SERIES_FOLLOWED)
 #define SERIES_FIRST_NS	  10000000ull
-#define SERIES_REST	  500 /* scan cost : pause */
+#define SERIES_REST	  1000 /* scan cost : pause */
 
 struct series {
 	uint64_t interval_ns; /* between points, doubles */
@@ -39,6 +40,11 @@ struct series {
 	/* the sites that held most, and how much that was; site by the ledger's number */
 	struct series_most { uint32_t site; int64_t bytes; } followed[SERIES_FOLLOWED];
 	unsigned nr_followed;
+	/* the last scan, and what had happened to the heap when it was made */
+	struct ledger_top_site last[SERIES_SCAN_SITES];
+	unsigned nr_last;
+	uint64_t last_events;
+	bool last_settled;	/* nothing more had happened than at the one before */
 };
 
 /* Begin at `now_ns`. interval_ns 0 = SERIES_FIRST_NS. 0 or -ENOMEM. */

@@ -4,8 +4,11 @@
  */
 #include "tests/unit/unit.h"
 
+#include <dirent.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/proc/task.h"
 #include "src/roots/glibc/figures.h"
 #include "src/base/thread.h"
 #include "src/track/figures_last.h"
@@ -17,7 +20,7 @@
 #define LEAF_BYTES	(PMM_LEAF_WORDS * sizeof(uint64_t))
 #define LEAF_SPAN	(32u << PMM_LEAF_BITS)
 
-static unsigned nr_preads, nr_leaves, nr_asked;
+static unsigned nr_preads, nr_leaves, nr_asked, nr_scans, nr_lists;
 static uint64_t cpu_ns;
 
 ssize_t __real_pread64(int fd, void *to, size_t size, off_t off);
@@ -26,6 +29,22 @@ int __real_ledger_map_read(struct ledger_map *m, uint64_t off, void *to, size_t 
 int __wrap_ledger_map_read(struct ledger_map *m, uint64_t off, void *to, size_t size);
 uint64_t __wrap_thread_cpu_ns(void);
 int __wrap_figures_read(pid_t pid, uint64_t now_ns, unsigned max_chunks, struct heap *h);
+int __real_ledger_top_sites(struct ledger_top *t, struct ledger_top_site *top, unsigned n);
+int __wrap_ledger_top_sites(struct ledger_top *t, struct ledger_top_site *top, unsigned n);
+DIR *__real_opendir(const char *path);
+DIR *__wrap_opendir(const char *path);
+
+int __wrap_ledger_top_sites(struct ledger_top *t, struct ledger_top_site *top, unsigned n)
+{
+	nr_scans++;
+	return __real_ledger_top_sites(t, top, n);
+}
+
+DIR *__wrap_opendir(const char *path)
+{
+	nr_lists++;
+	return __real_opendir(path);
+}
 
 ssize_t __wrap_pread64(int fd, void *to, size_t size, off_t off)
 {
@@ -78,6 +97,74 @@ static void looks_at_totals_ask_the_kernel_nothing(void **state)
 	series_fini(&s);
 	ledger_map_close(m);
 	image_free(&im);
+}
+
+static void take(struct series *s, struct ledger_map *m, unsigned from, unsigned to)
+{
+	nr_scans = 0;
+	for (unsigned tick = from; tick < to; tick++)
+		series_take(s, m, tick * 10 * MS, 1);
+}
+
+/*
+ * While nothing happens to the heap sites are looked at once more, as an event may have counted
+ * before it was noted at its site. Each moment has its points all the same.
+ */
+static void sites_of_an_idle_heap_are_not_looked_at(void **state)
+{
+	struct image im = image_new();
+	pmm_ref a = image_ctx(&im);
+	struct pmm_ctx *c = image_at(&im, a);
+	struct pmm_record *r;
+	struct ledger_map *m;
+	struct series s;
+
+	(void)state;
+	image_site(&im, 1, 1, 0);
+	r = image_record(&im, a, 1);
+	r->bytes_in = 100;
+	r->allocs = c->allocs = 1;
+	assert_int_equal(ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL), 0);
+	assert_int_equal(series_init(&s, 0, 10 * MS), 0);
+	take(&s, m, 1, 11);
+	assert_int_equal(nr_scans, 2);
+	assert_int_equal(s.nr_scans, 10);
+	assert_int_equal(s.nr_sites, 10);
+	assert_int_equal(s.sites[9].live_bytes, 100);
+	assert_int_equal(s.sites[9].time_ns, 100 * MS);
+	r->bytes_in = 300;
+	r->allocs = c->allocs = 2;
+	take(&s, m, 11, 12);
+	assert_int_equal(nr_scans, 1);
+	assert_int_equal(s.sites[10].live_bytes, 300);
+	r->bytes_in = 400;		/* what had counted before */
+	take(&s, m, 12, 21);
+	assert_int_equal(nr_scans, 1);
+	assert_int_equal(s.sites[11].live_bytes, 400);
+	assert_int_equal(s.sites[19].live_bytes, 400);
+	assert_int_equal(s.nr_scans, 20);
+	c->frees = 1;
+	take(&s, m, 21, 22);
+	assert_int_equal(nr_scans, 1);
+	series_fini(&s);
+	ledger_map_close(m);
+	image_free(&im);
+}
+
+/* The threads of a process that has ended are not listed: it says that it was the last one. */
+static void a_zombie_is_looked_at_once(void **state)
+{
+	siginfo_t info;
+	pid_t child = fork();
+
+	(void)state;
+	if (!child)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	nr_lists = 0;
+	assert_int_equal(task_live(child), -ESRCH);
+	assert_int_equal(nr_lists, 0);
+	waitpid(child, NULL, 0);
 }
 
 /* Figures that took 0.3 ms are not asked for again for 500 times that, from the first look on. */
@@ -149,6 +236,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(looks_at_totals_ask_the_kernel_nothing),
+		cmocka_unit_test(sites_of_an_idle_heap_are_not_looked_at),
+		cmocka_unit_test(a_zombie_is_looked_at_once),
 		cmocka_unit_test(figures_rest_after_each_look),
 		cmocka_unit_test(empty_leaves_are_not_copied),
 	};
