@@ -117,6 +117,9 @@ now() {
 	(cd "$T" && BLOCKS="" found "$PID" "$@")
 }
 
+# rss_kib: what is resident of it, page by page: the figures of its status are counters of each processor, which lag behind.
+rss_kib() { awk '/^Rss:/ { print $2 }' "/proc/$PID/smaps_rollup"; }
+
 # seen: attach to attach_victim, one round, seen while it runs, detach; the victim is as it was, the capture complete.
 seen() {
 	picture first loose

@@ -8,7 +8,6 @@ load attach
 RANDOM=${SEED:-$(date +%s)}
 
 mappings() { wc -l <"/proc/$PID/maps"; }
-rss_kib() { awk '/VmRSS/ { print $2 }' "/proc/$PID/status"; }
 
 # storm KINDS ROUNDS: attach so often for a moment.
 storm() {

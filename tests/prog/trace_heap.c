@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * trace_heap touch PAGES: make() allocates a block of that many pages, which touch_it() touches first; map_it() maps as
- * many, which touch_map() does. What is before and after lasts so long that pmm can look it up.
+ * many, which touch_map() does. What is before and after lasts so long that pmm can look it up, which looks when it
+ * gets to what the kernel has told it.
  * trace_heap leak BLOCKS BYTES: leak() allocates that many blocks, one each 10 ms; writes "ready" before the first.
  * trace_heap wait: writes "ready", and does the same as `touch 40` once a line is read.
  */
@@ -47,7 +48,7 @@ static int touch(size_t pages)
 	map = map_it(pages);
 	touch_it(block, pages);
 	touch_map(map, pages);
-	usleep(100000);
+	sleep(1);
 	return 0;
 }
 
