@@ -14,7 +14,7 @@
  *     memo     the last stack walked on a context, kept to be confirmed instead of walked again;
  *              agent/unwind/unwind.c
  *     piece    four frames at a fixed place of a stack, numbered with one look-up; agent/piece.h
- *     known    a stack that came back, kept as the list of stack slots that determine it;
+ *     known    a stack that came back, kept as the words of the stack that determine it;
  *              agent/known.h
  */
 #ifndef AGENT_AGENT_H

@@ -53,7 +53,6 @@ struct tctx {
 	uint32_t events;		/* wraps; paces slow checks */
 	uint32_t code_gen;		/* agent.code_gen the memo belongs to */
 	uint32_t stack_gen;
-	uint32_t known_gen;		/* raised to forget all known stacks */
 	struct known *known;		/* NULL until the context has been used for a while */
 	uint64_t credit_epoch;
 	uintptr_t stack_lo, stack_hi;	/* part of the stack known to be readable */

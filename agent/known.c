@@ -4,45 +4,148 @@
  */
 #include "agent/known.h"
 
-/* Checks as slots. Returns the number of groups, 0 when they do not fit. */
-static uint16_t slots_put(struct known_stack *k, const struct check *checks, uint32_t nr)
+#define VAIN_MOST	128	/* from then on words are noted once in so many times */
+
+_Static_assert(sizeof(struct known_stack) == 32, "two to a line");
+_Static_assert(sizeof(struct known_group) == 64, "a line each");
+_Static_assert(KNOWN_GROUPS <= UINT16_MAX && KNOWN_CHAIN < KNOWN_GROUPS, "a chain fits");
+
+void known_forget(struct known *known)
 {
-	uint32_t filled = (nr + KNOWN_GROUP - 1) / KNOWN_GROUP * KNOWN_GROUP;
-
-	if (filled > KNOWN_SLOTS)
-		return 0;
-	for (uint32_t i = 0; i < filled; i++) {
-		const struct check *check = &checks[nr - 1 - (i < nr ? i : 0)];
-		struct known_group *g = &k->group[i / KNOWN_GROUP];
-		uint64_t bytes = check->address - k->sp;
-
-		if (bytes & 7 || bytes / 8 > UINT16_MAX)
-			return 0;
-		g->slot[i % KNOWN_GROUP] = (uint16_t)(bytes / 8);
-		g->value[i % KNOWN_GROUP] = check->value;
-	}
-	return (uint16_t)(filled / KNOWN_GROUP);
+	if (!known->noted)
+		return;
+	memset(known->stack, 0, sizeof(known->stack));
+	memset(known->bucket, 0, sizeof(known->bucket));
+	known->nr_groups = 0;
+	known->noted = false;
 }
 
-void known_note(const struct tctx *c, struct known_stack *k, const struct caller *from)
+/* Make room for groups; who is in the sets stays there. */
+static __attribute__((noinline)) void groups_drop(struct known *known)
+{
+	for (uint32_t i = 0; i < KNOWN_SETS * KNOWN_WAYS; i++)
+		known->stack[i / KNOWN_WAYS][i % KNOWN_WAYS].group = 0;
+	memset(known->bucket, 0, sizeof(known->bucket));
+	known->nr_groups = 0;
+}
+
+/* Make a group of n checks, the first of them the outermost. False: they are too far apart. */
+static bool group_make(struct known_group *g, const struct check *checks, uint32_t n)
+{
+	uint64_t base = checks[0].address;
+
+	for (uint32_t i = 1; i < n; i++)
+		if (checks[i].address < base)
+			base = checks[i].address;
+	for (uint32_t i = 0; i < KNOWN_WORDS; i++) {
+		const struct check *check = &checks[n - 1 - (i < n ? i : 0)];
+		uint64_t bytes = check->address - base;
+
+		if (bytes & 7 || bytes / 8 > UINT16_MAX)
+			return false;
+		g->value[i] = check->value;
+		g->word[i] = (uint16_t)(bytes / 8);
+	}
+	g->base = base;
+	return true;
+}
+
+static bool group_is(const struct known_group *a, const struct known_group *b)
+{
+	uint64_t differs = (a->base ^ b->base) | (uint64_t)(a->outer ^ b->outer);
+
+	for (uint32_t i = 0; i < KNOWN_WORDS; i++)
+		differs |= (a->value[i] ^ b->value[i]) | (uint64_t)(a->word[i] ^ b->word[i]);
+	return !differs;
+}
+
+static uint16_t *group_bucket(struct known *known, const struct known_group *g)
+{
+	uint64_t h = g->base ^ (uint64_t)g->outer << 48;
+
+	for (uint32_t i = 0; i < KNOWN_WORDS; i++) {
+		h = (h ^ g->value[i]) * 0x9e3779b97f4a7c15ull;
+		h ^= h >> 32;
+	}
+	return &known->bucket[h % KNOWN_BUCKETS];
+}
+
+/* The number of the group that is made behind the last one: it, or one that is the same. */
+static uint32_t group_add(struct known *known)
+{
+	struct known_group *new = &known->group[known->nr_groups + 1];
+	uint16_t *bucket = group_bucket(known, new);
+
+	for (uint32_t n = *bucket; n; n = known->group[n].next)
+		if (group_is(&known->group[n], new))
+			return n;
+	new->next = *bucket;
+	*bucket = (uint16_t)++known->nr_groups;
+	return known->nr_groups;
+}
+
+/*
+ * Checks as a chain of groups, the first one made of the outermost. Returns the innermost group, 0
+ * when there are no checks or they do not fit.
+ */
+static uint32_t groups_put(struct known *known, const struct check *checks, uint32_t nr)
+{
+	uint32_t most = (nr + KNOWN_WORDS - 1) / KNOWN_WORDS, group = 0;
+
+	if (most > KNOWN_CHAIN)
+		return 0;
+	if (known->nr_groups + most >= KNOWN_GROUPS)
+		groups_drop(known);
+	for (uint32_t at = 0; at < nr; at += KNOWN_WORDS) {
+		struct known_group *g = &known->group[known->nr_groups + 1];
+
+		if (!group_make(g, checks + at, nr - at < KNOWN_WORDS ? nr - at : KNOWN_WORDS))
+			return 0;
+		g->outer = (uint16_t)group;
+		group = group_add(known);
+	}
+	return group;
+}
+
+static struct known_stack *way_of(struct known_stack *set, uint32_t site, const struct caller *from)
+{
+	for (struct known_stack *k = set; k < set + KNOWN_WAYS; k++)
+		if (k->site == site && k->sp == from->sp && k->ra == from->ra)
+			return k;
+	return NULL;
+}
+
+/* The next way that was not found since the last time around. */
+static struct known_stack *way_replaced(struct known *known, uint32_t set)
+{
+	for (;;) {
+		struct known_stack *k = &known->stack[set][known->turn[set]++ % KNOWN_WAYS];
+
+		if (!k->found)
+			return k;
+		k->found = false;
+	}
+}
+
+void known_note(const struct tctx *c, const struct caller *from)
 {
 	const struct frame *inner = &c->memo[c->memo_nr - 1];
+	struct known *known = c->known;
+	uint32_t set = known_set(from);
+	struct known_stack *k = way_of(known->stack[set], c->last_site, from);
 
-	if (k->ra != from->ra || k->sp != from->sp || k->gen != c->known_gen) {
-		k->ra = from->ra;
-		k->sp = from->sp;
-		k->gen = c->known_gen;
-		k->nr_groups = 0;
-		k->found = 0;
-		k->vain = 0;
+	if (!k) {
+		known->noted = true;
+		*way_replaced(known, set) = (struct known_stack){
+			.ra = from->ra, .sp = from->sp, .site = c->last_site
+		};
 		return;
 	}
-	k->vain = k->found ? 0 : k->vain + 1;
+	k->vain = k->found ? 0 : k->vain < UINT8_MAX ? k->vain + 1 : VAIN_MOST;
 	if (k->vain & (k->vain - 1))
 		return;
-	k->found = 0;
+	k->found = false;
 	k->fp = from->fp;
 	k->needs_fp = inner->needs_fp;
-	k->site = c->last_site;
-	k->nr_groups = slots_put(k, c->checks, inner->nr_checks);
+	k->group = (uint16_t)groups_put(known, c->checks, inner->nr_checks);
 }

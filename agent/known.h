@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks that come back, as lists of stack slots: when the same call comes from the same stack
- * pointer and all slots hold what they held, it is the same stack.
+ * Stacks that come back: when the same call comes from the same stack pointer and all words that
+ * decided where the stack leads hold what they held, it is the same stack.
+ *
+ * A stack is a key (call, stack pointer, site) and a chain of groups of such words, from the
+ * innermost outwards. Stacks that have their outer groups in common share them: groups are a tree
+ * whose root is outside. Most stacks of the same call and stack pointer differ further out, so the
+ * keys are in sets of four. When there is no room for more groups, all go, and the keys stay.
  */
 #ifndef AGENT_KNOWN_H
 #define AGENT_KNOWN_H
@@ -12,63 +17,105 @@
 #include "agent/ctx.h"
 #include "agent/unwind/unwind.h"
 
-#define KNOWN_SLOTS	64
-#define KNOWN_GROUP	4
-#define KNOWN_BITS	7
-/* per context, direct mapped by return address and stack pointer */
-#define KNOWN_STACKS	(1u << KNOWN_BITS)
+#define KNOWN_BITS	8
+#define KNOWN_SETS	(1u << KNOWN_BITS)	/* by return address and stack pointer */
+#define KNOWN_WAYS	4
+#define KNOWN_WORDS	5		/* of a group, which is a line of the processor's cache */
+#define KNOWN_GROUPS	832		/* [0] is not used */
+#define KNOWN_CHAIN	64		/* groups of a stack at most; a deeper one is not kept */
+#define KNOWN_BUCKETS	1024
 
-/* Slots are kept and looked at by four, with what belongs together in one place. */
 struct known_group {
-	uint16_t slot[KNOWN_GROUP];	/* offset from sp, in words */
-	uint64_t value[KNOWN_GROUP];
-};
+	uint64_t base;			/* the lowest address */
+	/* innermost first; the innermost group is filled up with its first word */
+	uint64_t value[KNOWN_WORDS];
+	uint16_t word[KNOWN_WORDS];	/* where they are, in words from base */
+	uint16_t outer;			/* the group that follows; 0 = none */
+	uint16_t next;			/* in the same bucket */
+} __attribute__((aligned(64)));
 
 struct known_stack {
-	uint64_t ra, sp, fp;	/* of the caller; ra 0 = unused */
+	uint64_t ra, sp, fp;		/* of the caller; ra 0 = unused */
 	uint32_t site;
-	uint32_t gen;		/* the context's known_gen, else void */
-	uint32_t vain;		/* times in a row that another stack came instead */
-	uint16_t nr_groups;	/* 0 = only the key was seen so far */
-	uint8_t needs_fp;
-	uint8_t found;		/* since its slots were noted */
-	/* innermost first; the last is filled up with the first slot */
-	struct known_group group[KNOWN_SLOTS / KNOWN_GROUP];
+	uint16_t group;			/* the innermost; 0 = only the key was seen so far */
+	bool needs_fp : 1;
+	bool found : 1;			/* since its words were noted, or since its set was full */
+	uint8_t vain;			/* times in a row that its words were not found again */
 };
 
 struct known {
-	struct known_stack stack[KNOWN_STACKS];
+	struct known_stack stack[KNOWN_SETS][KNOWN_WAYS] __attribute__((aligned(64)));
+	struct known_group group[KNOWN_GROUPS];
+	uint16_t bucket[KNOWN_BUCKETS];	/* groups by hash */
+	uint32_t nr_groups;
+	bool noted;			/* there is something to forget */
+	uint8_t last[KNOWN_SETS];	/* the way found last */
+	uint8_t turn[KNOWN_SETS];	/* ... to be looked at next for replacement */
 };
 
-static inline struct known_stack *known_at(const struct tctx *c, const struct caller *from)
+static inline uint32_t known_set(const struct caller *from)
 {
-	return &c->known->stack[(from->ra * 0x9e3779b97f4a7c15ull ^
-				 from->sp * 0xc2b2ae3d27d4eb4full) >>
-				(64 - KNOWN_BITS)];
+	return (uint32_t)((from->ra * 0x9e3779b97f4a7c15ull ^ from->sp * 0xc2b2ae3d27d4eb4full) >>
+			  (64 - KNOWN_BITS));
 }
 
-/* The site of the caller's stack if it is this one, else 0. */
-static inline uint32_t known_site(struct known_stack *k, uint32_t gen, const struct caller *from)
+/*
+ * Does each word hold what it held? From the innermost on, so that each that is read belongs to a
+ * stack that those before have shown to be there.
+ */
+static inline bool known_holds(const struct known *known, uint32_t group)
 {
-	const volatile uint64_t *stack = (const volatile uint64_t *)from->sp;
+	do {
+		const struct known_group *g = &known->group[group];
+		const volatile uint64_t *at = (const volatile uint64_t *)g->base;
 
-	if (k->ra != from->ra || k->sp != from->sp || !k->nr_groups || k->gen != gen ||
-	    (k->needs_fp && k->fp != from->fp))
-		return 0;
-	for (const struct known_group *g = k->group, *end = g + k->nr_groups; g < end; g++)
-		if (stack[g->slot[0]] != g->value[0] || stack[g->slot[1]] != g->value[1] ||
-		    stack[g->slot[2]] != g->value[2] || stack[g->slot[3]] != g->value[3])
+		if (at[g->word[0]] != g->value[0] || at[g->word[1]] != g->value[1] ||
+		    at[g->word[2]] != g->value[2] || at[g->word[3]] != g->value[3] ||
+		    at[g->word[4]] != g->value[4])
+			return false;
+		group = g->outer;
+	} while (group);
+	return true;
+}
+
+static inline bool known_is(const struct known *known, const struct known_stack *k,
+			    const struct caller *from)
+{
+	return k->ra == from->ra && k->sp == from->sp && k->group &&
+	       (!k->needs_fp || k->fp == from->fp) && known_holds(known, k->group);
+}
+
+/* The site of the caller's stack if it is known, else 0. */
+static inline uint32_t known_site(struct known *known, const struct caller *from)
+{
+	uint32_t set = known_set(from), way = known->last[set];
+	struct known_stack *k = &known->stack[set][way];
+
+	if (unlikely(!known_is(known, k, from))) {
+		uint32_t nr = 1;
+
+		for (; nr < KNOWN_WAYS; nr++) {
+			k = &known->stack[set][(way + nr) % KNOWN_WAYS];
+			if (known_is(known, k, from))
+				break;
+		}
+		if (nr == KNOWN_WAYS)
 			return 0;
+		known->last[set] = (uint8_t)((way + nr) % KNOWN_WAYS);
+	}
 	if (unlikely(!k->found))
-		k->found = 1;
+		k->found = true;
 	return k->site;
 }
 
 /*
  * The context's memo is the stack of this caller: the first time note its key, the second time its
- * slots, and later at longer and longer intervals where the slots noted before did not bring
+ * words, and later at longer and longer intervals where the words noted before did not bring
  * anything.
  */
-void known_note(const struct tctx *c, struct known_stack *k, const struct caller *from);
+void known_note(const struct tctx *c, const struct caller *from);
+
+/* Nothing is known any more. Also repairs what was left half written. */
+void known_forget(struct known *known);
 
 #endif

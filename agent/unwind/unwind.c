@@ -326,7 +326,8 @@ void unwind_forget(struct tctx *c)
 	c->stack_gen = LOAD(agent.stack_gen);
 	c->memo_nr = 0;
 	c->stack_lo = c->stack_hi = 0;
-	c->known_gen++;
+	if (c->known)
+		known_forget(c->known);
 }
 
 void unwind_recover(struct tctx *c)
@@ -377,7 +378,7 @@ static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct
 	if (unlikely(!c->pieces && c->events > KNOWN_AFTER))
 		settle(c);
 	if (likely(c->memo_nr && c->known))
-		known_note(c, known_at(c, from), from);
+		known_note(c, from);
 	return c->last_site;
 }
 
@@ -389,7 +390,7 @@ uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_fl
 		     LOAD(agent.tree->code_epoch) != LOAD(agent.code_epoch_seen)))
 		changed(c);
 	if (likely(c->known)) {
-		site = known_site(known_at(c, from), c->known_gen, from);
+		site = known_site(c->known, from);
 		if (likely(site))
 			return site;
 	}
