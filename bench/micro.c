@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Micro-workloads of the benchmark (bench/run), as a program of its own.
+ * Micro-workloads of the benchmark (bench/run, bench/instructions), as a program of its own.
  *
- *     bench_micro random|hot THREADS DEPTH PAIRS
+ *     bench_micro KIND THREADS DEPTH PAIRS
  *                                     threads hold their slots filled, then free and fill one of
- *                                     them at random, PAIRS times; slots (65536 or 1000) and PAIRS
- *                                     are over all threads
- *     bench_micro random|hot THREADS DEPTH PAIRS wait
+ *                                     them, PAIRS times; slots and PAIRS are over all threads
+ *     bench_micro KIND THREADS DEPTH PAIRS wait
  *                                     the same, but first it says "ready" and waits for a line, to
  *                                     be attached to; at the end it says how many ns of CPU the
  *                                     pairs took
+ *     bench_micro KIND THREADS DEPTH PAIRS step
+ *                                     says how many instructions of the agent's code PAIRS pairs
+ *                                     take one thread, after some thousand others; the other
+ *                                     threads sleep
  *     bench_micro live BLOCKS STACKS  leaves BLOCKS of 48 bytes live, made by STACKS different
  *                                     stacks
  *
+ * A KIND is
+ *     random      65536 slots taken at random
+ *     hot         1000 slots taken at random
+ *     temporary   8 slots in turn: a block is freed 15 events after it was made
+ *     changing    1000 slots at random, by stacks that have nothing but main in common
+ *
  * Every block is made at the end of a chain of DEPTH functions without frame pointers, called anew
- * each time. In random and hot the outer ones are always the same and the two innermost vary: 64
- * stacks. Sizes are multiples of 16: with many thousand different pairs of size and stack heaptrack
- * 1.4's interpreter runs out of memory.
+ * each time. The outer ones are always the same and the two innermost vary: 64 stacks. Of
+ * `changing` all vary: 4096 stacks. Sizes are multiples of 16: with many thousand different pairs
+ * of size and stack heaptrack 1.4's interpreter runs out of memory.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -27,18 +36,38 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/count_steps.h"
+
 #define WAYS		8	/* functions to choose from at each level */
 #define MAX_DEPTH	64
 #define MAX_THREADS	64
 #define HOLD_US		300000	/* the live heap stays that long, to be looked at */
+#define CHANGING_STACKS	4096
+#define WARM_PAIRS	50000	/* before steps are counted */
+
+struct kind {
+	const char *name;
+	unsigned nr_slots;
+	unsigned size_mask;		/* sizes are 16 + random & size_mask bytes */
+	bool in_turn, changing;
+};
+
+static const struct kind kinds[] = {
+	{ "random", 65536, 0x1f0, false, false },
+	{ "hot", 1000, 0x70, false, false },
+	{ "temporary", 8, 0x70, true, false },
+	{ "changing", 1000, 0x70, false, true },
+};
+#define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 struct worker {
 	uint8_t path[MAX_DEPTH];	/* function at each level, 0 the innermost */
 	unsigned depth;
 	uint64_t random;
+	const struct kind *kind;
 	void **slots;
 	unsigned nr_slots;
-	unsigned size_mask;		/* sizes are 16 + random & size_mask bytes */
+	unsigned long turn;		/* pairs so far */
 	unsigned long pairs;
 	uint64_t cpu_ns;		/* that they took */
 	size_t size;			/* the leaf's arguments: make a block of that size ... */
@@ -88,14 +117,50 @@ static uint64_t next_random(struct worker *w)
 	return w->random >> 24;
 }
 
+static void choose_path(struct worker *w, uint64_t r)
+{
+	uint64_t x = (r >> 16) % CHANGING_STACKS + 1;
+
+	w->path[0] = r >> 16 & (WAYS - 1);
+	w->path[1] = r >> 20 & (WAYS - 1);
+	for (unsigned k = 0; w->kind->changing && k < w->depth; k++) {
+		x = x * 6364136223846793005ull + 1442695040888963407ull;
+		w->path[k] = x >> 61;
+	}
+}
+
 static void fill(struct worker *w, void **slot)
 {
 	uint64_t r = next_random(w);
 
-	w->size = 16 + (r & w->size_mask);
-	w->path[0] = r >> 16 & (WAYS - 1);
-	w->path[1] = r >> 20 & (WAYS - 1);
+	w->size = 16 + (r & w->kind->size_mask);
+	choose_path(w, r);
 	make(w, slot);
+}
+
+static void fill_all(struct worker *w)
+{
+	w->slots = calloc(w->nr_slots, sizeof(*w->slots));
+	if (!w->slots)
+		abort();
+	for (unsigned k = 0; k < w->nr_slots; k++)
+		fill(w, &w->slots[k]);
+}
+
+static inline void run_pair(struct worker *w)
+{
+	uint64_t n = w->kind->in_turn ? w->turn++ : next_random(w) * w->nr_slots >> 40;
+	void **slot = &w->slots[n % w->nr_slots];
+
+	free(*slot);
+	fill(w, slot);
+}
+
+static void free_all(struct worker *w)
+{
+	for (unsigned k = 0; k < w->nr_slots; k++)
+		free(w->slots[k]);
+	free(w->slots);
 }
 
 static uint64_t thread_cpu_ns(void)
@@ -110,24 +175,13 @@ static void *work(void *arg)
 {
 	struct worker *w = arg;
 	uint64_t before_ns;
-	unsigned k;
 
-	w->slots = calloc(w->nr_slots, sizeof(*w->slots));
-	if (!w->slots)
-		abort();
-	for (k = 0; k < w->nr_slots; k++)
-		fill(w, &w->slots[k]);
+	fill_all(w);
 	before_ns = thread_cpu_ns();
-	while (w->pairs-- > 0) {
-		void **slot = &w->slots[(next_random(w) * w->nr_slots >> 40) % w->nr_slots];
-
-		free(*slot);
-		fill(w, slot);
-	}
+	while (w->pairs-- > 0)
+		run_pair(w);
 	w->cpu_ns = thread_cpu_ns() - before_ns;
-	for (k = 0; k < w->nr_slots; k++)
-		free(w->slots[k]);
-	free(w->slots);
+	free_all(w);
 	return NULL;
 }
 
@@ -154,6 +208,35 @@ static uint64_t run_threads(const struct worker *model, unsigned nr)
 		cpu_ns += workers[k].cpu_ns;
 	}
 	return cpu_ns;
+}
+
+static void *sleeps(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+/*
+ * In one loop, as the agent knows stacks: all pairs have the same. 0, or 1: no steps were counted.
+ */
+static int run_steps(struct worker *w, unsigned nr)
+{
+	pthread_t thread;
+
+	while (nr-- > 1)
+		if (pthread_create(&thread, NULL, sleeps, NULL))
+			abort();
+	w->random = 1;
+	fill_all(w);
+	for (unsigned long k = 0; k < WARM_PAIRS + w->pairs; k++) {
+		if (k == WARM_PAIRS && step_begin())
+			return 1;
+		run_pair(w);
+	}
+	printf("%lu\n", step_end());
+	free_all(w);
+	return 0;
 }
 
 /* Without stdio's buffers: no block is older than what is waited for. */
@@ -194,29 +277,41 @@ static unsigned long number(const char *text, unsigned long min, unsigned long m
 	return n;
 }
 
+static const struct kind *find_kind(const char *name)
+{
+	for (size_t k = 0; k < NR_KINDS; k++)
+		if (!strcmp(name, kinds[k].name))
+			return &kinds[k];
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
-	bool wait = argc == 6 && !strcmp(argv[5], "wait");
+	bool wait = argc == 6 && !strcmp(argv[5], "wait"), step = argc == 6 && !strcmp(argv[5], "step");
 	struct worker w = { 0 };
+	unsigned threads;
 	uint64_t cpu_ns;
 
 	if (argc == 4 && !strcmp(argv[1], "live")) {
 		run_live(number(argv[2], 1, 1000000000), number(argv[3], 1, 1ul << 21));
 		return 0;
 	}
-	if ((argc != 5 && !wait) || (strcmp(argv[1], "random") && strcmp(argv[1], "hot"))) {
-		fputs("usage: bench_micro random|hot THREADS DEPTH PAIRS [wait] | live BLOCKS "
-		      "STACKS\n",
+	w.kind = argc == 5 || wait || step ? find_kind(argv[1]) : NULL;
+	if (!w.kind) {
+		fputs("usage: bench_micro random|hot|temporary|changing THREADS DEPTH PAIRS "
+		      "[wait|step] | live BLOCKS STACKS\n",
 		      stderr);
 		return 2;
 	}
-	w.nr_slots = strcmp(argv[1], "hot") ? 65536 : 1000;
-	w.size_mask = strcmp(argv[1], "hot") ? 0x1f0 : 0x70;
+	threads = (unsigned)number(argv[2], 1, MAX_THREADS);
+	w.nr_slots = w.kind->nr_slots;
 	w.depth = (unsigned)number(argv[3], 1, MAX_DEPTH);
 	w.pairs = number(argv[4], 0, 1000000000);
+	if (step)
+		return run_steps(&w, threads);
 	if (wait)
 		wait_for_line();
-	cpu_ns = run_threads(&w, (unsigned)number(argv[2], 1, MAX_THREADS));
+	cpu_ns = run_threads(&w, threads);
 	if (wait)
 		printf("%llu\n", (unsigned long long)cpu_ns);
 	return 0;
