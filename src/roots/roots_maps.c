@@ -229,6 +229,21 @@ static bool is_mapped(const struct proc_maps *maps, uint64_t start, uint64_t byt
 	return at >= start + bytes;
 }
 
+/* Can a page be written to? What an agent notes is not in its code. */
+static bool is_writable(const struct proc_maps *maps, uint64_t page)
+{
+	for (size_t i = 0; i < maps->nr; i++)
+		if (maps->v[i].start <= page && page < maps->v[i].end)
+			return maps->v[i].perms & PROC_MAP_WRITE;
+	return false;
+}
+
+/* A page of the agent's and `more` bytes behind it, as far as it may note something there. */
+static size_t read_notes(struct roots_find *f, uint64_t page, void *to, size_t more)
+{
+	return is_writable(f->maps, page) ? roots_read(f, page, to, ROOTS_PAGE + more) : 0;
+}
+
 /*
  * The agent's own tables: their address and size stand side by side in its data (struct agent,
  * private_start).
@@ -238,7 +253,7 @@ static int agent_tables(struct roots_find *f, const struct roots_object *agent)
 	uint64_t words[ROOTS_PAGE / 8 + 1] = { 0 };
 
 	for (uint64_t at = agent->start; at < agent->end; at += ROOTS_PAGE) {
-		size_t n = roots_read(f, at, words, sizeof(words)) / 8;
+		size_t n = read_notes(f, at, words, 8) / 8;
 
 		for (size_t i = 0; i + 1 < n; i++) {
 			uint64_t start = words[i], bytes = words[i + 1];
@@ -279,7 +294,7 @@ static int check_tables(struct roots_find *f, const struct roots_object *agent)
 	int rc = 0;
 
 	for (uint64_t at = agent->start; at < agent->end; at += ROOTS_PAGE) {
-		size_t n = roots_read(f, at, words, sizeof(words)) / 8;
+		size_t n = read_notes(f, at, words, 24) / 8;
 
 		for (size_t i = 0; !rc && i + 3 < n; i++)
 			if (words[i] == (PMM_OWN_TAG ^ (at + i * 8)))

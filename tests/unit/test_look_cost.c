@@ -10,6 +10,7 @@
 
 #include "src/proc/task.h"
 #include "src/roots/glibc/figures.h"
+#include "src/roots/roots_priv.h"
 #include "src/base/thread.h"
 #include "src/track/figures_last.h"
 #include "src/track/process_series.h"
@@ -167,6 +168,44 @@ static void a_zombie_is_looked_at_once(void **state)
 	waitpid(child, NULL, 0);
 }
 
+static size_t count_read(void *arg, uint64_t address, void *to, size_t bytes)
+{
+	(void)address;
+	++*(unsigned *)arg;
+	memset(to, 0, bytes);
+	return bytes;
+}
+
+/* Of ten pages of the agent two may have notes, of two kinds. */
+static void code_of_the_agent_is_not_searched_for_notes(void **state)
+{
+	char path[] = "/x/libpmm.so";
+	struct proc_map map[] = {
+		{ .start = 0x10000, .end = 0x18000, .ino = 1, .path = path,
+		  .perms = PROC_MAP_READ | PROC_MAP_EXEC },
+		{ .start = 0x18000, .end = 0x1a000, .ino = 1, .path = path, .offset = 0x8000,
+		  .perms = PROC_MAP_READ | PROC_MAP_WRITE },
+	};
+	struct proc_maps maps = { .v = map, .nr = 2 };
+	const struct memory_ops ops = { .read = count_read };
+	unsigned nr = 0;
+	struct memory memory = { .ops = &ops, .arg = &nr };
+	struct heap *h = heap_new();
+	struct roots_find f = { .memory = &memory, .heap = h, .maps = &maps, .names_break = true };
+
+	(void)state;
+	assert_int_equal(vec_push(&f.objects, (struct roots_object){ .start = 0x10000,
+								     .end = 0x1a000,
+								     .path = path }), 0);
+	assert_int_equal(roots_maps_find(&f), 0);
+	assert_int_equal(nr, 4);
+	f.maps = NULL;
+	vec_fini(&f.objects);
+	roots_find_fini(&f);
+	memory_fini(&memory);
+	heap_free(h);
+}
+
 /* Figures that took 0.3 ms are not asked for again for 500 times that, from the first look on. */
 static void figures_rest_after_each_look(void **state)
 {
@@ -238,6 +277,7 @@ int main(void)
 		cmocka_unit_test(looks_at_totals_ask_the_kernel_nothing),
 		cmocka_unit_test(sites_of_an_idle_heap_are_not_looked_at),
 		cmocka_unit_test(a_zombie_is_looked_at_once),
+		cmocka_unit_test(code_of_the_agent_is_not_searched_for_notes),
 		cmocka_unit_test(figures_rest_after_each_look),
 		cmocka_unit_test(empty_leaves_are_not_copied),
 	};
