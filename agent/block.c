@@ -50,12 +50,6 @@ void block_init(void)
 
 /* ---- marks ----------------------------------------------------------------------------------- */
 
-/* Does a scanner want to know what changes? */
-static inline bool watched(void)
-{
-	return unlikely(LOAD(agent.ledger->changing));
-}
-
 /*
  * [at, at + bytes) has changed. Numbers that the program has overwritten lead to a wrong mark at
  * most.
@@ -78,7 +72,7 @@ static __attribute__((noinline)) void mark(const void *at, size_t bytes)
 void block_changed(const void *at, size_t bytes)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (watched())
+	if (block_watched())
 		mark(at, bytes);
 }
 
@@ -103,7 +97,7 @@ static struct pmm_mid *mid_new(struct pmm_table *t, pmm_ref *top, uint64_t base)
 		mid->next = head;
 	while (!CAS(t->mids, head, arena_ref(mid)));
 	STORE_RELEASE(mid->chained, 1);
-	if (watched())
+	if (block_watched())
 		mark(mid, sizeof(*mid));
 	return mid;
 }
@@ -128,7 +122,7 @@ static uint64_t *leaf_new(pmm_ref *slot)
 		return NULL;
 	if (!CAS(*slot, none, arena_ref(leaf)))
 		return arena_at(none);
-	if (watched())
+	if (block_watched())
 		mark(slot, sizeof(*slot));
 	return leaf;
 }
@@ -169,10 +163,7 @@ static __attribute__((noinline)) uint64_t *word_make(enum pmm_table_id id, uint6
 
 uint64_t *block_place(uint64_t address)
 {
-	uint64_t *at = likely(address_ok(address)) ? word_find(PMM_TABLE_HEAP, address) : NULL;
-
-	arch_prefetch(at);
-	return at;
+	return block_fetch(address);
 }
 
 static bool no_address(void)
@@ -217,24 +208,7 @@ static __attribute__((noinline)) void stamp_new(struct block_stamp *stamp, uint3
 	stamp->last_time = pmm_time_of_tick(stamp->end_tick - 1);
 }
 
-/* Of use where the block is not wide. */
-static inline uint32_t stamp_number(const struct block_new *b, bool wide)
-{
-	struct block_stamp *stamp = b->stamp;
-
-	if (unlikely(b->tick - stamp->tick >= stamp->end_tick - stamp->tick) && !wide)
-		stamp_new(stamp, b->thread, b->tick);
-	return stamp->number;
-}
-
 /* ---- words ----------------------------------------------------------------------------------- */
-
-static inline uint64_t word_of(uint64_t time, uint64_t site, uint64_t sub, uint64_t size,
-			       uint64_t kind)
-{
-	return time | site << PMM_WORD_SITE_SHIFT | sub << PMM_WORD_SUB_SHIFT |
-	       size << PMM_WORD_SIZE_SHIFT | kind << PMM_WORD_KIND_SHIFT;
-}
 
 /* The first word, which makes it a block. */
 static inline bool put_first(uint64_t *at, uint64_t word, bool dense)
@@ -274,7 +248,7 @@ static inline bool put_words(uint64_t *at, const uint64_t word[2], bool dense)
 {
 	uint64_t nowhere, *second = is_wide(word[0]) ? at + 1 : &nowhere;
 
-	if (watched())
+	if (block_watched())
 		return put_watched(at, word, dense);
 	STORE(*second, word[1]);
 	return put_first(at, word[0], dense);
@@ -313,17 +287,13 @@ static inline bool put_anywhere(uint64_t address, uint64_t *at, uint64_t word[2]
 
 bool block_add(uint64_t address, uint64_t *place, const struct block_new *b)
 {
-	uint32_t time = b->tick;
-	uint64_t word[2], wide;
+	uint64_t word[2];
 
 	if (unlikely(!place && !address_ok(address)))
 		return no_address();
-	wide = -(uint64_t)(b->size > PMM_SIZE_SMALL);
-	if (unlikely(time >= PMM_TIME_EXACT))
-		time = pmm_time_of_tick(time);
-	word[0] = word_of((time & wide) | (stamp_number(b, wide) & ~wide), b->site, sub_of(address),
-			  (PMM_SIZE_WIDE & wide) | (b->size & ~wide), b->kind);
-	word[1] = b->size | (uint64_t)b->thread << PMM_WIDE_THREAD_SHIFT;
+	if (!block_stamped(b))
+		stamp_new(b->stamp, b->thread, b->tick);
+	block_words(address, b, word);
 	if (unlikely(b->kind == PMM_KIND_OTHER))
 		return put_dense(address, word) || no_room(b->size);
 	return likely(put_anywhere(address, place, word)) || no_room(b->size);
@@ -356,7 +326,7 @@ static inline __attribute__((always_inline)) bool remove_block(uint64_t *at,
 	if (unlikely(!is_block(out->word[0])))
 		return false;
 	STORE_RELEASE(*at, 0);
-	if (watched())
+	if (block_watched())
 		mark(at, sizeof(*at));
 	return true;
 }
@@ -404,7 +374,7 @@ static uint64_t reword(uint64_t address, uint64_t mask, uint64_t bits, uint64_t 
 	word = LOAD(*at);
 	*size = size_of(at, word);
 	STORE(*at, (word & ~mask) | bits);
-	if (watched())
+	if (block_watched())
 		mark(at, sizeof(*at));
 	return word;
 }

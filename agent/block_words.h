@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The block tables' shape and words (include/pmm/ledger.h), for the files that look at them:
- * block.c, block_look.c, record.c.
+ * block.c, block_look.c, record.c. And the usual case of what an event does to them, inline.
  */
 #ifndef AGENT_BLOCK_WORDS_H
 #define AGENT_BLOCK_WORDS_H
@@ -156,6 +156,80 @@ static inline void block_decode(const uint64_t *at, const struct block_stamp *no
 	out->birth = (time & (uint32_t)wide) | (now->last_time & ~(uint32_t)wide);
 	if (unlikely((time ^ now->number) & ~(uint32_t)wide))
 		out->birth = small_birth(time);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* Does a scanner want to know what changes? Asked within an event: see agent/seqlock.h. */
+static inline bool block_watched(void)
+{
+	return unlikely(LOAD(agent.ledger->changing));
+}
+
+static inline uint64_t word_of(uint64_t time, uint64_t site, uint64_t sub, uint64_t size,
+			       uint64_t kind)
+{
+	return time | site << PMM_WORD_SITE_SHIFT | sub << PMM_WORD_SUB_SHIFT |
+	       size << PMM_WORD_SIZE_SHIFT | kind << PMM_WORD_KIND_SHIFT;
+}
+
+/* Is the context's stamp that of the block's tick, or of no use, as the block is wide? */
+static inline bool block_stamped(const struct block_new *b)
+{
+	return b->tick - b->stamp->tick < b->stamp->end_tick - b->stamp->tick ||
+	       b->size > PMM_SIZE_SMALL;
+}
+
+/* The words of a new block. */
+static inline void block_words(uint64_t address, const struct block_new *b, uint64_t word[2])
+{
+	uint64_t wide = -(uint64_t)(b->size > PMM_SIZE_SMALL);
+	uint32_t time = likely(b->tick < PMM_TIME_EXACT) ? b->tick : pmm_time_of_tick(b->tick);
+
+	word[0] = word_of((time & wide) | (b->stamp->number & ~wide), b->site, sub_of(address),
+			  (PMM_SIZE_WIDE & wide) | (b->size & ~wide), b->kind);
+	word[1] = b->size | (uint64_t)b->thread << PMM_WIDE_THREAD_SHIFT;
+}
+
+/* block_place() */
+static inline uint64_t *block_fetch(uint64_t address)
+{
+	uint64_t *at = likely(address_ok(address)) ? word_find(PMM_TABLE_HEAP, address) : NULL;
+
+	arch_prefetch(at);
+	return at;
+}
+
+/*
+ * Where one of the two _quick functions returns false it has changed nothing, and the one of
+ * agent/block.h without _quick, which does any case, is to be called.
+ */
+static inline __attribute__((always_inline)) bool
+block_add_quick(uint64_t address, uint64_t *place, const struct block_new *b)
+{
+	uint64_t word[2], nowhere;
+
+	if (unlikely(!place || agent.dense || b->kind == PMM_KIND_OTHER || !block_stamped(b) ||
+		     block_watched()))
+		return false;
+	block_words(address, b, word);
+	STORE(*(is_wide(word[0]) ? place + 1 : &nowhere), word[1]);
+	STORE_RELEASE(*place, word[0]);
+	return true;
+}
+
+static inline __attribute__((always_inline)) bool
+block_del_quick(uint64_t address, const struct block_stamp *now, struct block_info *out)
+{
+	uint64_t *at = block_find(address);
+
+	if (unlikely(!at || block_watched()))
+		return false;
+	block_decode(at, now, out);
+	if (unlikely(!is_block(out->word[0])))
+		return false;
+	STORE_RELEASE(*at, 0);
+	return true;
 }
 
 #endif

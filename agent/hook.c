@@ -6,15 +6,14 @@
 
 #define MAP_FAILED ((void *)-1)
 
-void hook_allocated(struct tctx *c, void *p, size_t size, uint32_t kind, const struct caller *from)
+void hook_passed_over(struct tctx *c, void *p, size_t size, uint32_t kind,
+		      const struct caller *from)
 {
-	if (unlikely(!p)) {
-		record_failed(c, size, kind, from);
-	} else if (unlikely(size < agent.min_size)) {
+	if (p) {
 		c->pub.skipped_allocs++;
 		c->pub.skipped_bytes += size;
 	} else {
-		record_alloc(c, (uint64_t)p, size, kind, from);
+		record_failed(c, size, kind, from);
 	}
 }
 

@@ -51,8 +51,19 @@ static inline bool hook_hit(struct tctx *c, size_t size)
 	return true;
 }
 
+/* hook_allocated() where the call failed, or the block is too small to be recorded. */
+void hook_passed_over(struct tctx *c, void *p, size_t size, uint32_t kind,
+		      const struct caller *from);
+
 /* Record what an allocation function returned. */
-void hook_allocated(struct tctx *c, void *p, size_t size, uint32_t kind, const struct caller *from);
+static inline void hook_allocated(struct tctx *c, void *p, size_t size, uint32_t kind,
+				  const struct caller *from)
+{
+	if (likely(p && size >= agent.min_size))
+		record_alloc(c, (uint64_t)p, size, kind, from);
+	else
+		hook_passed_over(c, p, size, kind, from);
+}
 
 /* ... if that is to be done. */
 static inline void hook_result(struct tctx *c, void *p, size_t size, uint32_t kind,
@@ -131,9 +142,7 @@ int hook_posix_memalign(struct tctx *c, int (*real)(void **, size_t, size_t), vo
 /* A block is about to be given to the real free, whose frame c will be busy with. */
 static inline void hook_free(struct tctx *c, void *p)
 {
-	struct block_info was;
-
-	if (record_free(c, (uint64_t)p, &was) && was.size >= 32768)
+	if (unlikely(record_free_bytes(c, (uint64_t)p) >= 32768))
 		ADD(agent.stack_gen, 1); /* it may have been a stack, and its memory may go */
 	STORE(c->busy, TCTX_IN_ALLOCATOR);
 }

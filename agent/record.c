@@ -17,16 +17,13 @@
 #include "agent/total.h"
 #include "agent/unwind/unwind.h"
 
+/* By the bits of size - 1: up to 16 bytes, 256, 1 Ki, 4 Ki, 16 Ki, 64 Ki, and more. */
+static const uint8_t class_of_bits[65] = { [5 ... 8] = 1,   [9 ... 10] = 2,  [11 ... 12] = 3,
+					   [13 ... 14] = 4, [15 ... 16] = 5, [17 ... 64] = 6 };
+
 static inline unsigned class_of(uint64_t size)
 {
-	unsigned bits;
-
-	if (size <= 16)
-		return 0;
-	if (size <= 256)
-		return 1;
-	bits = 64 - (unsigned)__builtin_clzll(size - 1);	/* 2^(bits-1) < size <= 2^bits */
-	return bits > 16 ? 6 : (bits - 5) / 2;
+	return class_of_bits[64 - __builtin_clzll((size - (size != 0)) | 15)];
 }
 
 /* The figures an allocation of this size counts for: itself, or what its sample stands for. */
@@ -84,10 +81,25 @@ static __attribute__((noinline)) struct pmm_record *record_missed(struct tctx *c
 	return site_record_none(c, epoch);
 }
 
+/*
+ * The context's record of a site, with its peak part brought up to `epoch`; NULL as site_record()
+ * says. Here where it is near and of this epoch already.
+ */
+static inline struct pmm_record *record_near(struct tctx *c, uint32_t site, uint64_t epoch)
+{
+	pmm_ref page = likely(site < SITE_NEAR) ? c->site_page[site >> SITE_PAGE_SHIFT] : 0, ref;
+	struct pmm_record *r;
+
+	ref = likely(page) ? ((pmm_ref *)arena_at(page))[site & ((1u << SITE_PAGE_SHIFT) - 1)] : 0;
+	if (likely(ref) && likely((r = arena_at(ref))->epoch >= epoch))
+		return r;
+	return site_record(c, site, epoch);
+}
+
 /* The context's record of a site, or where there can be none that of site 0, which is counted. */
 static inline struct pmm_record *record_of(struct tctx *c, uint32_t site, uint64_t epoch)
 {
-	struct pmm_record *r = site_record(c, site, epoch);
+	struct pmm_record *r = record_near(c, site, epoch);
 
 	return likely(r) ? r : record_missed(c, site, epoch);
 }
@@ -151,7 +163,7 @@ static inline __attribute__((always_inline)) void allocated(struct tctx *c, uint
 
 	scale(address, b->size, &blocks, &bytes);
 	epoch = total_add(c, bytes);
-	r = site_record(c, b->site, epoch);
+	r = record_near(c, b->site, epoch);
 	if (likely(r))
 		count_alloc(c, r, address, b, class, blocks, bytes);
 	else
@@ -179,6 +191,13 @@ static __attribute__((noinline, cold)) void displace(struct tctx *c, uint64_t ad
 	}
 }
 
+/* By value: the other blocks are never in memory. */
+static __attribute__((noinline)) bool add_slowly(uint64_t address, uint64_t *place,
+						 struct block_new b)
+{
+	return block_add(address, place, &b);
+}
+
 /* `place` as block_place() found it. */
 static inline __attribute__((always_inline)) void entered(struct tctx *c, uint64_t address,
 							  uint64_t *place, uint64_t size,
@@ -190,7 +209,7 @@ static inline __attribute__((always_inline)) void entered(struct tctx *c, uint64
 	seqlock_write_begin(&c->pub.seq);
 	if (place && unlikely(word_in_the_way(address, place, size) != NULL))
 		displace(c, address, place, size, kind);
-	if (likely(block_add(address, place, &new)))
+	if (likely(block_add_quick(address, place, &new)) || add_slowly(address, place, new))
 		allocated(c, address, &new);
 	seqlock_write_end(&c->pub.seq);
 }
@@ -204,7 +223,7 @@ uint32_t record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t 
 		      const struct caller *from)
 {
 	uint32_t tick = clock_now();
-	uint64_t *place = block_place(address);	/* the walk hides the cache miss */
+	uint64_t *place = block_fetch(address);	/* the walk hides the cache miss */
 	uint32_t site = unwind_site(c, from, 0);
 
 	entered(c, address, place, sized(size), kind, site, tick);
@@ -272,18 +291,32 @@ static inline __attribute__((always_inline)) void released(struct tctx *c, uint6
 	}
 }
 
-bool record_free(struct tctx *c, uint64_t address, struct block_info *was)
+static inline __attribute__((always_inline)) bool freed(struct tctx *c, uint64_t address,
+							struct block_info *was)
 {
 	bool known;
 
 	seqlock_write_begin(&c->pub.seq);
-	known = likely(block_del(address, &c->stamp, was));
+	known = likely(block_del_quick(address, &c->stamp, was)) ||
+		block_del(address, &c->stamp, was);
 	if (likely(known))
 		released(c, address, was);
 	else
 		record_free_unknown(c);
 	seqlock_write_end(&c->pub.seq);
 	return known;
+}
+
+bool record_free(struct tctx *c, uint64_t address, struct block_info *was)
+{
+	return freed(c, address, was);
+}
+
+uint64_t record_free_bytes(struct tctx *c, uint64_t address)
+{
+	struct block_info was;
+
+	return likely(freed(c, address, &was)) ? was.size : 0;
 }
 
 void record_free_apart(struct tctx *c, uint64_t address, struct block_info *was)

@@ -30,6 +30,8 @@ void record_failed_at(struct tctx *c, uint64_t size, uint32_t site);
 
 /* Returns whether the block was tracked; *was is set then. */
 bool record_free(struct tctx *c, uint64_t address, struct block_info *was);
+/* ... where nothing of it is of use but its size: that, or 0 */
+uint64_t record_free_bytes(struct tctx *c, uint64_t address);
 
 /*
  * Blocks whose entry is elsewhere than in the block tables count in all sums like others. Of `was`

@@ -147,12 +147,6 @@ static inline bool use_credit(struct tctx *c, int64_t delta)
 	return false;
 }
 
-static inline bool exceeds_peak(const struct pmm_ledger *l, uint64_t word, uint64_t next)
-{
-	return !(word & PMM_TOTAL_RISING) &&
-	       next >> PMM_TOTAL_SHIFT > LOAD_ACQUIRE(l->peak_bytes);
-}
-
 /* The total was changed from one word to another. */
 struct change {
 	uint64_t from, to;
@@ -174,7 +168,7 @@ static __attribute__((noinline)) struct change add_recalling(struct pmm_ledger *
 	for (;;) {
 		word = LOAD_ACQUIRE(l->total);
 		next = word + (bytes << PMM_TOTAL_SHIFT);
-		exceeds = exceeds_peak(l, word, next);
+		exceeds = total_exceeds(l, word, next);
 		if (exceeds && credits_out(l)) {
 			STORE(agent.credit_stop, epoch_full(epoch, word) + 1);
 			recall(l);
@@ -190,7 +184,7 @@ static __attribute__((noinline)) struct change add_recalling(struct pmm_ledger *
 	return (struct change){ word, next };
 }
 
-uint64_t total_add(struct tctx *c, uint64_t bytes)
+uint64_t total_add_slow(struct tctx *c, uint64_t bytes)
 {
 	struct pmm_ledger *l = agent.ledger;
 	bool alone = *agent.single_threaded;
@@ -206,7 +200,7 @@ uint64_t total_add(struct tctx *c, uint64_t bytes)
 	word = LOAD_ACQUIRE(l->total);
 	do {
 		next = word + (bytes << PMM_TOTAL_SHIFT);
-		if (exceeds_peak(l, word, next)) {
+		if (total_exceeds(l, word, next)) {
 			if (credits_out(l)) {
 				struct change done = add_recalling(l, bytes, before);
 
@@ -223,7 +217,7 @@ uint64_t total_add(struct tctx *c, uint64_t bytes)
 	return before;
 }
 
-uint64_t total_sub(struct tctx *c, uint64_t bytes)
+uint64_t total_sub_slow(struct tctx *c, uint64_t bytes)
 {
 	struct pmm_ledger *l = agent.ledger;
 	bool alone = *agent.single_threaded;

@@ -13,7 +13,8 @@
 
 #define ENOMEM 12
 
-void *preload_malloc(size_t size, uint32_t kind, const struct caller *from)
+static inline __attribute__((always_inline)) void *allocate(size_t size, uint32_t kind,
+							   const struct caller *from)
 {
 	struct tctx *c = hook_enter(from);
 	void *p;
@@ -25,11 +26,16 @@ void *preload_malloc(size_t size, uint32_t kind, const struct caller *from)
 	return p;
 }
 
+void *preload_malloc(size_t size, uint32_t kind, const struct caller *from)
+{
+	return allocate(size, kind, from);
+}
+
 static SLOW void *malloc_body(size_t size)
 {
 	struct caller from = CALLER_HERE();
 
-	return preload_malloc(size, PMM_KIND_MALLOC, &from);
+	return allocate(size, PMM_KIND_MALLOC, &from);
 }
 
 EXPORT void *malloc(size_t size)
@@ -104,7 +110,7 @@ EXPORT void *reallocarray(void *old, size_t n, size_t each)
 	return p;
 }
 
-void preload_free(void *p, const struct caller *from)
+static inline __attribute__((always_inline)) void release(void *p, const struct caller *from)
 {
 	struct tctx *c;
 
@@ -123,11 +129,16 @@ void preload_free(void *p, const struct caller *from)
 	agent_leave(c);
 }
 
+void preload_free(void *p, const struct caller *from)
+{
+	release(p, from);
+}
+
 static SLOW void free_body(void *p)
 {
 	struct caller from = CALLER_HERE();
 
-	preload_free(p, &from);
+	release(p, &from);
 }
 
 EXPORT void free(void *p)
