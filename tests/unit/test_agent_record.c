@@ -2,6 +2,7 @@
 /*
  * agent/record.c: each event against the sums that it must change, to the unit.
  */
+#include "agent/hook.h"
 #include "tests/unit/record_host.h"
 
 #include "agent/node.h"
@@ -320,6 +321,45 @@ static void late_births_are_known_to_a_unit(void **state)
 	}
 }
 
+/* Also where a word is just large enough for a size and just too small, and the tick is a new one. */
+static void each_block_has_its_own_birth(void **state)
+{
+	uint64_t at = HEAP;
+
+	(void)state;
+	for (uint32_t tick = 1000; tick < 1004; tick++) {
+		tree()->tick = tick;
+		for (uint64_t size = PMM_SIZE_SMALL + 1; size >= PMM_SIZE_SMALL - 1; size--) {
+			record_alloc_at(c, at += 0x1000, size, PMM_KIND_MALLOC, 1);
+			assert_true(block_get(at, &was));
+			assert_int_equal(was.size, size);
+			assert_int_equal(was.birth, tick);
+		}
+	}
+	for (uint64_t i = 1; i <= 12; i++) {
+		assert_true(record_free(c, HEAP + i * 0x1000, &was));
+		assert_int_equal(was.birth, 1000 + (i - 1) / 3);
+	}
+}
+
+/* As large as a stack may be: what is known of stacks there is void then. */
+static void only_large_blocks_may_have_been_stacks(void **state)
+{
+	(void)state;
+	record_alloc_at(c, HEAP, 32767, PMM_KIND_MALLOC, 1);
+	assert_int_equal(record_free_bytes(c, HEAP), 32767);
+	assert_int_equal(record_free_bytes(c, HEAP), 0);
+	assert_int_equal(c->pub.untracked_frees, 1);
+	assert_int_equal(record(1)->bytes_out, 32767);
+	agent.stack_gen = 7;
+	record_alloc_at(c, HEAP, 32767, PMM_KIND_MALLOC, 1);
+	hook_free(c, (void *)HEAP);
+	assert_int_equal(agent.stack_gen, 7);
+	record_alloc_at(c, HEAP, 32768, PMM_KIND_MALLOC, 1);
+	hook_free(c, (void *)HEAP);
+	assert_int_equal(agent.stack_gen, 8);
+}
+
 /* ---- no room --------------------------------------------------------------------------------- */
 
 static void stacks_without_room_are_those_of_site_0(void **state)
@@ -445,6 +485,8 @@ int main(void)
 		TEST(another_site_for_a_block),
 		TEST(lifetimes_double),
 		TEST(late_births_are_known_to_a_unit),
+		TEST(each_block_has_its_own_birth),
+		TEST(only_large_blocks_may_have_been_stacks),
 		TEST(stacks_without_room_are_those_of_site_0),
 		TEST(blocks_without_room_are_none),
 		TEST(a_sample_stands_for_many),
