@@ -321,7 +321,7 @@ static void late_births_are_known_to_a_unit(void **state)
 	}
 }
 
-/* Also where a word is just large enough for a size and just too small, and the tick is a new one. */
+/* Also where a word is just large enough for a size, or just too small, and the tick is new. */
 static void each_block_has_its_own_birth(void **state)
 {
 	uint64_t at = HEAP;
