@@ -171,6 +171,30 @@ static void test_the_key(void **state)
 	assert_int_equal(site(), 8);
 }
 
+/* One site at two stack pointers, and called from two places, in the same set: both are known. */
+static void test_the_key_of_a_site(void **state)
+{
+	struct caller was = from;
+	uint32_t set = known_set(&from);
+
+	(void)state;
+	learn(7, 4);
+	do
+		from.sp += 8;
+	while (known_set(&from) != set);
+	learn(7, 4);
+	assert_int_equal(site(), 7);
+	from.sp = was.sp;
+	assert_int_equal(site(), 7);
+	do
+		from.ra++;
+	while (known_set(&from) != set);
+	learn(7, 4);
+	assert_int_equal(site(), 7);
+	from = was;
+	assert_int_equal(site(), 7);
+}
+
 /* Stack `n` of one caller: a word far out says which. */
 static void be(unsigned n)
 {
@@ -357,6 +381,30 @@ static void test_many_groups(void **state)
 	}
 }
 
+/* Groups that differ only in where they are, and only in what is outside them. */
+static void test_groups_of_the_same_values(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < WORDS; i++)
+		words[i] = 77;
+	for (unsigned n = 1; n <= 300; n++) {
+		from.ra = RA + n;
+		hang_on(KNOWN_WORDS);
+		for (unsigned i = 0; i < KNOWN_WORDS; i++)
+			checks[i].address += 8 * n;
+		note(n);
+		note(n);
+		assert_int_equal(known->nr_groups, n);
+	}
+	known_forget(known);
+	for (unsigned n = 1; n <= 300; n++) {
+		from.ra = RA + n;
+		words[2 * KNOWN_WORDS - 1] = n;
+		learn(n, 2 * KNOWN_WORDS);
+		assert_int_equal(known->nr_groups, 2 * n);
+	}
+}
+
 /* When there are too many groups all go, but each stack is known again after one more time. */
 static void test_no_more_groups(void **state)
 {
@@ -416,11 +464,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_each_word, begin, end),
 		cmocka_unit_test_setup_teardown(test_innermost_first, begin, end),
 		cmocka_unit_test_setup_teardown(test_the_key, begin, end),
+		cmocka_unit_test_setup_teardown(test_the_key_of_a_site, begin, end),
 		cmocka_unit_test_setup_teardown(test_four_ways, begin, end),
 		cmocka_unit_test_setup_teardown(test_replacement, begin, end),
 		cmocka_unit_test_setup_teardown(test_in_vain, begin, end),
 		cmocka_unit_test_setup_teardown(test_shared_groups, begin, end),
 		cmocka_unit_test_setup_teardown(test_many_groups, begin, end),
+		cmocka_unit_test_setup_teardown(test_groups_of_the_same_values, begin, end),
 		cmocka_unit_test_setup_teardown(test_no_more_groups, begin, end),
 		cmocka_unit_test_setup_teardown(test_limits, begin, end),
 	};
