@@ -20,6 +20,23 @@ void known_forget(struct known *known)
 	known->noted = false;
 }
 
+uint32_t known_other(struct known *known, const struct caller *from)
+{
+	uint32_t set = known_set(from), last = known->last[set];
+
+	for (uint32_t nr = 1; nr < KNOWN_WAYS; nr++) {
+		uint32_t way = (last + nr) % KNOWN_WAYS;
+		struct known_stack *k = &known->stack[set][way];
+
+		if (known_is(known, k, from)) {
+			known->last[set] = (uint8_t)way;
+			k->found = true;
+			return k->site;
+		}
+	}
+	return 0;
+}
+
 /* Make room for groups; who is in the sets stays there. */
 static __attribute__((noinline)) void groups_drop(struct known *known)
 {

@@ -53,6 +53,9 @@ struct known {
 	uint8_t turn[KNOWN_SETS];	/* ... to be looked at next for replacement */
 };
 
+/* A word of the program's stack, whatever it is there. */
+typedef uint64_t __attribute__((may_alias)) known_word;
+
 static inline uint32_t known_set(const struct caller *from)
 {
 	return (uint32_t)((from->ra * 0x9e3779b97f4a7c15ull ^ from->sp * 0xc2b2ae3d27d4eb4full) >>
@@ -67,7 +70,7 @@ static inline bool known_holds(const struct known *known, uint32_t group)
 {
 	do {
 		const struct known_group *g = &known->group[group];
-		const volatile uint64_t *at = (const volatile uint64_t *)g->base;
+		const known_word *at = (const known_word *)g->base;
 
 		if (at[g->word[0]] != g->value[0] || at[g->word[1]] != g->value[1] ||
 		    at[g->word[2]] != g->value[2] || at[g->word[3]] != g->value[3] ||
@@ -85,28 +88,21 @@ static inline bool known_is(const struct known *known, const struct known_stack 
 	       (!k->needs_fp || k->fp == from->fp) && known_holds(known, k->group);
 }
 
-/* The site of the caller's stack if it is known, else 0. */
-static inline uint32_t known_site(struct known *known, const struct caller *from)
+/* The site of the caller's stack if it is the one found last of its set, else 0. */
+static inline uint32_t known_last(struct known *known, const struct caller *from)
 {
-	uint32_t set = known_set(from), way = known->last[set];
-	struct known_stack *k = &known->stack[set][way];
+	uint32_t set = known_set(from);
+	struct known_stack *k = &known->stack[set][known->last[set]];
 
-	if (unlikely(!known_is(known, k, from))) {
-		uint32_t nr = 1;
-
-		for (; nr < KNOWN_WAYS; nr++) {
-			k = &known->stack[set][(way + nr) % KNOWN_WAYS];
-			if (known_is(known, k, from))
-				break;
-		}
-		if (nr == KNOWN_WAYS)
-			return 0;
-		known->last[set] = (uint8_t)((way + nr) % KNOWN_WAYS);
-	}
+	if (unlikely(!known_is(known, k, from)))
+		return 0;
 	if (unlikely(!k->found))
 		k->found = true;
 	return k->site;
 }
+
+/* The site of the caller's stack if it is one of the others of its set, else 0. */
+uint32_t known_other(struct known *known, const struct caller *from);
 
 /*
  * The context's memo is the stack of this caller: the first time note its key, the second time its

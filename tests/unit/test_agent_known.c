@@ -73,7 +73,9 @@ static void learn(uint32_t site, unsigned nr)
 
 static uint32_t site(void)
 {
-	return known_site(known, &from);
+	uint32_t last = known_last(known, &from);
+
+	return last ? last : known_other(known, &from);
 }
 
 static void test_the_second_time(void **state)
@@ -239,6 +241,8 @@ static void test_four_ways(void **state)
 	/* two that both hold (here because one's words were put into the other): the last one */
 	be(3);
 	assert_int_equal(site(), 3);
+	assert_int_equal(known_last(known, &from), 3);
+	assert_int_equal(known_other(known, &from), 0);
 	way_of(1)->group = way_of(3)->group;
 	assert_int_equal(site(), 3);
 	known->last[known_set(&from)] = (uint8_t)(way_of(1) - set);
