@@ -125,7 +125,13 @@ adds_up() {
 		}
 	END
 	gcc -O1 -D_GNU_SOURCE -w -o "$D/moved" "$D/moved.c"
-	by_user 0 faults --sample 1 --stack-size 0 -- sh -c "sleep 1 | $D/moved"
+	# it lives until pmm has said all of it
+	mkfifo "$D/go"
+	chmod 666 "$D/go"
+	rm -f "$T/out"
+	said() { [ "$(grep -c '"event": *"fault"' "$T/out")" -ge 4096 ]; }
+	{ await said; echo >"$D/go"; } 3>&- &
+	by_user 0 faults --sample 1 --stack-size 0 -- sh -c "exec $D/moved <>$D/go"
 	read -r _ start end < <(grep ^moved "$T/err")
 	[ "$(in_range fault "$start" "$end")" -eq 4096 ]
 	[ "$(count fault '.memory == "unknown"')" -eq 0 ]

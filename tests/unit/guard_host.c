@@ -39,7 +39,7 @@ void in_child(void (*test)(void), uint32_t flags)
 	guard_flags = flags;
 	child = fork();
 	if (!child) {
-		alarm(100);
+		alarm(250);
 		test();
 		_exit(0);
 	}

@@ -298,7 +298,7 @@ static void play_inner(void)
 
 static void play_wait(void)
 {
-	alarm(30); /* not left over when the test dies */
+	alarm(200); /* not left over when the test dies */
 	signal(SIGTERM, play_signal);
 	start_agent();
 	fake_agent_record(&agent, 1, 0);

@@ -114,7 +114,7 @@ static void forks(void)
 		int status;
 
 		if (!child) {
-			alarm(60);
+			alarm(250);
 			guard_forked();
 			for (unsigned i = 0; i < NR(run); i++) {
 				CHECK(*at(run[i]) == i + 1 &&

@@ -53,7 +53,7 @@ static pid_t fork_copy(void)
 
 	if (!copy) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		alarm(60);		/* the parent may be dead already */
+		alarm(200);		/* the parent may be dead already */
 		for (;;)
 			pause();
 	}
