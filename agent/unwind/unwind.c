@@ -56,8 +56,9 @@ static inline void check_put(struct check *checks, uint32_t *nr, uint64_t addres
  * What has to hold for f to lead to `next` (NULL: to nothing) again, the first to look at last.
  * `saved`: the fp that f saved matters.
  */
-static inline uint32_t checks_put(struct check *checks, uint32_t nr, const struct fresh_frame *f,
-				  const struct frame *next, bool saved)
+static __attribute__((noinline)) uint32_t checks_put(struct check *checks, uint32_t nr,
+						     const struct fresh_frame *f,
+						     const struct frame *next, bool saved)
 {
 	uint64_t pc = next ? PMM_FRAME_PC(next->id) : 0, cfa;
 
@@ -117,9 +118,13 @@ static inline void memo_put(struct tctx *c, uint32_t join, uint32_t nr_fresh)
 	for (const struct fresh_frame *w = &c->fresh[nr_fresh]; w-- > c->fresh; next = f++) {
 		bool saved = w->rule.fp_off && needed;
 
-		nr_checks = checks_put(c->checks, nr_checks, w, next, saved);
-		needed &= !saved && w->rule.kind != CFI_SIGFRAME;
-		needed |= w->rule.kind == CFI_FP || w->rule.kind == CFI_FP_DEREF;
+		if (likely(w->rule.kind == CFI_SP && next && !saved)) {		/* nearly all */
+			check_put(c->checks, &nr_checks, next->sp - 8, PMM_FRAME_PC(next->id) + 1);
+		} else {
+			nr_checks = checks_put(c->checks, nr_checks, w, next, saved);
+			needed &= !saved && w->rule.kind != CFI_SIGFRAME;
+			needed |= w->rule.kind == CFI_FP || w->rule.kind == CFI_FP_DEREF;
+		}
 		f->sp = w->sp;
 		f->fp = w->fp;
 		f->nr_checks = (uint16_t)nr_checks;
