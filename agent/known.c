@@ -4,6 +4,7 @@
  */
 #include "agent/known.h"
 
+#define KNOWN_ERA	(1ull << 48)
 #define VAIN_MOST	128	/* from then on words are noted once in so many times */
 
 _Static_assert(sizeof(struct known_stack) == 32, "two to a line");
@@ -14,6 +15,14 @@ void known_forget(struct known *known)
 {
 	if (!known->noted)
 		return;
+	known->era += KNOWN_ERA;
+	known->noted = false;
+	if (!known->era)
+		known_clear(known);		/* keys of the first era would be believed */
+}
+
+void known_clear(struct known *known)
+{
 	memset(known->stack, 0, sizeof(known->stack));
 	memset(known->bucket, 0, sizeof(known->bucket));
 	known->nr_groups = 0;
@@ -124,21 +133,21 @@ static uint32_t groups_put(struct known *known, const struct check *checks, uint
 	return group;
 }
 
-static struct known_stack *way_of(struct known_stack *set, uint32_t site, const struct caller *from)
+static struct known_stack *way_of(struct known_stack *set, uint32_t site, uint64_t ra, uint64_t sp)
 {
 	for (struct known_stack *k = set; k < set + KNOWN_WAYS; k++)
-		if (k->site == site && k->sp == from->sp && k->ra == from->ra)
+		if (k->site == site && k->sp == sp && k->ra == ra)
 			return k;
 	return NULL;
 }
 
-/* The next way that was not found since the last time around. */
+/* The next way that is forgotten or was not found since the last time around. */
 static struct known_stack *way_replaced(struct known *known, uint32_t set)
 {
 	for (;;) {
 		struct known_stack *k = &known->stack[set][known->turn[set]++ % KNOWN_WAYS];
 
-		if (!k->found)
+		if (!k->found || (k->ra ^ known->era) >= KNOWN_ERA)
 			return k;
 		k->found = false;
 	}
@@ -149,12 +158,13 @@ void known_note(const struct tctx *c, const struct caller *from)
 	const struct frame *inner = &c->memo[c->memo_nr - 1];
 	struct known *known = c->known;
 	uint32_t set = known_set(from);
-	struct known_stack *k = way_of(known->stack[set], c->last_site, from);
+	uint64_t ra = from->ra ^ known->era;
+	struct known_stack *k = way_of(known->stack[set], c->last_site, ra, from->sp);
 
 	if (!k) {
 		known->noted = true;
 		*way_replaced(known, set) = (struct known_stack){
-			.ra = from->ra, .sp = from->sp, .site = c->last_site
+			.ra = ra, .sp = from->sp, .site = c->last_site
 		};
 		return;
 	}

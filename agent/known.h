@@ -35,7 +35,8 @@ struct known_group {
 } __attribute__((aligned(64)));
 
 struct known_stack {
-	uint64_t ra, sp, fp;		/* of the caller; ra 0 = unused */
+	uint64_t ra;			/* of the caller, ^ known.era; 0 = unused */
+	uint64_t sp, fp;
 	uint32_t site;
 	uint16_t group;			/* the innermost; 0 = only the key was seen so far */
 	bool needs_fp : 1;
@@ -49,6 +50,7 @@ struct known {
 	uint16_t bucket[KNOWN_BUCKETS];	/* groups by hash */
 	uint32_t nr_groups;
 	bool noted;			/* there is something to forget */
+	uint64_t era;			/* in the bits that no address has; raised to forget all */
 	uint8_t last[KNOWN_SETS];	/* the way found last */
 	uint8_t turn[KNOWN_SETS];	/* ... to be looked at next for replacement */
 };
@@ -84,7 +86,7 @@ static inline bool known_holds(const struct known *known, uint32_t group)
 static inline bool known_is(const struct known *known, const struct known_stack *k,
 			    const struct caller *from)
 {
-	return k->ra == from->ra && k->sp == from->sp && k->group &&
+	return k->ra == (from->ra ^ known->era) && k->sp == from->sp && k->group &&
 	       (!k->needs_fp || k->fp == from->fp) && known_holds(known, k->group);
 }
 
@@ -111,7 +113,10 @@ uint32_t known_other(struct known *known, const struct caller *from);
  */
 void known_note(const struct tctx *c, const struct caller *from);
 
-/* Nothing is known any more. Also repairs what was left half written. */
+/* Nothing is known any more. At once: a program may unmap memory often. */
 void known_forget(struct known *known);
+
+/* The same, and what was left half written is repaired. */
+void known_clear(struct known *known);
 
 #endif

@@ -338,6 +338,8 @@ void unwind_forget(struct tctx *c)
 void unwind_recover(struct tctx *c)
 {
 	unwind_forget(c);
+	if (c->known)
+		known_clear(c->known);
 	if (c->pieces)
 		memset(c->pieces, 0, sizeof(*c->pieces));
 }

@@ -102,7 +102,7 @@ static void test_each_word(void **state)
 {
 	(void)state;
 	for (unsigned nr = 1; nr <= 3 * KNOWN_WORDS; nr++) {
-		known_forget(known);
+		known_clear(known);
 		learn(nr, nr);
 		assert_int_equal(known->nr_groups, (nr + KNOWN_WORDS - 1) / KNOWN_WORDS);
 		for (unsigned i = 0; i < nr + 2; i++) {
@@ -126,7 +126,7 @@ static void test_innermost_first(void **state)
 	for (unsigned inner = 1; inner < nr; inner++) {
 		uint64_t *at = (uint64_t *)(pages + ARCH_PAGE) - inner;
 
-		known_forget(known);
+		known_clear(known);
 		for (unsigned i = 0; i < nr; i++)
 			checks[nr - 1 - i] = (struct check){ (uint64_t)&at[i], at[i] = i };
 		memo.nr_checks = (uint16_t)nr;
@@ -213,6 +213,40 @@ static struct known_stack *way_of(uint32_t number)
 	return NULL;
 }
 
+/* However often, also when the eras begin anew; what is forgotten is replaced first. */
+static void test_forgotten(void **state)
+{
+	struct known_stack *set = known->stack[known_set(&from)];
+
+	(void)state;
+	known_clear(known);
+	known->era = 0;
+	for (uint64_t era = 0; era < 3; era++) {
+		assert_int_equal(known->era, era << 48);
+		learn(7, 3);
+		assert_int_equal(site(), 7);
+		known_forget(known);
+		assert_int_equal(site(), 0);
+		known_forget(known);		/* there is nothing: the era stays */
+	}
+	/* what is of the first era is not believed when the last one is over */
+	known_clear(known);
+	known->era = 0;
+	learn(7, 3);
+	known->era = (uint64_t)UINT16_MAX << 48;
+	known_forget(known);
+	assert_int_equal(known->era, 0);
+	assert_int_equal(site(), 0);
+	known_clear(known);
+	learn(1, 3);
+	assert_int_equal(site(), 1);			/* found, and forgotten: */
+	known_forget(known);
+	known->turn[known_set(&from)] = (uint8_t)(way_of(1) - set);
+	learn(2, 3);
+	assert_null(way_of(1));
+	assert_int_equal(site(), 2);
+}
+
 static void learn_ways(void)
 {
 	for (unsigned n = 1; n <= KNOWN_WAYS; n++) {
@@ -254,7 +288,7 @@ static void test_replacement(void **state)
 {
 	(void)state;
 	for (unsigned idle = 1; idle <= KNOWN_WAYS; idle++) {
-		known_forget(known);
+		known_clear(known);
 		memset(known->turn, 0, sizeof(known->turn));
 		learn_ways();
 		for (unsigned n = 1; n <= KNOWN_WAYS; n++) {
@@ -270,7 +304,7 @@ static void test_replacement(void **state)
 			assert_int_equal(site(), n == idle ? 0 : n);
 		}
 	}
-	known_forget(known);
+	known_clear(known);
 	memset(known->turn, 0, sizeof(known->turn));
 	learn_ways();
 	for (unsigned n = 1; n <= KNOWN_WAYS; n++) {
@@ -353,7 +387,7 @@ static void test_shared_groups(void **state)
 	/* ... at one other place, with the same base */
 	for (unsigned i = 0; i < 20; i++)
 		words[i] = 77;
-	known_forget(known);
+	known_clear(known);
 	hang_on(5);
 	note(1);
 	note(1);
@@ -400,7 +434,7 @@ static void test_groups_of_the_same_values(void **state)
 		note(n);
 		assert_int_equal(known->nr_groups, n);
 	}
-	known_forget(known);
+	known_clear(known);
 	for (unsigned n = 1; n <= 300; n++) {
 		from.ra = RA + n;
 		words[2 * KNOWN_WORDS - 1] = n;
@@ -454,7 +488,7 @@ static void test_limits(void **state)
 		note(4 + way);
 		assert_int_equal(site(), way < 2 ? 4 + way : 0);
 	}
-	known_forget(known);
+	known_clear(known);
 	checks[0] = (struct check){ (uint64_t)&far[1] + 4, 0 };
 	note(9);
 	note(9);
@@ -465,6 +499,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_the_second_time, begin, end),
+		cmocka_unit_test_setup_teardown(test_forgotten, begin, end),
 		cmocka_unit_test_setup_teardown(test_each_word, begin, end),
 		cmocka_unit_test_setup_teardown(test_innermost_first, begin, end),
 		cmocka_unit_test_setup_teardown(test_the_key, begin, end),
