@@ -287,7 +287,8 @@ static const struct kind *find_kind(const char *name)
 
 int main(int argc, char **argv)
 {
-	bool wait = argc == 6 && !strcmp(argv[5], "wait"), step = argc == 6 && !strcmp(argv[5], "step");
+	bool wait = argc == 6 && !strcmp(argv[5], "wait");
+	bool step = argc == 6 && !strcmp(argv[5], "step");
 	struct worker w = { 0 };
 	unsigned threads;
 	uint64_t cpu_ns;
