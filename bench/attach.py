@@ -73,7 +73,7 @@ class Attach:
             return
         for case in self.cases:
             for tool in self.bench.tools:
-                if tool.name != "heaptrack":
+                if tool.name not in ("heaptrack", "liblsan"):
                     yield "attach: {} depth {}, {}".format(*case, tool.name), lambda c=case, t=tool: self.pairs(c, tool=t)
             for watcher in self.watchers + self.uprobes:
                 yield "attach: {} depth {}, {}".format(*case, watcher.name), \

@@ -7,6 +7,18 @@ from statistics import median
 LEAST_SECONDS = 0.001    # added CPU below this is taken for this: the clocks tell no better
 
 
+def median_interval(values):
+    """
+    (median, lower, upper, percent): the values between which the median of what they are drawn from lies with that
+    confidence, at least 95 % where there are enough of them, whatever the distribution (order statistics).
+    """
+    values, n = sorted(values), len(values)
+    def within(k):    # that it lies from the k-th to the k-th last
+        return 1 - 2 * sum(math.comb(n, i) for i in range(k)) / 2 ** n
+    k = max([k for k in range(1, n // 2 + 1) if within(k) >= 0.95], default=1)
+    return median(values), values[k - 1], values[n - k], 100 * within(k)
+
+
 def geomean(values):
     values = [v for v in values if v is not None]
     return math.exp(sum(map(math.log, values)) / len(values)) if values else None

@@ -16,16 +16,11 @@ import time
 from statistics import median
 
 from figures import ratio, summary, table, text, verdict
-from tools import fresh_directory
+from tools import fresh_directory, liblsan
 
 BLOCKS = 10000000
 MEMCHECK_BLOCKS = 1000000    # memcheck takes some minutes for more; the others search as many for comparison
 GB = 1e9
-
-
-def liblsan():
-    found = glob.glob("/usr/lib/*-linux-gnu/liblsan.so.0") + glob.glob("/usr/lib64/liblsan.so.0")
-    return found[0] if found else None
 
 
 class Program:

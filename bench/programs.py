@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Real packaged programs that allocate much, with inputs made here: each takes one to four seconds on its own."""
+"""Real packaged programs that allocate much, with inputs made here: each takes one to four seconds on its own. And programs of ours."""
 
 import os
 import random
@@ -97,6 +97,7 @@ class Program:
     name = ""
     needs = ()
     environment = None    # variables for it
+    own = False    # one of ours, of many small blocks and deep, changing stacks
     drive = None    # a server's load: see Redis
 
     def missing(self):
@@ -106,6 +107,17 @@ class Program:
     def make(self, directory, size):
         """Write the input; sets self.argv."""
         raise NotImplementedError
+
+
+class Own(Program):
+    """A program of bench/, whose one argument says how much it does."""
+    own = True
+
+    def __init__(self, name, build, full):
+        self.name, self.path, self.full = name, f"{build}/bench/bench_{name}", full
+
+    def make(self, directory, size):
+        self.argv = [self.path, str(max(1, int(self.full * size)))]
 
 
 class Script(Program):
@@ -202,7 +214,7 @@ class Redis(Program):
         self.client("redis-cli", *at, "shutdown", "nosave").wait()
 
 
-def all_programs():
+def all_programs(build):
     return [
         Python("python3", ["/usr/bin/python3", "FILE"], PYTHON, "TURNS", 6),
         Script("perl", ["perl", "FILE"], PERL, "TURNS", 14),
@@ -212,4 +224,6 @@ def all_programs():
         Jq(),
         Xmllint(),
         Redis(),
+        Own("cubes", build, 4000),
+        Own("bignum", build, 14000),
     ]

@@ -15,7 +15,8 @@ bench() {
 	need jq
 	bench
 	local tools=3
-	if command -v heaptrack >/dev/null; then tools=4; fi
+	if command -v heaptrack >/dev/null; then tools=$((tools + 1)); fi
+	if compgen -G "/usr/lib/*-linux-gnu/liblsan.so.0" >/dev/null; then tools=$((tools + 1)); fi
 	[ "$(jq ".parts.programs.cpu_seconds.jq | map(select(.[0] > 0)) | length" "$T/bench.json")" -eq "$tools" ]
 	[ "$(jq ".parts.micro.ns_per_pair[\"hot 2 15\"] | length" "$T/bench.json")" -eq "$tools" ]
 	[ "$(jq '.parts.memory.peak_kib["100000 blocks of 48 bytes"] | .pmm[0] - .native[0] > 1000' "$T/bench.json")" = true ]
@@ -26,6 +27,7 @@ bench() {
 	fi
 	[ "$(jq '.parts.report.wall_cpu_rss_kib | length' "$T/bench.json")" -eq 4 ]
 	grep -q '^| jq ' "$T/out"
+	grep -q '^- bignum: pmm / liblsan: ' "$T/out" || ! compgen -G "/usr/lib/*-linux-gnu/liblsan.so.0" >/dev/null
 	grep -q '^- added CPU, pmm / heaptrack, geometric mean: ' "$T/out"
 }
 
