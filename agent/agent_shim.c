@@ -5,6 +5,7 @@
 #include "agent/agent_shim.h"
 
 #include "agent/agent_arena.h"
+#include "agent/block_words.h"
 #include "agent/agent_core.h"
 #include "agent/hook.h"
 #include "agent/record.h"

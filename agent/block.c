@@ -161,11 +161,6 @@ static __attribute__((noinline)) uint64_t *word_make(enum pmm_table_id id, uint6
 	return leaf ? &leaf[address >> shape[id].shift & (GRANULES - 1)] : NULL;
 }
 
-uint64_t *block_place(uint64_t address)
-{
-	return block_fetch(address);
-}
-
 static bool no_address(void)
 {
 	ADD(agent.ledger->dropped[PMM_DROP_ADDRESS], 1);

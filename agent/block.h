@@ -61,12 +61,6 @@ bool block_displace(uint64_t address, uint64_t *at, long granules, const struct 
 		    struct block_info *out, uint64_t *was);
 
 /*
- * Where the word of a block at this address will be, already being fetched; NULL when there is no
- * such place yet.
- */
-uint64_t *block_place(uint64_t address);
-
-/*
  * Note a live block. False when there was no room (counted). The address belongs to the caller
  * until block_del.
  */

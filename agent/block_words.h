@@ -191,8 +191,11 @@ static inline void block_words(uint64_t address, const struct block_new *b, uint
 	word[1] = b->size | (uint64_t)b->thread << PMM_WIDE_THREAD_SHIFT;
 }
 
-/* block_place() */
-static inline uint64_t *block_fetch(uint64_t address)
+/*
+ * Where the word of a block at this address will be, already being fetched; NULL when there is no
+ * such place yet.
+ */
+static inline uint64_t *block_place(uint64_t address)
 {
 	uint64_t *at = likely(address_ok(address)) ? word_find(PMM_TABLE_HEAP, address) : NULL;
 
@@ -202,7 +205,8 @@ static inline uint64_t *block_fetch(uint64_t address)
 
 /*
  * Where one of the two _quick functions returns false it has changed nothing, and the one of
- * agent/block.h without _quick, which does any case, is to be called.
+ * agent/block.h without _quick, which does any case, is to be called. Only within an event: they
+ * look whether a scanner wants marks before they store, and it waits for events that have begun.
  */
 static inline __attribute__((always_inline)) bool
 block_add_quick(uint64_t address, uint64_t *place, const struct block_new *b)

@@ -327,6 +327,7 @@ struct tctx *ctx_nested(struct tctx *c, uintptr_t sp)
 		if (c->busy == TCTX_RECORDING)
 			unwind_recover(c);
 		c->memo_nr = 0;
+		c->stamp = (struct block_stamp){ 0 };	/* it may be half written */
 		c->busy = TCTX_IDLE;
 		seqlock_write_abandon(&c->pub.seq);	/* the event was cut short */
 		STORE(c->pub.move[PMM_MOVE_HEAP].address, 0);

@@ -56,7 +56,7 @@ struct known {
 };
 
 /* A word of the program's stack, whatever it is there. */
-typedef uint64_t __attribute__((may_alias)) known_word;
+typedef volatile uint64_t __attribute__((may_alias)) known_word;
 
 static inline uint32_t known_set(const struct caller *from)
 {

@@ -223,7 +223,7 @@ uint32_t record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t 
 		      const struct caller *from)
 {
 	uint32_t tick = clock_now();
-	uint64_t *place = block_fetch(address);	/* the walk hides the cache miss */
+	uint64_t *place = block_place(address);	/* the walk hides the cache miss */
 	uint32_t site = unwind_site(c, from, 0);
 
 	entered(c, address, place, sized(size), kind, site, tick);

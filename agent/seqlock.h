@@ -15,7 +15,7 @@
  * instruction; both stop the compiler. On processors that reorder stores (arm64: dmb ishst or
  * stronger) they are needed.
  *
- * The load of pmm_ledger.changing within an event (agent/block.c) may not be moved before (1) by
+ * The load of pmm_ledger.changing within an event (block_watched()) may not be moved before (1) by
  * the compiler, which the signal fence sees to; by the processor it may, as the scanner's
  * membarrier() allows for.
  *

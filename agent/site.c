@@ -108,9 +108,7 @@ static inline void record_date(struct pmm_record *r, uint64_t epoch)
 	}
 }
 
-/* Not found near: it is far, or new, or there can be none. */
-static __attribute__((noinline)) struct pmm_record *record_get(struct tctx *c, uint32_t site,
-							       uint64_t epoch)
+struct pmm_record *site_record(struct tctx *c, uint32_t site, uint64_t epoch)
 {
 	pmm_ref *at = site ? place_get(c, site) : NULL;
 	struct pmm_record *r;
@@ -129,21 +127,6 @@ static __attribute__((noinline)) struct pmm_record *record_get(struct tctx *c, u
 	r->epoch = epoch;
 	record_hang(c, r);
 	*at = arena_ref(r);
-	return r;
-}
-
-struct pmm_record *site_record(struct tctx *c, uint32_t site, uint64_t epoch)
-{
-	pmm_ref page = likely(site < SITE_NEAR) ? c->site_page[site >> SITE_PAGE_SHIFT] : 0;
-	pmm_ref ref = likely(page)
-			      ? ((pmm_ref *)arena_at(page))[site & ((1u << SITE_PAGE_SHIFT) - 1)]
-			      : 0;
-	struct pmm_record *r;
-
-	if (unlikely(!ref))
-		return record_get(c, site, epoch);
-	r = arena_at(ref);
-	record_date(r, epoch);
 	return r;
 }
 

@@ -11,6 +11,7 @@
 
 #include "agent/guard/area.h"
 #include "agent/strings/bounds.h"
+#include "agent/block_words.h"
 #include "agent/check/canary.h"
 #include "agent/guard/guard.h"
 #include "agent/check/pair.h"

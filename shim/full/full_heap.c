@@ -14,6 +14,7 @@
 
 #include <errno.h>
 
+#include "agent/block_words.h"
 #include "agent/agent_core.h"
 #include "agent/ctx.h"
 #include "agent/hook.h"

@@ -241,8 +241,9 @@ bool ledger_map_may_have(struct ledger_map *m, uint64_t off, size_t words, uint6
 	if (!m->base || off % sizeof(*at) || !is_readable(m, off, bytes))
 		return true;
 	at = (const volatile uint64_t *)(m->base + off);
-	for (size_t i = 0; i < words; i++)
+	for (size_t i = 0; i < words && !(any & bits); i++)
 		any |= at[i];
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return any & bits;
 }
 

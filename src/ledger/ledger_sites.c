@@ -152,11 +152,14 @@ static void sum_records(struct sum *sum)
 
 	for (unsigned tries = 0; tries < PEAK_TRIES; tries++) {
 		struct peak before = peak_of(r->l), after;
+		const uint64_t damaged = r->damaged, drift = r->drift;
 
 		add_all(sum, &before);
 		if (before.rising && before.bytes && sum->grown_bytes < 0) {
 			after = before;
 			after.rising = false;
+			r->damaged = damaged;		/* what is left out is met again */
+			r->drift = drift;
 			add_all(sum, &after);
 		}
 		if (!r->o->running || ledger_reader_refresh(r))

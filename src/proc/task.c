@@ -143,7 +143,8 @@ bool task_ended(pid_t pid, pid_t tid)
 
 /*
  * Is it a first thread that has ended, with no other one left? One that calls exec counts with the
- * first thread until it takes its place.
+ * first thread until it takes its place; 0 are of a first thread that goes in just this moment, for
+ * which the next one may be taking its place.
  */
 static bool is_last(pid_t pid)
 {
@@ -152,7 +153,7 @@ static bool is_last(pid_t pid)
 	const char *state = n > 0 ? find_field(text, 3) : NULL;
 	const char *threads = n > 0 ? find_field(text, 20) : NULL;
 
-	return threads && *state == 'Z' && strtoull(threads, NULL, 10) <= 1;
+	return threads && *state == 'Z' && strtoull(threads, NULL, 10) == 1;
 }
 
 pid_t task_live(pid_t pid)

@@ -229,19 +229,20 @@ static bool is_mapped(const struct proc_maps *maps, uint64_t start, uint64_t byt
 	return at >= start + bytes;
 }
 
-/* Can a page be written to? What an agent notes is not in its code. */
-static bool is_writable(const struct proc_maps *maps, uint64_t page)
+/*
+ * The first page from `at` on that can be written to: what an agent notes is not in its code. *map
+ * is where to go on in the list.
+ */
+static uint64_t next_writable(const struct proc_maps *maps, size_t *map, uint64_t at)
 {
-	for (size_t i = 0; i < maps->nr; i++)
-		if (maps->v[i].start <= page && page < maps->v[i].end)
-			return maps->v[i].perms & PROC_MAP_WRITE;
-	return false;
-}
+	const struct proc_map *m = &maps->v[*map], *end = maps->v + maps->nr;
 
-/* A page of the agent's and `more` bytes behind it, as far as it may note something there. */
-static size_t read_notes(struct roots_find *f, uint64_t page, void *to, size_t more)
-{
-	return is_writable(f->maps, page) ? roots_read(f, page, to, ROOTS_PAGE + more) : 0;
+	while (m < end && (m->end <= at || !(m->perms & PROC_MAP_WRITE)))
+		m++;
+	*map = (size_t)(m - maps->v);
+	if (m == end)
+		return ADDRESS_END;
+	return m->start > at ? m->start : at;
 }
 
 /*
@@ -251,9 +252,11 @@ static size_t read_notes(struct roots_find *f, uint64_t page, void *to, size_t m
 static int agent_tables(struct roots_find *f, const struct roots_object *agent)
 {
 	uint64_t words[ROOTS_PAGE / 8 + 1] = { 0 };
+	size_t map = 0;
 
-	for (uint64_t at = agent->start; at < agent->end; at += ROOTS_PAGE) {
-		size_t n = read_notes(f, at, words, 8) / 8;
+	for (uint64_t at = next_writable(f->maps, &map, agent->start); at < agent->end;
+	     at = next_writable(f->maps, &map, at + ROOTS_PAGE)) {
+		size_t n = roots_read(f, at, words, ROOTS_PAGE + 8) / 8;
 
 		for (size_t i = 0; i + 1 < n; i++) {
 			uint64_t start = words[i], bytes = words[i + 1];
@@ -291,10 +294,12 @@ static int own_add(struct roots_find *f, uint64_t start, uint64_t end, uint64_t 
 static int check_tables(struct roots_find *f, const struct roots_object *agent)
 {
 	uint64_t words[ROOTS_PAGE / 8 + 3] = { 0 };
+	size_t map = 0;
 	int rc = 0;
 
-	for (uint64_t at = agent->start; at < agent->end; at += ROOTS_PAGE) {
-		size_t n = read_notes(f, at, words, 24) / 8;
+	for (uint64_t at = next_writable(f->maps, &map, agent->start); at < agent->end;
+	     at = next_writable(f->maps, &map, at + ROOTS_PAGE)) {
+		size_t n = roots_read(f, at, words, ROOTS_PAGE + 24) / 8;
 
 		for (size_t i = 0; !rc && i + 3 < n; i++)
 			if (words[i] == (PMM_OWN_TAG ^ (at + i * 8)))

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PEAK_LOOK_NS	  90000000u	/* between two looks while it moves */
-#define PEAK_LOOK_MOST_NS 360000000u
+#define PEAK_LOOK_NS	  30000000u	/* between two looks while it moves */
+#define PEAK_LOOK_MOST_NS 240000000u
 
 /* All zero: never looked. */
 struct peak_look {

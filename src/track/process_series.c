@@ -160,13 +160,14 @@ static void look_at_sites(struct series *s, struct ledger_map *m)
 static bool is_settled(struct series *s, struct ledger_map *m)
 {
 	struct ledger_totals t;
-	const uint64_t before = s->last_events;
+	const struct ledger_totals before = s->last_totals;
 	const bool settled = s->last_settled;
 
 	if (ledger_totals_untimed(m, &t))
 		return false;
-	s->last_events = t.allocs + t.frees;
-	s->last_settled = s->nr_last && s->last_events == before;
+	s->last_totals = t;
+	s->last_settled = s->nr_last && t.allocs == before.allocs && t.frees == before.frees &&
+			  t.bytes_in == before.bytes_in && t.bytes_out == before.bytes_out;
 	return s->last_settled && settled;
 }
 

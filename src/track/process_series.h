@@ -43,7 +43,7 @@ struct series {
 	/* the last scan, and what had happened to the heap when it was made */
 	struct ledger_top_site last[SERIES_SCAN_SITES];
 	unsigned nr_last;
-	uint64_t last_events;
+	struct ledger_totals last_totals;
 	bool last_settled;	/* nothing more had happened than at the one before */
 };
 

@@ -5,6 +5,7 @@
  */
 #include "tests/unit/agent_host.h"
 
+#include "agent/block_words.h"
 #include "tests/unit/unit.h"
 
 #define HEAP 0x555555600000ull

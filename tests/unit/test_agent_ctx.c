@@ -411,9 +411,11 @@ static void who_was_left_by_a_jump_starts_afresh(void **state)
 	c->busy = TCTX_RECORDING;
 	c->pub.seq = 3;
 	c->memo_nr = 4;
+	c->stamp = (struct block_stamp){ .number = 7, .tick = 1000, .end_tick = 999 };
 	c->pub.move[PMM_MOVE_HEAP].address = 64;
 	c->pub.move[PMM_MOVE_POOL].address = 128;
 	assert_ptr_equal(ctx_nested(c, SP), c);
+	assert_int_equal(c->stamp.tick, c->stamp.end_tick);	/* the next block gets a new one */
 	assert_int_equal(c->busy, TCTX_IDLE);
 	assert_int_equal(c->pub.seq, 4);
 	assert_int_equal(c->memo_nr, 0);

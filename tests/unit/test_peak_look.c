@@ -23,7 +23,7 @@ static void further_apart_while_it_stays(void **state)
 	struct peak_look p = { 0 };
 
 	(void)state;
-	check(&p, 0, 120, false, "0 9 27 63 99 ");
+	check(&p, 0, 120, false, "0 3 9 21 45 69 93 117 ");
 }
 
 static void often_while_it_moves(void **state)
@@ -31,7 +31,7 @@ static void often_while_it_moves(void **state)
 	struct peak_look p = { 0 };
 
 	(void)state;
-	check(&p, 0, 20, true, "0 9 18 ");
+	check(&p, 0, 20, true, "0 3 6 9 12 15 18 ");
 }
 
 static void soon_when_it_moves_again(void **state)
@@ -39,12 +39,12 @@ static void soon_when_it_moves_again(void **state)
 	struct peak_look p = { 0 };
 
 	(void)state;
-	check(&p, 0, 43, false, "0 9 27 ");
-	check(&p, 43, 50, true, "43 ");
-	check(&p, 50, 90, false, "52 61 79 ");
+	check(&p, 0, 43, false, "0 3 9 21 ");
+	check(&p, 43, 50, true, "43 46 49 ");
+	check(&p, 50, 70, false, "52 55 61 ");
 	p = (struct peak_look){ 0 };
-	check(&p, 0, 14, false, "0 9 ");
-	check(&p, 14, 20, true, "18 ");
+	check(&p, 0, 23, false, "0 3 9 21 ");
+	check(&p, 23, 26, true, "24 ");
 }
 
 /* Of what is not known 0 is all that is ever seen. */
