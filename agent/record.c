@@ -191,7 +191,7 @@ static __attribute__((noinline, cold)) void displace(struct tctx *c, uint64_t ad
 	}
 }
 
-/* By value: the other blocks are never in memory. */
+/* block_add() of a copy: only then need the block's facts be in memory and not in registers. */
 static __attribute__((noinline)) bool add_slowly(uint64_t address, uint64_t *place,
 						 struct block_new b)
 {

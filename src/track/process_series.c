@@ -154,28 +154,28 @@ static void look_at_sites(struct series *s, struct ledger_map *m)
 }
 
 /*
- * Would a scan find what the last one did? What an event had counted but not yet noted at its site
- * when the last one was made, another one finds.
+ * Would a scan find what the last one did? t: the totals now; NULL = they cannot be read. What an
+ * event had counted but not yet noted at its site when the last one was made, another one finds.
  */
-static bool is_settled(struct series *s, struct ledger_map *m)
+static bool is_settled(struct series *s, const struct ledger_totals *t)
 {
-	struct ledger_totals t;
 	const struct ledger_totals before = s->last_totals;
 	const bool settled = s->last_settled;
 
-	if (ledger_totals_untimed(m, &t))
+	if (!t)
 		return false;
-	s->last_totals = t;
-	s->last_settled = s->nr_last && t.allocs == before.allocs && t.frees == before.frees &&
-			  t.bytes_in == before.bytes_in && t.bytes_out == before.bytes_out;
+	s->last_totals = *t;
+	s->last_settled = s->nr_last && t->allocs == before.allocs && t->frees == before.frees &&
+			  t->bytes_in == before.bytes_in && t->bytes_out == before.bytes_out;
 	return s->last_settled && settled;
 }
 
-static void scan(struct series *s, struct ledger_map *m, uint64_t now_ns)
+static void scan(struct series *s, struct ledger_map *m, const struct ledger_totals *t,
+		 uint64_t now_ns)
 {
 	uint64_t start, cost_ns = 0;
 
-	if (!is_settled(s, m)) {
+	if (!is_settled(s, t)) {
 		start = thread_cpu_ns();
 		look_at_sites(s, m);
 		cost_ns = thread_cpu_ns() - start;
@@ -186,9 +186,13 @@ static void scan(struct series *s, struct ledger_map *m, uint64_t now_ns)
 void series_take(struct series *s, struct ledger_map *m, uint64_t now_ns, uint64_t rss_bytes)
 {
 	struct ledger_totals t;
+	bool known;
 
+	if (now_ns < s->next_ns && now_ns < s->next_scan_ns)
+		return;
+	known = !ledger_totals_untimed(m, &t);
 	if (now_ns >= s->next_ns) {
-		if (!ledger_totals_untimed(m, &t))
+		if (known)
 			series_add(s, &(struct heap_point){
 					      .time_ns = now_ns,
 					      .live_bytes = t.live_bytes,
@@ -200,5 +204,5 @@ void series_take(struct series *s, struct ledger_map *m, uint64_t now_ns, uint64
 			s->next_ns = now_ns + s->interval_ns;
 	}
 	if (now_ns >= s->next_scan_ns)
-		scan(s, m, now_ns);
+		scan(s, m, known ? &t : NULL, now_ns);
 }

@@ -174,7 +174,7 @@ static void operate(struct worker *w, uint32_t n, enum kill_op op)
 	t->nr_done++;
 }
 
-/* Sizes tell which thread is at it, so that operations under way are told apart. */
+/* Each thread has sizes of its own: a block that is being made at the kill is known by them to be its. */
 static size_t some_size(const struct worker *w, uint64_t dice)
 {
 	size_t most = dice % 512 == 0 ? 200000 : dice % 64 == 0 ? 40000 : 600;
