@@ -104,13 +104,12 @@ static inline struct pmm_record *record_of(struct tctx *c, uint32_t site, uint64
 	return likely(r) ? r : record_missed(c, site, epoch);
 }
 
-static inline uint64_t *lifetime_at(struct tctx *c, struct pmm_record *r, unsigned lifetime)
+/* Releases by lifetime; those within a tick are the rest (pmm_released_at_once()). */
+static inline void count_lives(struct tctx *c, struct pmm_record *r, unsigned lifetime,
+			       uint64_t blocks)
 {
-	pmm_ref ref = r->lifetimes;
-	uint64_t *frees = likely(ref) ? ((struct pmm_lifetimes *)arena_at(ref))->frees
-				      : site_lifetimes(c, r);
-
-	return &frees[lifetime];
+	if (lifetime)
+		site_count_lives(c, r, lifetime, blocks);
 }
 
 static inline __attribute__((always_inline)) void count_alloc(struct tctx *c, struct pmm_record *r,
@@ -274,7 +273,7 @@ static inline __attribute__((always_inline)) void released(struct tctx *c, uint6
 	was->lifetime = (uint8_t)lifetime_of(
 		was->birth, unlikely(agent.compiled_in) ? clock_of_release(c) : clock_now());
 	was->temporary = c->last_address == address;
-	*lifetime_at(c, r, was->lifetime) += blocks;
+	count_lives(c, r, was->lifetime, blocks);
 	if (was->temporary) {
 		r->temporary += blocks;
 		c->pub.temporary += blocks;
@@ -350,7 +349,7 @@ static void restored(struct tctx *c, uint64_t address, const struct block_info *
 	r = record_of(c, was->site, epoch);
 	r->bytes_out -= bytes;
 	r->frees -= blocks;
-	*lifetime_at(c, r, was->lifetime) -= blocks;
+	count_lives(c, r, was->lifetime, -blocks);
 	if (was->temporary) {
 		r->temporary -= blocks;
 		c->pub.temporary -= blocks;

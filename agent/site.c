@@ -143,14 +143,18 @@ struct pmm_record *site_record_none(struct tctx *c, uint64_t epoch)
 	return r;
 }
 
-uint64_t *site_lifetimes(struct tctx *c, struct pmm_record *r)
+void site_count_lives(struct tctx *c, struct pmm_record *r, unsigned lifetime, uint64_t blocks)
 {
-	void *made = arena_get(sizeof(struct pmm_lifetimes), 64);
+	if (unlikely(!r->lifetimes)) {
+		void *made = arena_get(sizeof(struct pmm_lifetimes), 64);
 
-	if (!made) {
-		site_record_none(c, 0);
-		return c->none_lifetimes.frees;
+		if (!made) {
+			r->lives_apart += (int32_t)blocks;
+			r = site_record_none(c, 0);
+			r->lives_apart -= (int32_t)blocks;
+		} else {
+			STORE_RELEASE(r->lifetimes, arena_ref(made));
+		}
 	}
-	STORE_RELEASE(r->lifetimes, arena_ref(made));
-	return ((struct pmm_lifetimes *)made)->frees;
+	((struct pmm_lifetimes *)arena_at(r->lifetimes))->frees[lifetime] += blocks;
 }

@@ -30,9 +30,9 @@ struct pmm_record *site_record(struct tctx *c, uint32_t site, uint64_t epoch);
 struct pmm_record *site_record_none(struct tctx *c, uint64_t epoch);
 
 /*
- * Where a record that has no lifetimes yet counts them from now on: those of site 0 when there is
- * no room.
+ * Blocks of the record were released that lived longer than a tick: count them by lifetime. Where
+ * there is no room for that, with those of site 0.
  */
-uint64_t *site_lifetimes(struct tctx *c, struct pmm_record *r);
+void site_count_lives(struct tctx *c, struct pmm_record *r, unsigned lifetime, uint64_t blocks);
 
 #endif

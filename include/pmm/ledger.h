@@ -275,17 +275,32 @@ struct pmm_record {
 	uint32_t site;			/* whose record this is */
 	pmm_ref next;			/* next record of the same context, 0 = last */
 	uint32_t samples_in, samples_out;
-	pmm_ref lifetimes;		/* struct pmm_lifetimes; 0 = nothing was released yet */
-	uint32_t reserved;
+	/* struct pmm_lifetimes; 0 = all that was released was so within a tick */
+	pmm_ref lifetimes;
+	/* releases whose lifetimes another record has; below zero: this one has those of others */
+	int32_t lives_apart;
 };
 
 /*
  * Releases by lifetime. Separate from the record: in a program with very many stacks, blocks of
- * most of them are never released.
+ * most of them are never released, or soon. frees[0] stays 0: within a tick were released all of
+ * the record's `frees`, without `lives_apart`, that are not here. (Of mappings, releases by
+ * lifetime are not counted.)
  */
 struct pmm_lifetimes {
 	uint64_t frees[PMM_NR_LIFETIMES];
 };
+
+/* How many of the record's blocks were released within a tick; `lifetimes` where it has any. */
+static inline uint64_t pmm_released_at_once(const struct pmm_record *r,
+					    const struct pmm_lifetimes *lifetimes)
+{
+	uint64_t nr = r->frees - (uint64_t)(int64_t)r->lives_apart;
+
+	for (unsigned k = 1; r->lifetimes && k < PMM_NR_LIFETIMES; k++)
+		nr -= lifetimes->frees[k];
+	return nr >> 63 ? 0 : nr;
+}
 
 /*
  * Table of sizes; class of a block by its requested size. frees and bytes_out: tracked blocks only.

@@ -94,7 +94,8 @@ static void add_record(struct sum *sum, struct heap_site *s, const struct pmm_re
 	s->samples_out += rec->samples_out;
 	if (rec->max_bytes > s->max_bytes)
 		s->max_bytes = rec->max_bytes;
-	for (unsigned i = 0; rec->lifetimes && i < HEAP_NR_LIFETIMES; i++)
+	s->lifetime[0] += pmm_released_at_once(rec, lifetimes);
+	for (unsigned i = 1; rec->lifetimes && i < HEAP_NR_LIFETIMES; i++)
 		s->lifetime[i] += lifetimes->frees[i];
 }
 
@@ -255,6 +256,8 @@ static void read_site(struct sum *sum, uint32_t nr, bool *mapping)
 		return;
 	}
 	*mapping = site.flags & PMM_SITE_MAPPING;
+	if (*mapping)
+		sum->v[nr].lifetime[0] = 0;	/* of mappings they are not counted */
 	sum->v[nr].node = site.node;
 	sum->v[nr].usable = site.flags & PMM_SITE_USABLE;
 	sum->v[nr].number = nr;

@@ -53,7 +53,7 @@ uint64_t released_after(uint32_t site, unsigned bucket)
 	struct pmm_lifetimes *l = record(site)->lifetimes ? arena_at(record(site)->lifetimes)
 							  : NULL;
 
-	return l ? l->frees[bucket] : 0;
+	return bucket ? l ? l->frees[bucket] : 0 : pmm_released_at_once(record(site), l);
 }
 
 uint64_t all_released(uint32_t site)

@@ -307,6 +307,42 @@ static void lifetimes_double(void **state)
 	assert_int_equal(all_released(1), 2 + 44 + 3);
 }
 
+static void nothing_is_kept_of_what_is_released_at_once(void **state)
+{
+	(void)state;
+	assert_int_equal(bucket_of(7, 7), 0);
+	assert_int_equal(bucket_of(8, 8), 0);
+	assert_int_equal(record(1)->lifetimes, 0);
+	assert_int_equal(released_after(1, 0), 2);
+	assert_int_equal(bucket_of(8, 9), 1);
+	assert_int_not_equal(record(1)->lifetimes, 0);
+	assert_int_equal(released_after(1, 0), 2);
+	assert_int_equal(released_after(1, 1), 1);
+	record_restore(c, HEAP, &was);
+	assert_int_equal(released_after(1, 0), 2);
+	assert_int_equal(released_after(1, 1), 0);
+}
+
+/* With those of site 0: each block's life is counted once. */
+static void lifetimes_without_room_are_counted_elsewhere(void **state)
+{
+	(void)state;
+	assert_int_equal(bucket_of(7, 7), 0);
+	site_record_none(c, 0);
+	agent.ledger->arena_end = agent.ledger->arena_used;
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(bucket_of(7, 9), 2);
+	record_restore(c, HEAP, &was);
+	assert_int_equal(record(1)->lifetimes, 0);
+	assert_int_equal(record(1)->frees, 3);
+	assert_int_equal(released_after(1, 0), 1);
+	assert_int_equal(all_released(1), 1);
+	assert_int_equal(record(0)->frees, 0);
+	assert_int_equal(released_after(0, 0), 0);
+	assert_int_equal(released_after(0, 2), 2);
+	assert_int_equal(all_released(0), 2);
+}
+
 /* From PMM_TIME_EXACT on a birth is known to 32 ticks, and the last of them counts. */
 static void late_births_are_known_to_a_unit(void **state)
 {
@@ -484,6 +520,8 @@ int main(void)
 		TEST(another_name_for_a_block),
 		TEST(another_site_for_a_block),
 		TEST(lifetimes_double),
+		TEST(nothing_is_kept_of_what_is_released_at_once),
+		TEST(lifetimes_without_room_are_counted_elsewhere),
 		TEST(late_births_are_known_to_a_unit),
 		TEST(each_block_has_its_own_birth),
 		TEST(only_large_blocks_may_have_been_stacks),

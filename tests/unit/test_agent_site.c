@@ -323,8 +323,6 @@ static void test_records_of_all_numbers(void **state)
 	assert_ptr_equal(site_record_none(c, 0), none);
 	assert_int_equal(none->site, 0);
 	assert_ptr_equal(arena_at(c->pub.records), none);
-	assert_ptr_equal(site_lifetimes(c, record[0]),
-			 ((struct pmm_lifetimes *)arena_at(none->lifetimes))->frees);
 	agent_host_fini();
 }
 

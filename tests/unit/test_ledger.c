@@ -49,6 +49,8 @@ static void contexts_that_share_a_site_add_up(void **state)
 	r->max_bytes = 200;
 	r->first_tick = 5;
 	r->last_tick = 50;
+	r->frees = 3;
+	r->lives_apart = -1;
 	image_lifetimes(&im, r)[3] = 1;
 	r = image_record(&im, b, 1);
 	r->bytes_in = 64;
@@ -69,15 +71,16 @@ static void contexts_that_share_a_site_add_up(void **state)
 	assert_int_equal(h->sites[1].bytes_in, 1064);
 	assert_int_equal(h->sites[1].bytes_out, 364);
 	assert_int_equal(h->sites[1].live_bytes, 700);
-	assert_int_equal(h->sites[1].live_blocks, 7);
+	assert_int_equal(h->sites[1].live_blocks, 4);
 	assert_int_equal(h->sites[1].max_bytes, 200);
 	assert_int_equal(h->sites[1].first_ns, 0);
 	assert_int_equal(h->sites[1].last_ns, 500000000);
 	assert_int_equal(h->sites[1].lifetime[3], 3);
+	assert_int_equal(h->sites[1].lifetime[0], 5);
 	assert_int_equal(h->live_bytes, 700);
-	assert_int_equal(h->live_blocks, 7);
+	assert_int_equal(h->live_blocks, 4);
 	assert_int_equal(h->allocs, 11);
-	assert_int_equal(h->frees, 4);
+	assert_int_equal(h->frees, 7);
 	assert_int_equal(h->temporary, 1);
 	assert_int_equal(h->failed, 2);
 	assert_int_equal(h->zero_size, 3);
@@ -121,6 +124,7 @@ static void mapping_sites_stand_apart(void **state)
 	pmm_ref a = image_ctx(&im);
 	struct heap_site_point points[] = {{10, 1, 0, 5, 1}, {10, 2, 0, 6, 1}, {20, 3, 0, 7, 1}};
 	struct ledger_options o = {.damaged = &damaged, .site_points = points, .nr_site_points = 3};
+	struct pmm_record *map;
 	struct heap *h;
 
 	(void)state;
@@ -131,7 +135,10 @@ static void mapping_sites_stand_apart(void **state)
 	image_site(&im, 2, 2, PMM_SITE_MAPPING);
 	image_site(&im, 3, 3, 0);
 	image_record(&im, a, 1)->bytes_in = 100;
-	image_record(&im, a, 2)->bytes_in = 8192;
+	map = image_record(&im, a, 2);
+	map->bytes_in = 8192;
+	map->allocs = 2;
+	map->frees = 1;
 	image_record(&im, a, 3)->bytes_in = 10;
 	image_thread(&im, 0, 77, "main");
 	image_block(&im, PMM_TABLE_HEAP, 0x10000, 10, 3, PMM_KIND_MALLOC, 0, 1);
@@ -142,6 +149,8 @@ static void mapping_sites_stand_apart(void **state)
 	assert_int_equal(h->sites[2].node, 3);
 	assert_int_equal(h->map_sites[1].node, 2);
 	assert_int_equal(h->map_sites[1].live_bytes, 8192);
+	assert_int_equal(h->map_sites[1].frees, 1);
+	assert_int_equal(h->map_sites[1].lifetime[0], 0);
 	assert_int_equal(h->live_bytes, 110);
 	assert_int_equal(h->nr_blocks, 1);
 	assert_int_equal(h->blocks[0].site, 2);

@@ -45,7 +45,7 @@ static void what_is_no_ledger_is_refused(void **state)
 	im.l->magic = 0;
 	assert_int_equal(open_code(&im, IMAGE_SLOT), -EAGAIN);
 	im.l->magic = PMM_LEDGER_MAGIC;
-	im.l->version = 9;
+	im.l->version = PMM_LEDGER_VERSION + 1;
 	assert_int_equal(open_code(&im, IMAGE_SLOT), -EPROTO);
 	im.l->version = PMM_LEDGER_VERSION;
 	im.l->arena_end = im.tree->slot_bytes + PMM_PAGE;
