@@ -7,7 +7,8 @@ import time
 from dataclasses import dataclass
 
 PR_SET_CHILD_SUBREAPER = 36
-POLL_SECONDS = 0.005
+POLL_SECONDS = 0.002
+PSS_POLLS = 20    # PSS is looked at once in so many: the kernel walks all pages for it
 LEDGER = "/memfd:pmm-ledger"
 
 
@@ -104,11 +105,21 @@ def find_ledger(pid):
     return None
 
 
-class Peak:
-    """The most memory a tree had at once: private pages of all its processes and the backing of the ledger."""
+def pss_kib(pid):
+    """What a process holds, pages it shares by their share; the ledger's pages that are mapped among them."""
+    for line in read(f"/proc/{pid}/smaps_rollup").splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1])
+    return 0
 
-    def __init__(self):
-        self.kib = 0
+
+class Peak:
+    """The most memory a tree had at once: `kib` are private pages of all its processes and the backing of the ledger."""
+
+    def __init__(self, with_pss=False):
+        self.kib = self.pss_kib = 0
+        self.with_pss = with_pss
+        self.polls = 0
         self.ledger = None
 
     def ledger_kib(self, pid):
@@ -119,14 +130,27 @@ class Peak:
             return 0
 
     def poll(self, pid):
-        self.kib = max(self.kib, sum(map(anonymous_kib, tree(pid))) + self.ledger_kib(pid))
+        pids = tree(pid)
+        self.kib = max(self.kib, sum(map(anonymous_kib, pids)) + self.ledger_kib(pid))
+        if self.with_pss and self.polls % PSS_POLLS == 0:
+            self.pss_kib = max(self.pss_kib, sum(map(pss_kib, pids)))
+        self.polls += 1
 
 
-def peak_kib(argv, log, environment=None, drive=None):
-    """The peak in KiB of the tree's memory while argv runs. drive(poll) calls poll() meanwhile."""
-    peak = Peak()
+def watch(peak, argv, log, environment=None, drive=None):
+    """Run argv to its end. drive(poll) calls poll() meanwhile."""
     pid = start(argv, environment, log)
     if drive:
         drive(lambda: peak.poll(pid))
     reap(pid, lambda: peak.poll(pid))
-    return peak.kib
+    return peak
+
+
+def peak_memory(argv, log, **how):
+    """A Peak of the tree while argv runs, PSS too."""
+    return watch(Peak(with_pss=True), argv, log, **how)
+
+
+def peak_kib(argv, log, **how):
+    """The peak in KiB of the tree's memory while argv runs."""
+    return watch(Peak(), argv, log, **how).kib

@@ -15,6 +15,10 @@
  *                                     threads sleep
  *     bench_micro live BLOCKS STACKS  leaves BLOCKS of 48 bytes live, made by STACKS different
  *                                     stacks
+ *     bench_micro stacks NUMBER DEPTH EVENTS
+ *                                     leaves a block live of each of NUMBER (a power of 2) stacks,
+ *                                     then makes and frees EVENTS more by them; says how many ns
+ *                                     of CPU the stacks and the events took
  *
  * A KIND is
  *     random      65536 slots taken at random
@@ -41,6 +45,7 @@
 #define WAYS		8	/* functions to choose from at each level */
 #define MAX_DEPTH	64
 #define MAX_THREADS	64
+#define NR_LATE		1000	/* blocks of "stacks" that are kept before they are freed */
 #define HOLD_US		300000	/* the live heap stays that long, to be looked at */
 #define CHANGING_STACKS	4096
 #define WARM_PAIRS	50000	/* before steps are counted */
@@ -266,6 +271,40 @@ static void run_live(unsigned long blocks, unsigned long stacks)
 	usleep(HOLD_US);
 }
 
+/* The stack whose functions, each one of two, are the bits of `n`. */
+static void make_by_bits(struct worker *w, unsigned long n, void **slot)
+{
+	for (unsigned k = 0; k < w->depth; k++, n >>= 1)
+		w->path[k] = n & 1;
+	make(w, slot);
+}
+
+/*
+ * An odd factor makes each stack's number come once, in no order; later ones come at random. All
+ * blocks are made in one place: another one would make other stacks.
+ */
+static void run_stacks(unsigned long nr, unsigned depth, unsigned long events)
+{
+	struct worker w = { .depth = depth, .size = 48, .random = 1 };
+	void *kept, *late[NR_LATE] = { NULL };
+	uint64_t began_ns = thread_cpu_ns(), made_ns = 0;
+
+	for (unsigned long k = 0;; k++) {
+		void **slot = k < nr ? &kept : &late[k % NR_LATE];
+		uint64_t n = k < nr ? k * 2654435769ul : next_random(&w);
+
+		if (k == nr)
+			made_ns = thread_cpu_ns();
+		if (k == nr + events)
+			break;
+		if (k >= nr)
+			free(*slot);
+		make_by_bits(&w, n & (nr - 1), slot);
+	}
+	printf("stacks %llu ns, events %llu ns\n", (unsigned long long)(made_ns - began_ns),
+	       (unsigned long long)(thread_cpu_ns() - made_ns));
+}
+
 static unsigned long number(const char *text, unsigned long min, unsigned long max)
 {
 	unsigned long n = strtoul(text, NULL, 10);
@@ -297,10 +336,19 @@ int main(int argc, char **argv)
 		run_live(number(argv[2], 1, 1000000000), number(argv[3], 1, 1ul << 21));
 		return 0;
 	}
+	if (argc == 5 && !strcmp(argv[1], "stacks")) {
+		unsigned long nr = number(argv[2], 1, 1ul << 24);
+
+		if (nr & (nr - 1))
+			return 2;
+		run_stacks(nr, (unsigned)number(argv[3], 1, MAX_DEPTH),
+			   number(argv[4], 0, 1000000000));
+		return 0;
+	}
 	w.kind = argc == 5 || wait || step ? find_kind(argv[1]) : NULL;
 	if (!w.kind) {
 		fputs("usage: bench_micro random|hot|temporary|changing THREADS DEPTH PAIRS "
-		      "[wait|step] | live BLOCKS STACKS\n",
+		      "[wait|step] | live BLOCKS STACKS | stacks NUMBER DEPTH EVENTS\n",
 		      stderr);
 		return 2;
 	}

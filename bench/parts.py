@@ -10,23 +10,32 @@ import subprocess
 from statistics import median
 
 from figures import added, against, geomean, over_native, ratio, summary, table, text, verdict
-from measure import peak_kib, read, run
+from measure import read, run
 from tools import captured_bytes, fresh_directory
 
 
 class Bench:
     """What all parts share: where things are and how much is to be done."""
 
-    def __init__(self, build, directory, tools, size):
+    def __init__(self, build, directory, tools, size, base=None):
         self.build, self.directory, self.tools, self.size = build, directory, tools, size
+        self.base = base    # the tool that is pmm of another build, to compare with
 
     def program(self, name):
         return f"{self.build}/bench/{name}"
 
-    def go(self, tool, argv, measurement=run, **how):
+    def choose(self, *names):
+        """The tools of these names, and the other build's pmm if there is one."""
+        return [tool for tool in self.tools if tool.name in names] + ([self.base] if self.base else [])
+
+    def captures(self):
+        """Where the last run's captures and its output, `log`, are."""
+        return f"{self.directory}/captures"
+
+    def go(self, tool, argv, measurement=run, environment=None, **how):
         """Run argv under a tool; (what `measurement` says, bytes of captures)."""
         out = fresh_directory(self.directory, "captures")
-        result = measurement(tool.wrap(argv, out), f"{out}/log", **how)
+        result = measurement(tool.wrap(argv, out), f"{out}/log", environment={**(environment or {}), **tool.environment}, **how)
         check(result, tool, argv, f"{out}/log")
         return result, captured_bytes(out)
 
@@ -92,55 +101,6 @@ class Programs:
             [text(against(t), 3)] + [text(ratio(size.get(tool), 1024), 0) for tool in ("pmm", "heaptrack")]
 
 
-class Memory:
-    """Peaks of memory: real programs, and a heap of many small blocks."""
-    name = "memory"
-    exact = ("native", "pmm", "heaptrack")
-
-    def __init__(self, bench, programs):
-        self.bench, self.programs = bench, programs
-        self.blocks = [max(1000, int(n * bench.size)) for n in (1000000, 10000000)]
-        self.kib = {}
-
-    def jobs(self):
-        tools = [tool for tool in self.bench.tools if tool.name in self.exact]
-        for program in self.programs:
-            for tool in tools:
-                yield f"memory of {program.name}, {tool.name}", lambda p=program, t=tool: self.measure(
-                    p.name, p.argv, t, environment=p.environment, drive=p.drive)
-        for blocks in self.blocks:
-            argv = [self.bench.program("bench_micro"), "live", str(blocks), "1"]
-            for tool in tools:
-                yield f"memory of {blocks} blocks, {tool.name}", lambda b=blocks, a=argv, t=tool: self.measure(
-                    f"{b} blocks of 48 bytes", a, t)
-
-    def measure(self, name, argv, tool, **how):
-        kib, _ = self.bench.go(tool, argv, peak_kib, **how)
-        self.kib.setdefault(name, {}).setdefault(tool.name, []).append(kib)
-
-    def results(self):
-        return {"peak_kib": self.kib}
-
-    def added(self, by, tool):
-        return max(min(by[tool]) - min(by["native"]), 1) if tool in by else None
-
-    def tables(self):
-        yield "Memory: peak of the tree natively, and what the tools add to it (MiB)"
-        rows, ratios = [], []
-        for name, by in self.kib.items():
-            pmm, theirs = self.added(by, "pmm"), self.added(by, "heaptrack")
-            ratios.append(ratio(pmm, theirs))
-            rows.append([name, text(min(by["native"]) / 1024, 1), text(ratio(pmm, 1024), 1), text(ratio(theirs, 1024), 1),
-                         text(ratios[-1]), self.per_block(name, pmm)])
-        yield table(["program", "native", "pmm adds", "heaptrack adds", "pmm / heaptrack", "bytes a block"], rows)
-        yield verdict(geomean(ratios), 1 / 2, "added memory, pmm / heaptrack, geometric mean")
-        yield verdict(max((r for r in ratios if r), default=None), 1 / 2, "the worst of them")
-
-    def per_block(self, name, kib):
-        count = name.split()[0]
-        return text(kib * 1024 / int(count), 1) if count.isdigit() else ""
-
-
 class Micro:
     """ns of CPU for a malloc and free, of a program that does nothing else."""
     name = "micro"
@@ -193,7 +153,7 @@ class Micro:
         for kind in ("hot", "random"):
             eight, one = times.get(f"{kind} 8 1"), times.get(f"{kind} 1 1")
             if eight and one:
-                yield verdict(self.more(eight, "pmm") / self.more(one, "pmm"), 1, f"what pmm adds with eight threads over that with one, {kind}")
+                yield verdict(ratio(self.more(eight, "pmm"), self.more(one, "pmm")), 1, f"what pmm adds with eight threads over that with one, {kind}")
         yield from self.scaling(times)
 
     def more(self, t, tool, which="min"):
@@ -208,16 +168,16 @@ class Micro:
             [text(ratio(self.more(t, "pmm"), self.more(t, "heaptrack")), 3)]
 
     def scaling(self, times):
-        """CPU a pair with two threads over that with one."""
+        """CPU a pair with several threads over that with one."""
         rows = []
-        for case, two in times.items():
+        for case, several in times.items():
             kind, threads, depth = case.split()
             one = times.get(f"{kind} 1 {depth}")
-            if threads == "2" and one:
-                rows.append([f"{kind}, depth {depth}"] + [text(ratio(two[t.name]["min"], one[t.name]["min"]))
-                                                          for t in self.bench.tools])
+            if threads != "1" and one:
+                rows.append([f"{kind}, depth {depth}, {threads} threads"] +
+                            [text(ratio(several[t.name]["min"], one[t.name]["min"])) for t in self.bench.tools])
         if rows:
-            yield "Two threads: CPU a pair over that with one thread"
+            yield "Several threads: CPU a pair over that with one thread"
             yield table(["workload"] + [t.name for t in self.bench.tools], rows)
 
 

@@ -12,16 +12,11 @@ def liblsan():
     return found[0] if found else None
 
 
-def with_liblsan(argv, _):
-    """LeakSanitizer keeps every block and its stack, by frame pointers; its search at the end is left out."""
-    return ["env", f"LD_PRELOAD={liblsan()}", "LSAN_OPTIONS=detect_leaks=0", *argv]
-
-
 class Tool:
-    """`name`, and how it changes a command line; captures go to the directory given."""
+    """`name`, how it changes a command line (captures go to the directory given) and the variables it adds."""
 
-    def __init__(self, name, wrap):
-        self.name, self.wrap = name, wrap
+    def __init__(self, name, wrap, environment=None):
+        self.name, self.wrap, self.environment = name, wrap, environment or {}
 
     def missing(self):
         if self.name == "liblsan":
@@ -29,14 +24,19 @@ class Tool:
         return "heaptrack" if self.name == "heaptrack" and not shutil.which("heaptrack") else None
 
 
+def pmm_run(name, pmm, *options):
+    return Tool(name, lambda argv, out: [pmm, "run", "-q", *options, "-o", f"{out}/%p.pmm", "--", *argv])
+
+
 def all_tools(pmm):
     """In the order of the tables, native first."""
     return [
         Tool("native", lambda argv, out: argv),
-        Tool("pmm", lambda argv, out: [pmm, "run", "-q", "-o", f"{out}/%p.pmm", "--", *argv]),
-        Tool("sampled", lambda argv, out: [pmm, "run", "-q", "--sample", "-o", f"{out}/%p.pmm", "--", *argv]),
+        pmm_run("pmm", pmm),
+        pmm_run("sampled", pmm, "--sample"),
         Tool("heaptrack", lambda argv, out: ["heaptrack", "-o", f"{out}/heaptrack", *argv]),
-        Tool("liblsan", with_liblsan),
+        # keeps every block and its stack, by frame pointers; its search at the end is left out
+        Tool("liblsan", lambda argv, out: argv, {"LD_PRELOAD": liblsan(), "LSAN_OPTIONS": "detect_leaks=0"}),
     ]
 
 
