@@ -25,15 +25,13 @@ static int redirect(struct child *c, struct err *e)
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
 	sigset_t set;
 
-	for (int sig = 1; sig < NSIG; sig++)
-		sigaction(sig, NULL, &c->action[sig]);
 	for (unsigned i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
-		sigaction(ignored[i], &ignore, NULL);
+		sigaction(ignored[i], &ignore, &c->action[ignored[i]]);
 	sigemptyset(&set);
 	for (unsigned i = 0; i < sizeof(watched) / sizeof(*watched); i++) {
 		sigaddset(&set, watched[i]);
-		sigaction(watched[i], &normal,
-			  NULL); /* an ignored SIGCHLD would take the status away */
+		sigaction(watched[i], &normal,	/* an ignored SIGCHLD would take the status away */
+			  &c->action[watched[i]]);
 	}
 	sigprocmask(SIG_BLOCK, &set, &c->mask);
 	c->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -79,8 +79,12 @@ bool child_raise_data(struct child *c, uint64_t bytes)
 	return c->data.rlim_max && !setrlimit(RLIMIT_DATA, &l);
 }
 
-/* In the forked child: give back what child_prepare() took and become the program. */
-static void become(const struct child *c, const char *path, char **argv, char **env, int report_fd)
+/*
+ * In the child: give back what child_prepare() took and become the program. It may run in pmm's own
+ * memory (vfork) and writes nothing but its stack and errno.
+ */
+static _Noreturn void become(const struct child *c, const char *path, char **argv, char **env,
+			     int report_fd)
 {
 	int error = 0;
 
@@ -138,7 +142,7 @@ int child_start(struct child *c, const char *path, char **argv, char **env, stru
 		close(fds[1]);
 		return rc;
 	}
-	pid = fork();
+	pid = c->forked ? fork() : vfork();	/* which copies no page tables, but has us wait */
 	if (pid == 0) {
 		if (c->forked)
 			wait_for_go(go);

@@ -33,7 +33,10 @@ struct child_signals {
 	 * harm us. 0 or -errno with `e`.
 	 */
 	int (*redirect)(struct child *c, struct err *e);
-	/* In the forked child, before the program is executed: as we were given them. */
+	/*
+	 * In the child, before the program is executed: as we were given them. It runs in our
+	 * memory, which it must not write to.
+	 */
 	void (*restore)(const struct child *c);
 	/*
 	 * The program has stopped, and a shell waits for all of us to stop. Returns when we are
