@@ -307,7 +307,7 @@ int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct hea
 	int rc = -ENOMEM;
 
 	r.h = heap_new();
-	r.l = malloc(sizeof(*r.l));
+	r.l = calloc(1, sizeof(*r.l));
 	if (r.h && r.l)
 		rc = read_parts(&r);
 	if (rc == -ENOMEM)
@@ -331,7 +331,7 @@ int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct hea
 int ledger_read_names(struct ledger_map *m, struct heap *h)
 {
 	const struct ledger_options o = { .running = true };
-	struct ledger_reader r = { .m = m, .o = &o, .h = h, .l = malloc(sizeof(*r.l)) };
+	struct ledger_reader r = { .m = m, .o = &o, .h = h, .l = calloc(1, sizeof(*r.l)) };
 	int rc = r.l ? ledger_reader_refresh(&r) : -ENOMEM;
 
 	if (!rc)

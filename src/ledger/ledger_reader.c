@@ -35,12 +35,48 @@ static int completed_read(struct ledger_reader *r)
 	return rc;
 }
 
+static int part_read(struct ledger_reader *r, size_t from, size_t to)
+{
+	return ledger_map_read(r->m, from, (unsigned char *)r->l + from, to - from);
+}
+
+/* Bytes of a directory that has `nr` entries in use: whole words, which are read whole. */
+static size_t dir_bytes(uint32_t nr, uint32_t most)
+{
+	nr = nr < most ? nr : most;
+	return (nr + (nr & 1)) * sizeof(pmm_ref);
+}
+
+/*
+ * The head, of its large directories only what is in use: the rest is zeros, whose pages need not
+ * be touched. The numbers in use come first. stamp_dir: ledger_reader_stamps().
+ */
+static int head_read(struct ledger_reader *r)
+{
+	const size_t sites = offsetof(struct pmm_ledger, site_dir),
+		     ctx = offsetof(struct pmm_ledger, ctx),
+		     guards = offsetof(struct pmm_ledger, guard_dir),
+		     srclocs = offsetof(struct pmm_ledger, nr_srclocs);
+	const struct pmm_ledger *l = r->l;
+
+	_Static_assert(offsetof(struct pmm_ledger, nr_ctx) < offsetof(struct pmm_ledger, site_dir),
+		       "numbers come first");
+	if (part_read(r, 0, sites) ||
+	    part_read(r, sites, sites + dir_bytes((l->nr_sites >> PMM_SITE_SHIFT) + 1,
+						  PMM_MAX_SITES >> PMM_SITE_SHIFT)) ||
+	    part_read(r, offsetof(struct pmm_ledger, thread_dir),
+		      ctx + dir_bytes(l->nr_ctx, PMM_MAX_CTX)) ||
+	    part_read(r, offsetof(struct pmm_ledger, leave), guards) ||
+	    part_read(r, srclocs, sizeof(*l)))
+		return -EFAULT;
+	return r->m->tree.check.level == PMM_CHECK_NONE ? 0 : part_read(r, guards, srclocs);
+}
+
 int ledger_reader_refresh(struct ledger_reader *r)
 {
 	struct pmm_ledger *l = r->l;
 
-	if (ledger_map_refresh(r->m) || ledger_map_read(r->m, 0, l, sizeof(*l)) ||
-	    completed_read(r))
+	if (ledger_map_refresh(r->m) || head_read(r) || completed_read(r))
 		return -EBADMSG;
 	l->nr_nodes = l->nr_nodes < PMM_MAX_NODES ? l->nr_nodes : PMM_MAX_NODES;
 	l->nr_sites = l->nr_sites < PMM_MAX_SITES ? l->nr_sites : PMM_MAX_SITES;
@@ -195,7 +231,8 @@ int ledger_reader_stamps(struct ledger_reader *r)
 		return 0;
 	if (ledger_map_refresh(r->m) ||
 	    ledger_map_read(r->m, offsetof(struct pmm_ledger, stamp_dir), r->l->stamp_dir,
-			    sizeof(r->l->stamp_dir)))
+			    dir_bytes((nr >> PMM_STAMP_SHIFT) + 1,
+				      PMM_MAX_STAMPS >> PMM_STAMP_SHIFT)))
 		return -EBADMSG;
 	stamps = calloc(((size_t)nr + chunk - 1) / chunk * chunk, sizeof(*stamps));
 	if (!stamps)
