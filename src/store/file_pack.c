@@ -68,7 +68,7 @@ void pack_begin(struct pack *p, const char *id, uint64_t count)
 	s->flags = FILE_ZSTD | FILE_REQUIRED;
 	s->count = count;
 	p->toc[p->nr_toc].offset = p->offset;
-	put(p, s, sizeof(*s));
+	p->head = HEAD_LEFT;
 }
 
 void pack_optional(struct pack *p)
@@ -76,14 +76,37 @@ void pack_optional(struct pack *p)
 	current(p)->flags &= ~(uint32_t)FILE_REQUIRED;	/* pack_end() writes it again */
 }
 
+static void head_finish(struct file_section *s)
+{
+	s->crc = file_crc(0, s, offsetof(struct file_section, crc));
+}
+
+/*
+ * n bytes of the section's payload. Its head comes before them: with its sums in it if these bytes
+ * are the `last`, too, as of all small sections; else pack_end() writes it again.
+ */
+static void payload_put(struct pack *p, size_t n, bool last)
+{
+	struct file_section *s = current(p);
+
+	s->payload_crc = file_crc(s->payload_crc, p->out, n);
+	s->stored_bytes += n;
+	if (p->head == HEAD_LEFT) {
+		if (last)
+			head_finish(s);
+		put(p, s, sizeof(*s));
+		p->head = last ? HEAD_DONE : HEAD_AGAIN;
+	}
+	put(p, p->out, n);
+}
+
 /* Compress what has gathered; at the end of the section write all of it out. */
 static void squeeze(struct pack *p, ZSTD_EndDirective how)
 {
 	ZSTD_inBuffer in = {p->in, p->nr_in, 0};
-	struct file_section *s = current(p);
 	size_t left;
 
-	s->raw_bytes += p->nr_in;
+	current(p)->raw_bytes += p->nr_in;
 	p->nr_in = 0;
 	if (p->rc)
 		return;
@@ -95,9 +118,8 @@ static void squeeze(struct pack *p, ZSTD_EndDirective how)
 			pack_fail(p, -ENOMEM);
 			return;
 		}
-		s->payload_crc = file_crc(s->payload_crc, p->out, out.pos);
-		s->stored_bytes += out.pos;
-		put(p, p->out, out.pos);
+		if (out.pos)
+			payload_put(p, out.pos, how == ZSTD_e_end && !left);
 	} while (!p->rc && (how == ZSTD_e_end ? left : in.size - in.pos));
 }
 
@@ -106,8 +128,8 @@ void pack_end(struct pack *p)
 	struct file_section *s = current(p);
 
 	squeeze(p, ZSTD_e_end);
-	s->crc = file_crc(0, s, offsetof(struct file_section, crc));
-	if (!p->rc &&
+	head_finish(s);
+	if (!p->rc && p->head == HEAD_AGAIN &&
 	    (fseeko(p->f, (off_t)p->toc[p->nr_toc].offset, SEEK_SET) ||
 	     fwrite(s, sizeof(*s), 1, p->f) != 1 || fseeko(p->f, (off_t)p->offset, SEEK_SET)))
 		pack_fail(p, errno ? -errno : -EIO);

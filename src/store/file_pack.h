@@ -20,6 +20,8 @@ struct pack {
 	uint8_t in[1 << 16], out[1 << 16];
 	uint32_t nr_toc;
 	struct file_toc_entry toc[FILE_MAX_SECTIONS];	/* the last is the section being written */
+	/* its head: not written yet, written and to be written again with its sums, written */
+	enum { HEAD_LEFT, HEAD_AGAIN, HEAD_DONE } head;
 };
 
 /* Begin a capture in `f`. NULL when out of memory. */
