@@ -75,17 +75,25 @@ static bool touch_pages(char *at, const char *end)
 	return true;
 }
 
-bool segment_back(char *at, uint64_t bytes)
+static bool allow(char *at, uint64_t bytes)
 {
-	long ret;
+	return !sys_failed(sys3(mprotect, at, bytes, SYS_PROT_READ | SYS_PROT_WRITE));
+}
 
-	if (sys_failed(sys3(mprotect, at, bytes, SYS_PROT_READ | SYS_PROT_WRITE)))
-		return false;
-	ret = sys3(madvise, at, bytes, SYS_MADV_POPULATE_WRITE);
+/* Pages that may be written to have backing, or that fails. */
+static bool populate(char *at, uint64_t bytes)
+{
+	long ret = sys3(madvise, at, bytes, SYS_MADV_POPULATE_WRITE);
+
 	if (ret != -SYS_EINVAL)
 		return !sys_failed(ret);
 	agent.touches_pages = true;
 	return touch_pages(at, at + bytes);
+}
+
+bool segment_back(char *at, uint64_t bytes)
+{
+	return allow(at, bytes) && populate(at, bytes);
 }
 
 static long file_read(const char *path, char *to, size_t bytes)
@@ -146,10 +154,10 @@ static bool head_write(void)
 /* The parts of a ledger that have to be there from the start. */
 static bool ledger_back(void)
 {
-	return segment_back(agent.base, PMM_HEADER_BYTES) &&
-	       segment_back(agent.base + PMM_NODE_HASH_OFF, PMM_NODE_HASH_BYTES) &&
-	       !sys_failed(
-		       sys3(mprotect, agent.base, PMM_ARENA_OFF, SYS_PROT_READ | SYS_PROT_WRITE));
+	const uint64_t header = (sizeof(struct pmm_ledger) + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1ull);
+
+	return allow(agent.base, PMM_ARENA_OFF) && populate(agent.base, header) &&
+	       populate(agent.base + PMM_NODE_HASH_OFF, PMM_NODE_HASH_BYTES);
 }
 
 static void ledger_begin(struct pmm_ledger *l)

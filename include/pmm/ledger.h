@@ -570,7 +570,7 @@ struct pmm_ledger {
 
 /* the fixed area of a slot, after the header */
 #define PMM_PAGE		4096ull
-#define PMM_HEADER_BYTES	(128ull << 10)	/* the header's share, backed from the start */
+#define PMM_HEADER_BYTES	(128ull << 10)	/* the header's share */
 /* agent only: where the parts of the nodes' hash table are; agent/node.c */
 #define PMM_NODE_HASH_BYTES	(32ull << 10)
 #define PMM_NODE_HASH_OFF	(26ull << 20)

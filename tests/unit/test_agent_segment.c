@@ -314,7 +314,7 @@ static void a_ledger_begins_empty(void **state)
 	assert_int_equal(agent.slot->limit_raised, PMM_LIMIT_AS_IT_WAS);
 	assert_int_equal(agent.slot->leave, PMM_LEAVE_NOT);
 	/* the tables that are found by their place */
-	assert_true(usable(agent.base + PMM_HEADER_BYTES - 8));
+	assert_true(usable(agent.base + sizeof(struct pmm_ledger) - 8));
 	assert_true(usable(agent.base + PMM_NODE_HASH_OFF));
 	assert_true(usable(agent.base + PMM_NODE_HASH_OFF + PMM_NODE_HASH_BYTES - 8));
 	assert_true(usable(agent.base + PMM_TOP_OFF(PMM_TABLE_MAP)));
