@@ -62,6 +62,9 @@ struct tctx {
 	struct check *checks;		/* what the memo hangs on, outermost first */
 	struct fresh_frame *fresh;	/* max_frames, the walk's new frames */
 	struct piece_cache *pieces;	/* NULL until the context has been used for long */
+	/* [k]: hash of the memo's first 4 k frames, where the last one's node is known */
+	uint64_t *stack_hash;
+	uint32_t nr_records;		/* of sites */
 	/* releases that may take the last time known for theirs: agent/clock.c */
 	uint32_t clock_rest;
 	/* of blocks, that this context may give out: shim/full/full_heap.c */

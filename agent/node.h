@@ -37,10 +37,11 @@ static inline uint64_t node_hash(uint64_t stack, uint64_t frame)
 }
 
 /*
- * The node of the innermost of n frames (1 to NODE_RUN) below `parent`, whose stack has the hash
- * `stack`, the outermost first; 0 when there is no room.
+ * The node of the innermost of n frames (1 to NODE_RUN) below `parent`, the outermost first; 0 when
+ * there is no room. `stack` is the hash of the parent's stack, `inner` that with these frames.
  */
-uint32_t node_get_run(uint32_t parent, uint64_t stack, const uint64_t *frame, uint32_t n);
+uint32_t node_get_run(uint32_t parent, uint64_t stack, uint64_t inner, const uint64_t *frame,
+		      uint32_t n);
 
 /*
  * The node of a stack of this hash will be asked for soon: first its slot, and when that of others

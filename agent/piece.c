@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pieces of stacks: a two-way cache, the more recently used first in its set.
+ * Pieces of stacks: a two-way cache, the more recently used first in its set. It grows with the
+ * stacks that come back.
  */
 #include "agent/piece.h"
 
+#include "agent/agent_arena.h"
 #include "agent/node.h"
 #include "agent/site.h"
 
-_Static_assert(sizeof(struct piece) == 32, "two to a line");
+_Static_assert(sizeof(struct piece) * PIECE_WAYS == 64, "a set is a line");
 _Static_assert(PIECE_FRAMES == NODE_RUN, "a piece's nodes are looked up together");
 _Static_assert(PMM_MAX_NODES <= PIECE_LEAF, "a bit of a node number is free");
 
@@ -31,13 +33,10 @@ static inline bool key_make(struct piece *key, const struct frame *f, uint32_t n
 	return true;
 }
 
-static inline struct piece *key_set(struct piece_cache *cache, const struct piece *key)
+/* The set of the piece whose innermost frame's stack has this hash. */
+static inline struct piece *set_of(struct piece_cache *cache, uint64_t stack)
 {
-	uint64_t h = (key->pcs[0] ^ (uint64_t)key->outside << 32) * 0x9e3779b97f4a7c15ull;
-
-	h = (h ^ h >> 32 ^ key->pcs[1]) * 0xc2b2ae3d27d4eb4full;
-	h = (h ^ h >> 32 ^ key->pcs[2]) * 0xbf58476d1ce4e5b9ull;
-	return cache->set[h >> (64 - PIECE_BITS)];
+	return cache->set[stack * 0xbf58476d1ce4e5b9ull >> (64 - cache->bits)];
 }
 
 static inline bool key_is(const struct piece *p, const struct piece *key)
@@ -46,95 +45,147 @@ static inline bool key_is(const struct piece *p, const struct piece *key)
 		 (p->outside ^ key->outside)) && p->number;
 }
 
+/* ---- the cache ------------------------------------------------------------------------------- */
+
+struct piece_cache *piece_cache_new(uint32_t bits)
+{
+	struct piece_cache *cache =
+		arena_get(sizeof(*cache) + (sizeof(cache->set[0]) << bits), ARCH_PAGE);
+
+	if (cache)
+		cache->bits = cache->most_bits = bits;
+	return cache;
+}
+
+/* A cache that had grown is small again at first: what it forgets is less. */
+void piece_forget(struct piece_cache *cache)
+{
+	memset(cache->set, 0, sizeof(cache->set[0]) << cache->bits);
+	cache->bits = PIECE_BITS;
+	cache->lost = 0;
+}
+
 /*
- * The memo's stack from the outermost frame on: how many frames were hashed, and their hash, which
- * is not set before.
+ * As many pieces as it holds were met again in vain. It grows if the context has as many stacks, so
+ * that it does not take more memory than their records. What is in a set that is not its own any
+ * more is not found there, but is not wrong, either.
  */
-struct hashed {
-	uint32_t nr;
-	uint64_t stack;
-};
-
-static inline void hash_to(struct hashed *h, const struct frame *memo, uint32_t nr)
+static __attribute__((noinline)) void cache_grow(struct tctx *c)
 {
-	if (!h->nr)
-		h->stack = 0;
-	for (; h->nr < nr; h->nr++)
-		h->stack = node_hash(h->stack, memo[h->nr].id);
-}
+	struct piece_cache *cache = c->pieces;
+	uint32_t bits = cache->bits + 2;
 
-static inline void fetch_each(struct hashed h, const struct tctx *c, void (*fetch)(uint64_t stack))
-{
-	while (h.nr < c->memo_nr) {
-		hash_to(&h, c->memo,
-			h.nr + PIECE_FRAMES < c->memo_nr ? h.nr + PIECE_FRAMES : c->memo_nr);
-		fetch(h.stack);
+	cache->lost = 0;
+	if (bits > PIECE_MOST_BITS || c->nr_records < PIECE_WAYS << cache->bits)
+		return;
+	if (bits > cache->most_bits) {
+		cache = arena_for_stacks() ? piece_cache_new(bits) : NULL;
+		if (!cache)
+			return;
+		c->pieces = cache;
 	}
+	cache->bits = bits;
 }
 
-/* One piece is not in the cache, so those inside it are probably not, either. */
-static inline void fetch(struct hashed h, const struct tctx *c)
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static inline void fetch_each(const struct tctx *c, uint32_t at, void (*fetch)(uint64_t stack))
 {
-	fetch_each(h, c, node_fetch_slot);
-	fetch_each(h, c, node_fetch);
+	for (; at < c->memo_nr; at += PIECE_FRAMES)
+		fetch(c->stack_hash[at / PIECE_FRAMES + 1]);
 }
 
-/* The number of n frames from memo[at] on without the cache. */
-static __attribute__((noinline)) uint32_t number_make(const struct tctx *c, struct hashed *h,
-						      uint32_t at, uint32_t n, uint32_t outside,
-						      uint32_t site_flags)
+uint32_t piece_fetch(struct tctx *c, uint32_t first)
 {
-	bool first = !h->nr;
+	uint32_t nr = c->memo_nr, at = (first < nr ? first : nr - 1) / PIECE_FRAMES * PIECE_FRAMES;
+	struct piece_cache *cache = c->pieces;
+	uint64_t stack;
+
+	while (at && !c->memo[at - 1].node)	/* has been the innermost only */
+		at -= PIECE_FRAMES;
+	stack = at ? c->stack_hash[at / PIECE_FRAMES] : 0;
+	for (uint32_t i = at; i < nr;) {
+		uint32_t end = nr - i < PIECE_FRAMES ? nr : i + PIECE_FRAMES;
+
+		for (; i < end; i++)
+			stack = node_hash(stack, c->memo[i].id);
+		c->stack_hash[(i - 1) / PIECE_FRAMES + 1] = stack;
+		if (likely(cache))
+			arch_prefetch(set_of(cache, stack));
+	}
+	if (!cache || cache->missed)
+		node_fetch_slot(stack);
+	if (cache)
+		cache->missed = false;
+	return at;
+}
+
+/* The number of n frames from memo[at] on, which the cache does not have. */
+static __attribute__((noinline)) uint32_t number_make(struct tctx *c, uint32_t at, uint32_t n,
+						      uint32_t outside, uint32_t site_flags)
+{
+	const uint64_t *stack = &c->stack_hash[at / PIECE_FRAMES];
+	uint32_t nr_nodes = LOAD(agent.ledger->nr_nodes), node;
 	uint64_t frame[PIECE_FRAMES];
-	uint32_t node;
 
 	for (uint32_t i = 0; i < n; i++)
 		frame[i] = c->memo[at + i].id;
-	hash_to(h, c->memo, at);
-	if (first && c->pieces && at + PIECE_FRAMES < c->memo_nr)
-		fetch(*h, c);
-	node = node_get_run(outside & ~PIECE_LEAF, h->stack, frame, n);
+	node = node_get_run(outside & ~PIECE_LEAF, at ? stack[0] : 0, stack[1], frame, n);
+	if (c->pieces && nr_nodes == LOAD(agent.ledger->nr_nodes) &&
+	    ++c->pieces->lost > PIECE_WAYS << c->pieces->bits)
+		cache_grow(c);
 	return outside & PIECE_LEAF ? site_get(node, site_flags) : node;
 }
 
-static inline uint32_t piece_number(const struct tctx *c, struct hashed *h, uint32_t at, uint32_t n,
-				    uint32_t outside, uint32_t site_flags)
+/* One piece is not in the cache, so those inside it are probably not, either. */
+static __attribute__((noinline)) void nodes_fetch(const struct tctx *c, uint32_t at)
 {
-	struct piece_cache *cache = c->pieces;
+	fetch_each(c, at, node_fetch_slot);
+	fetch_each(c, at, node_fetch);
+}
+
+static __attribute__((noinline)) uint32_t number_put(struct tctx *c, uint32_t at, uint32_t n,
+						     struct piece *key, struct piece *set,
+						     uint32_t site_flags)
+{
+	if (at + n < c->memo_nr && !c->pieces->missed)
+		nodes_fetch(c, at);
+	c->pieces->missed = true;
+	key->number = number_make(c, at, n, key->outside, site_flags);
+	if (key->number) {
+		set[1] = set[0];
+		set[0] = *key;
+	}
+	return key->number;
+}
+
+static inline uint32_t piece_number(struct tctx *c, uint32_t at, uint32_t n, uint32_t outside,
+				    uint32_t site_flags)
+{
 	struct piece key, *set;
 
-	if (unlikely(!cache || !key_make(&key, &c->memo[at], n, outside)))
-		return number_make(c, h, at, n, outside, site_flags);
-	set = key_set(cache, &key);
+	if (unlikely(!c->pieces || !key_make(&key, &c->memo[at], n, outside)))
+		return number_make(c, at, n, outside, site_flags);
+	set = set_of(c->pieces, c->stack_hash[at / PIECE_FRAMES + 1]);
 	if (likely(key_is(&set[0], &key)))
 		return set[0].number;
-	if (key_is(&set[1], &key)) {
-		key.number = set[1].number;
-	} else {
-		key.number = number_make(c, h, at, n, outside, site_flags);
-		if (!key.number)
-			return 0;
-	}
+	if (!key_is(&set[1], &key))
+		return number_put(c, at, n, &key, set, site_flags);
+	key.number = set[1].number;
 	set[1] = set[0];
 	set[0] = key;
 	return key.number;
 }
 
-uint32_t piece_site(struct tctx *c, uint32_t first, uint32_t site_flags)
+uint32_t piece_site(struct tctx *c, uint32_t at, uint32_t site_flags)
 {
-	uint32_t nr = c->memo_nr, at = (first < nr ? first : nr - 1) / PIECE_FRAMES * PIECE_FRAMES,
-		 outside;
-	struct hashed h;
+	uint32_t nr = c->memo_nr, outside = at ? c->memo[at - 1].node : 0;
 
-	h.nr = 0;
-	while (at && !c->memo[at - 1].node)	/* has been the innermost only */
-		at -= PIECE_FRAMES;
-	outside = at ? c->memo[at - 1].node : 0;
 	for (; nr - at > PIECE_FRAMES; at += PIECE_FRAMES) {
-		outside = piece_number(c, &h, at, PIECE_FRAMES, outside, site_flags);
+		outside = piece_number(c, at, PIECE_FRAMES, outside, site_flags);
 		if (!outside)
 			return 0;
 		c->memo[at + PIECE_FRAMES - 1].node = outside;
 	}
-	return piece_number(c, &h, at, nr - at, outside | PIECE_LEAF, site_flags);
+	return piece_number(c, at, nr - at, outside | PIECE_LEAF, site_flags);
 }

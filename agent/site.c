@@ -108,6 +108,15 @@ static inline void record_date(struct pmm_record *r, uint64_t epoch)
 	}
 }
 
+void site_fetch_record(const struct tctx *c, uint32_t site)
+{
+	pmm_ref page = likely(site < SITE_NEAR) ? c->site_page[site >> SITE_PAGE_SHIFT] : 0;
+
+	if (likely(page))
+		arch_prefetch(arena_at(
+			((pmm_ref *)arena_at(page))[site & ((1u << SITE_PAGE_SHIFT) - 1)]));
+}
+
 struct pmm_record *site_record(struct tctx *c, uint32_t site, uint64_t epoch)
 {
 	pmm_ref *at = site ? place_get(c, site) : NULL;
@@ -126,6 +135,7 @@ struct pmm_record *site_record(struct tctx *c, uint32_t site, uint64_t epoch)
 	r->site = site;
 	r->epoch = epoch;
 	record_hang(c, r);
+	c->nr_records++;
 	*at = arena_ref(r);
 	return r;
 }

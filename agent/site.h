@@ -26,6 +26,9 @@ void site_mark(uint32_t site, uint32_t flag);
  */
 struct pmm_record *site_record(struct tctx *c, uint32_t site, uint64_t epoch);
 
+/* The context's record of the site will be asked for soon. */
+void site_fetch_record(const struct tctx *c, uint32_t site);
+
 /* ... the context's record of site 0, which there always is. */
 struct pmm_record *site_record_none(struct tctx *c, uint64_t epoch);
 

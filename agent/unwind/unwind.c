@@ -310,7 +310,7 @@ size_t unwind_bytes(void)
 {
 	return agent.max_frames * (sizeof(struct frame) + sizeof(struct fresh_frame) +
 			       CHECKS_PER_FRAME * sizeof(struct check)) +
-	       2 * sizeof(struct frame);
+	       2 * sizeof(struct frame) + (agent.max_frames / PIECE_FRAMES + 2) * sizeof(uint64_t);
 }
 
 void unwind_init(struct tctx *c, void *memory)
@@ -319,6 +319,7 @@ void unwind_init(struct tctx *c, void *memory)
 	c->memo[-1].sp = UINT64_MAX;
 	c->fresh = (struct fresh_frame *)(c->memo + agent.max_frames);
 	c->checks = (struct check *)(c->fresh + agent.max_frames);
+	c->stack_hash = (uint64_t *)(c->checks + CHECKS_PER_FRAME * agent.max_frames);
 }
 
 void unwind_forget(struct tctx *c)
@@ -326,7 +327,7 @@ void unwind_forget(struct tctx *c)
 	uint32_t code_gen = LOAD(agent.code_gen);
 
 	if (c->pieces && c->code_gen != code_gen)
-		memset(c->pieces, 0, sizeof(*c->pieces));
+		piece_forget(c->pieces);
 	c->code_gen = code_gen;
 	c->stack_gen = LOAD(agent.stack_gen);
 	c->memo_nr = 0;
@@ -341,7 +342,7 @@ void unwind_recover(struct tctx *c)
 	if (c->known)
 		known_clear(c->known);
 	if (c->pieces)
-		memset(c->pieces, 0, sizeof(*c->pieces));
+		piece_forget(c->pieces);
 }
 
 static __attribute__((noinline)) void changed(struct tctx *c)
@@ -361,7 +362,7 @@ static __attribute__((noinline)) void settle(struct tctx *c)
 	if (!c->known)
 		c->known = arena_get(sizeof(*c->known), ARCH_PAGE);
 	if (!c->pieces && c->events > PIECES_AFTER)
-		c->pieces = arena_get(sizeof(*c->pieces), ARCH_PAGE);
+		c->pieces = piece_cache_new(PIECE_BITS);
 }
 
 static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct caller *from,
@@ -376,9 +377,13 @@ static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct
 	if (unlikely(w.why == STEP_SLOW))
 		w = (struct walked){ .nr = walk_slow(c, from) };
 	if (w.nr || w.join != c->memo_nr) {
+		uint32_t at;
+
 		memo_put_ids(c, w.join, w.nr);
-		c->last_site = piece_site(c, w.join, site_flags);
-		memo_put(c, w.join, w.nr);	/* while the processor waits for the number */
+		at = piece_fetch(c, w.join);
+		memo_put(c, w.join, w.nr);	/* while memory is on its way */
+		c->last_site = piece_site(c, at, site_flags);
+		site_fetch_record(c, c->last_site);
 	}
 	if (unlikely(!w.keep || !c->last_site))
 		c->memo_nr = 0;

@@ -138,7 +138,7 @@ static uint32_t stack_get(uint32_t number)
 				   (number >> (MANY_BITS - 1 - i - k) & 1);
 			at = node_hash(at, frame[k]);
 		}
-		node = node_get_run(node, hash, frame, NODE_RUN);
+		node = node_get_run(node, hash, at, frame, NODE_RUN);
 		if (!node)
 			return 0;
 	}

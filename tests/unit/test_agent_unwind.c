@@ -460,6 +460,65 @@ static void test_a_piece_is_verified(void **state)
 	stop();
 }
 
+/* All pieces are lost, and so many were before. Numbers stay what they are. */
+static void lose_pieces(uint32_t lost)
+{
+	struct stack s = STACK(0, 1, 2, 3, 4, 5, 6, 7, 8);
+
+	memset(ctx->pieces->set, 0, sizeof(ctx->pieces->set[0]) << ctx->pieces->bits);
+	ctx->pieces->lost = lost;
+	ctx->memo_nr = 0;
+	known_forget(ctx->known);
+	assert_int_equal(site_at(&s), SITE(0, 1, 2, 3, 4, 5, 6, 7, 8));
+}
+
+/* When as many pieces were lost as it holds, and there are as many stacks. */
+static void test_the_cache_of_pieces_grows(void **state)
+{
+	const uint32_t holds = PIECE_WAYS << PIECE_BITS;
+	struct piece_cache *first, *second;
+	struct stack s;
+
+	(void)state;
+	start(true);
+	s = STACK(0, 1, 2, 3, 4, 5, 6, 7, 8);
+	site_at(&s);
+	ctx->memo_nr = 0;
+	s = STACK(0, 1, 2, 3, 4, 5, 6, 7, 8);
+	site_at(&s);
+	first = ctx->pieces;
+	assert_int_equal(first->lost, 3);	/* there before the cache was */
+	lose_pieces(holds);
+	assert_ptr_equal(ctx->pieces, first);	/* there are not so many stacks */
+	ctx->nr_records = holds;
+	lose_pieces(holds - 3);
+	assert_ptr_equal(ctx->pieces, first);
+	assert_int_equal(first->lost, holds);
+	lose_pieces(holds);
+	second = ctx->pieces;
+	assert_ptr_not_equal(second, first);
+	assert_int_equal(second->bits, PIECE_BITS + 2);
+	lose_pieces(4 * holds);
+	assert_ptr_equal(ctx->pieces, second);
+	assert_int_equal(second->bits, PIECE_BITS + 2);
+	rule_flush();				/* code goes: small again ... */
+	for (unsigned f = 0; f < 32; f++)
+		rule_put(f, MODULE, rules[f]);
+	s = STACK(0, 1, 2, 3, 4, 5, 6, 7, 8);
+	site_at(&s);
+	assert_ptr_equal(ctx->pieces, second);
+	assert_int_equal(second->bits, PIECE_BITS);
+	lose_pieces(holds);			/* ... and large in the same place */
+	assert_ptr_equal(ctx->pieces, second);
+	assert_int_equal(second->bits, PIECE_BITS + 2);
+	agent.ledger->arena_end = agent.ledger->arena_used;
+	ctx->nr_records = 4 * holds;
+	lose_pieces(4 * holds);			/* no room for more */
+	assert_ptr_equal(ctx->pieces, second);
+	assert_int_equal(second->bits, PIECE_BITS + 2);
+	stop();
+}
+
 static uint64_t random_state;
 
 static unsigned below(unsigned n)
@@ -512,6 +571,7 @@ int main(void)
 		cmocka_unit_test(test_code_that_goes),
 		cmocka_unit_test(test_a_known_stack_and_fp),
 		cmocka_unit_test(test_a_piece_is_verified),
+		cmocka_unit_test(test_the_cache_of_pieces_grows),
 		cmocka_unit_test(test_random_stacks),
 	};
 
