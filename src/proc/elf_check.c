@@ -25,12 +25,18 @@
 
 #define MAX_NESTED	5 /* scripts whose interpreter is a script (kernel: fs/exec.c) */
 #define MAX_PHDRS	4096
+#define MAX_DYNAMIC	4096
+#define DYNAMIC_AT_ONCE	64
 #define SCRIPT_LINE	256		/* BINPRM_BUF_SIZE */
 
 struct image {				/* what matters of an ELF file */
 	Elf64_Ehdr ehdr;
 	bool has_interp, is_pie, bad;
 	Elf64_Phdr dynamic;
+	/* a part of the dynamic section: its first entry's number, how many were read */
+	Elf64_Dyn part[DYNAMIC_AT_ONCE];
+	uint64_t first;
+	unsigned nr_part;
 	char interp[PATH_MAX];
 };
 
@@ -41,22 +47,36 @@ static int read_at(int fd, uint64_t off, void *to, size_t size)
 	return pread(fd, to, size, (off_t)off) == (ssize_t)size ? 0 : -EIO;
 }
 
+/* The i-th entry of the dynamic section; false where it ends or cannot be read. */
+static bool dynamic_at(struct image *im, int fd, uint64_t i, Elf64_Dyn *d)
+{
+	if (i >= im->dynamic.p_filesz / sizeof(*d) || i >= MAX_DYNAMIC)
+		return false;
+	if (i - im->first >= im->nr_part) {
+		uint64_t off = im->dynamic.p_offset + i * sizeof(*d);
+		ssize_t n = off > INT64_MAX ? -1
+					    : pread(fd, im->part, sizeof(im->part), (off_t)off);
+
+		im->first = i;
+		im->nr_part = n < 0 ? 0 : (unsigned)n / sizeof(*d);
+		if (!im->nr_part)
+			return false;
+	}
+	*d = im->part[i - im->first];
+	return d->d_tag != DT_NULL;
+}
+
 /*
  * DF_1_PIE distinguishes a position-independent program from a shared object (the dynamic loader
  * itself is one).
  */
-static bool dynamic_is_pie(int fd, const Elf64_Phdr *ph)
+static bool dynamic_is_pie(struct image *im, int fd)
 {
-	uint64_t nr = ph->p_filesz / sizeof(Elf64_Dyn);
+	Elf64_Dyn d;
 
-	for (uint64_t i = 0; i < nr && i < 4096; i++) {
-		Elf64_Dyn d;
-
-		if (read_at(fd, ph->p_offset + i * sizeof(d), &d, sizeof(d)) || d.d_tag == DT_NULL)
-			return false;
+	for (uint64_t i = 0; dynamic_at(im, fd, i, &d); i++)
 		if (d.d_tag == DT_FLAGS_1)
 			return d.d_un.d_val & DF_1_PIE;
-	}
 	return false;
 }
 
@@ -64,7 +84,8 @@ static void image_read_phdr(struct image *im, int fd, const Elf64_Phdr *ph)
 {
 	if (ph->p_type == PT_DYNAMIC) {
 		im->dynamic = *ph;
-		im->is_pie = dynamic_is_pie(fd, ph);
+		im->nr_part = 0;
+		im->is_pie = dynamic_is_pie(im, fd);
 	}
 	if (ph->p_type != PT_INTERP)
 		return;
@@ -106,21 +127,15 @@ static uint64_t file_offset(const struct image *im, int fd, uint64_t address)
 }
 
 /* The value of the n-th entry with this tag in the dynamic section; false when there are fewer. */
-static bool dynamic_get(const struct image *im, int fd, int64_t tag, unsigned n, uint64_t *value)
+static bool dynamic_get(struct image *im, int fd, int64_t tag, unsigned n, uint64_t *value)
 {
-	uint64_t nr = im->dynamic.p_filesz / sizeof(Elf64_Dyn);
+	Elf64_Dyn d;
 
-	for (uint64_t i = 0; i < nr && i < 4096; i++) {
-		Elf64_Dyn d;
-
-		if (read_at(fd, im->dynamic.p_offset + i * sizeof(d), &d, sizeof(d)) ||
-		    d.d_tag == DT_NULL)
-			break;
+	for (uint64_t i = 0; dynamic_at(im, fd, i, &d); i++)
 		if (d.d_tag == tag && !n--) {
 			*value = d.d_un.d_val;
 			return true;
 		}
-	}
 	return false;
 }
 
@@ -128,7 +143,7 @@ static bool dynamic_get(const struct image *im, int fd, int64_t tag, unsigned n,
  * Is a sanitizer's runtime among the libraries it needs? These refuse to start behind a preloaded
  * library.
  */
-static bool needs_sanitizer(const struct image *im, int fd)
+static bool needs_sanitizer(struct image *im, int fd)
 {
 	uint64_t strings, name, offset;
 

@@ -164,12 +164,13 @@ static uint64_t group_number(const char *dir, const char *file, const char *key)
 static void one_group(struct search *s, const char *dir, const struct files *f,
 		      enum limit_kind kind)
 {
-	uint64_t max = group_number(dir, f->max, ""), used = group_number(dir, f->used, "");
+	uint64_t max = group_number(dir, f->max, ""), used;
 	uint64_t inactive = UINT64_MAX, active = UINT64_MAX;
 
 	if (max >= NONE)
 		return;
 	s->lowest_group = max < s->lowest_group ? max : s->lowest_group;
+	used = group_number(dir, f->used, "");
 	if (used == UINT64_MAX)
 		return;
 	if (f->inactive) {

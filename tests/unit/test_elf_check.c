@@ -97,6 +97,32 @@ static void expect_elf(struct elf_file f, enum elf_check_kind kind, const char *
 	expect(make_file("program", &f, sizeof(f), 0755), kind, text);
 }
 
+/* Its flags are the n-th entry, and the file ends after them. */
+static void expect_flags_at(unsigned n, enum elf_check_kind kind, const char *text)
+{
+	static struct {
+		struct elf_file f;
+		Elf64_Dyn dyn[200];
+	} long_one;
+
+	long_one.f = elf_file(ET_DYN, NULL, true);
+	long_one.f.ph[0].p_offset = sizeof(long_one.f);
+	long_one.f.ph[0].p_filesz = sizeof(long_one.dyn);
+	for (unsigned i = 0; i < 200; i++)
+		long_one.dyn[i].d_tag = DT_DEBUG;
+	long_one.dyn[n] = long_one.f.dyn[0];
+	expect(make_file("long", &long_one, sizeof(long_one.f) + (n + 1) * sizeof(Elf64_Dyn), 0755),
+	       kind, text);
+}
+
+/* It is read in parts. */
+static void flags_are_found_anywhere_in_a_long_dynamic_section(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 200; n++)
+		expect_flags_at(n, ELF_CHECK_STATIC_PIE, "(static-pie)");
+}
+
 static void dynamic_programs_are_fine(void **state)
 {
 	struct elf_check c;
@@ -322,6 +348,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dynamic_programs_are_fine),
+		cmocka_unit_test(flags_are_found_anywhere_in_a_long_dynamic_section),
 		cmocka_unit_test(static_programs_are_told_apart),
 		cmocka_unit_test(without_the_flag_it_is_a_loader),
 		cmocka_unit_test(what_cannot_be_read_is_not_judged),
