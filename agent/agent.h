@@ -37,14 +37,23 @@ enum agent_state { AGENT_UNKNOWN, AGENT_STARTING, AGENT_ON, AGENT_OFF };
 
 struct agent {
 	/* what every event reads: two cache lines */
+	/* what makes events other than the usual ones of agent/record.h: asked for all at once */
+	union {
+		struct {
+			bool sampled;
+			bool dense;	/* blocks may start closer than 32 bytes */
+			/* there is no monitor that ticks: see agent/clock.c */
+			bool own_clock;
+			/* pmm.h's full form: calls through it are all that is recorded */
+			bool compiled_in;
+			bool sizes;	/* min_size or warn_size is set */
+			bool reserved[3];
+		};
+		uint64_t unusual;
+	};
 	uint32_t state;			/* enum agent_state */
-	bool sampled;
 	bool follow;			/* forked children are recorded as well */
-	bool dense;			/* blocks may start closer than 32 bytes */
-	bool own_clock;			/* there is no monitor that ticks: see agent/clock.c */
-	/* pmm.h's full form: calls through it are all that is recorded */
-	bool compiled_in;
-	bool stacks;			/* ... with their stacks */
+	bool stacks;			/* compiled_in: ... with their stacks */
 	/* ... and Valgrind runs the program: a look at memory beside blocks is an error to it */
 	bool valgrind;
 	bool touches_pages;		/* the kernel has no MADV_POPULATE_WRITE */

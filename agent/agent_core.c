@@ -13,7 +13,6 @@
 #include "agent/wait.h"
 
 #define SCRATCH_BYTES	(1u << 20)
-#define EVENTS_PER_CHECK 4096
 #define CHEAP_CHUNKS	50000	/* 2.5 ms */
 #define STUCK_TRIES	2000
 
@@ -72,6 +71,7 @@ static bool start(void)
 	agent.sampled = agent.tree->mode == PMM_MODE_SAMPLED;
 	agent.min_size = agent.tree->min_size_bytes;
 	agent.warn_size = agent.tree->warn_size_bytes;
+	agent.sizes = agent.min_size || agent.warn_size;
 	agent.max_frames = agent.tree->max_frames;
 	agent.code_epoch_seen = LOAD(agent.tree->code_epoch);
 	if (agent.own_allocator)
@@ -236,29 +236,12 @@ static __attribute__((noinline)) void view_answer(struct tctx *c)
 	view_take(agent.ledger);
 }
 
-static inline struct tctx *begin(struct tctx *c, uintptr_t sp, bool locked)
+void agent_look(struct tctx *c, bool locked)
 {
-	c->pub.busy_sp = sp;
-	STORE(c->busy, TCTX_RECORDING);
-	if (unlikely(c->events++ % EVENTS_PER_CHECK == EVENTS_PER_CHECK - 1))
+	if (!(c->events % AGENT_EVENTS_PER_CHECK))
 		clock_check();
-	if (unlikely(LOAD(agent.ledger->want_view)) && !locked)
+	if (LOAD(agent.ledger->want_view) && !locked)
 		view_answer(c);
-	return c;
-}
-
-struct tctx *agent_enter(uintptr_t sp)
-{
-	struct tctx *c = ctx_find();
-
-	if (unlikely(!c))
-		return NULL;
-	if (unlikely(c->busy)) {
-		c = ctx_nested(c, sp);
-		if (!c)
-			return NULL;
-	}
-	return begin(c, sp, false);
 }
 
 /* Which context, with `c` busy? The innermost busy one knows whether its function calls. */
@@ -272,7 +255,7 @@ static __attribute__((noinline)) struct tctx *enter_busy(struct tctx *c, const s
 	if (inner->busy == TCTX_IN_ALLOCATOR && unwind_inside(inner, from, inner->pub.busy_sp))
 		return NULL;
 	c = ctx_nested(c, from->sp);
-	return c ? begin(c, from->sp, locked) : NULL;
+	return c ? agent_begin(c, from->sp, locked) : NULL;
 }
 
 struct tctx *agent_enter_outermost(const struct caller *from, bool locked)
@@ -281,5 +264,5 @@ struct tctx *agent_enter_outermost(const struct caller *from, bool locked)
 
 	if (unlikely(!c))
 		return NULL;
-	return likely(!c->busy) ? begin(c, from->sp, locked) : enter_busy(c, from, locked);
+	return likely(!c->busy) ? agent_begin(c, from->sp, locked) : enter_busy(c, from, locked);
 }

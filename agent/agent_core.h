@@ -14,6 +14,8 @@
 
 struct caller;
 
+#define AGENT_EVENTS_PER_CHECK	4096
+
 /* Make the agent ready; called by the first hook. True when it records. Safe to call again. */
 bool agent_start(void);
 
@@ -26,11 +28,31 @@ void agent_finish(const struct caller *from);
 /* Note where the program break is. */
 void agent_note_break(void);
 
+/* What need not be looked at in each event. locked: as below. */
+void agent_look(struct tctx *c, bool locked);
+
+/* An event begins on a context that is not busy. */
+static inline struct tctx *agent_begin(struct tctx *c, uintptr_t sp, bool locked)
+{
+	c->pub.busy_sp = sp;
+	STORE(c->busy, TCTX_RECORDING);
+	if (unlikely(!(++c->events % AGENT_EVENTS_PER_CHECK) || LOAD(agent.ledger->want_view)))
+		agent_look(c, locked);
+	return c;
+}
+
 /*
  * Hook entry: the context to record with, marked busy, or NULL when this event is not to be
  * recorded. sp: the hook's frame.
  */
-struct tctx *agent_enter(uintptr_t sp);
+static inline struct tctx *agent_enter(uintptr_t sp)
+{
+	struct tctx *c = ctx_find();
+
+	if (unlikely(!c || c->busy) && !(c = c ? ctx_nested(c, sp) : NULL))
+		return NULL;
+	return agent_begin(c, sp, false);
+}
 
 /*
  * The same where the allocator's own calls come by here too: NULL also for a call that the real

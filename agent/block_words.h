@@ -93,19 +93,22 @@ static inline uint64_t size_of(const uint64_t *at, uint64_t word)
 	return is_wide(word) ? LOAD(at[1]) & PMM_SIZE_MAX : size_field(word);
 }
 
+/* Is this word of HEAP that of a block which begins at `address`? */
+static inline bool is_at(uint64_t word, uint64_t address)
+{
+	return is_block(word) && (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of(address);
+}
+
 /* Where the live block that begins at `address` has its words; NULL: there is none. */
 static inline uint64_t *block_find(uint64_t address)
 {
-	uint64_t *at, word;
+	uint64_t *at;
 
 	if (unlikely(!address_ok(address)))
 		return NULL;
 	at = word_find(PMM_TABLE_HEAP, address);
-	if (likely(at)) {
-		word = LOAD(*at);
-		if (likely(is_block(word) && (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of(address)))
-			return at;
-	}
+	if (likely(at && is_at(LOAD(*at), address)))
+		return at;
 	if (!agent.dense)
 		return NULL;
 	at = word_find(PMM_TABLE_DENSE, address);
@@ -207,17 +210,18 @@ static inline uint64_t *block_place(uint64_t address)
  * Where one of the two _quick functions returns false it has changed nothing, and the one of
  * agent/block.h without _quick, which does any case, is to be called. Only within an event: they
  * look whether a scanner wants marks before they store, and it waits for events that have begun.
+ * Blocks of the table HEAP only; usual: the caller knows that this is one.
  */
 static inline __attribute__((always_inline)) bool
-block_add_quick(uint64_t address, uint64_t *place, const struct block_new *b)
+block_add_quick(uint64_t address, uint64_t *place, const struct block_new *b, bool usual)
 {
 	uint64_t word[2], nowhere;
 
-	if (unlikely(!place || agent.dense || b->kind == PMM_KIND_OTHER || !block_stamped(b) ||
-		     block_watched()))
+	if (unlikely(!place || (!usual && (agent.dense || b->kind == PMM_KIND_OTHER)) ||
+		     !block_stamped(b) || block_watched()))
 		return false;
 	block_words(address, b, word);
-	STORE(*(is_wide(word[0]) ? place + 1 : &nowhere), word[1]);
+	STORE(*(b->size > PMM_SIZE_SMALL ? place + 1 : &nowhere), word[1]);
 	STORE_RELEASE(*place, word[0]);
 	return true;
 }
@@ -225,12 +229,12 @@ block_add_quick(uint64_t address, uint64_t *place, const struct block_new *b)
 static inline __attribute__((always_inline)) bool
 block_del_quick(uint64_t address, const struct block_stamp *now, struct block_info *out)
 {
-	uint64_t *at = block_find(address);
+	uint64_t *at = likely(address_ok(address)) ? word_find(PMM_TABLE_HEAP, address) : NULL;
 
 	if (unlikely(!at || block_watched()))
 		return false;
 	block_decode(at, now, out);
-	if (unlikely(!is_block(out->word[0])))
+	if (unlikely(!is_at(out->word[0], address)))
 		return false;
 	STORE_RELEASE(*at, 0);
 	return true;

@@ -17,6 +17,17 @@ void hook_passed_over(struct tctx *c, void *p, size_t size, uint32_t kind,
 	}
 }
 
+void hook_malloc_unusual(struct tctx *c, void *p, size_t size, uint32_t kind, struct caller from)
+{
+	if (!p && from.sp < c->failing_new)
+		;			/* operator new trying again: counted when it tried first */
+	else if (!p || hook_hit(c, size))
+		hook_allocated(c, p, size, kind, &from);
+	c->failing_new = !p && kind >= PMM_KIND_NEW ? from.sp
+			 : from.sp < c->failing_new ? c->failing_new
+						    : 0;
+}
+
 bool hook_resizing(struct tctx *c, void *old, size_t size, struct block_info *was)
 {
 	bool known;

@@ -73,19 +73,20 @@ static inline void hook_result(struct tctx *c, void *p, size_t size, uint32_t ki
 		hook_allocated(c, p, size, kind, from);
 }
 
+/* What malloc returned, where that is not an event as usual. */
+void hook_malloc_unusual(struct tctx *c, void *p, size_t size, uint32_t kind, struct caller from);
+
 /* malloc, also under the names of operator new. */
-static inline void *hook_malloc(struct tctx *c, void *(*real)(size_t), size_t size, uint32_t kind,
-				const struct caller *from)
+static inline __attribute__((always_inline)) void *
+hook_malloc(struct tctx *c, void *(*real)(size_t), size_t size, uint32_t kind,
+	    const struct caller *from)
 {
 	void *p = REAL(c, real(size));
 
-	if (unlikely(!p) && from->sp < c->failing_new)
-		;			/* operator new trying again: counted when it tried first */
-	else if (!p || hook_hit(c, size))
-		hook_allocated(c, p, size, kind, from);
-	c->failing_new = !p && kind >= PMM_KIND_NEW  ? from->sp
-			 : from->sp < c->failing_new ? c->failing_new
-						     : 0;
+	if (likely(p && !agent.unusual && !c->failing_new))
+		record_alloc_as(true, c, (uint64_t)p, size, kind, from);
+	else
+		hook_malloc_unusual(c, p, size, kind, *from);
 	return p;
 }
 
@@ -140,9 +141,16 @@ int hook_posix_memalign(struct tctx *c, int (*real)(void **, size_t, size_t), vo
 			size_t align, size_t size, const struct caller *from);
 
 /* A block is about to be given to the real free, whose frame c will be busy with. */
-static inline void hook_free(struct tctx *c, void *p)
+static inline __attribute__((always_inline)) void hook_free(struct tctx *c, void *p)
 {
-	if (unlikely(record_free_bytes(c, (uint64_t)p) >= 32768))
+	struct block_info was;
+	uint64_t size;
+
+	if (likely(!agent.unusual))
+		size = record_free_usual(c, (uint64_t)p);
+	else
+		size = record_free(c, (uint64_t)p, &was) ? was.size : 0;
+	if (unlikely(size >= 32768))
 		ADD(agent.stack_gen, 1); /* it may have been a stack, and its memory may go */
 	STORE(c->busy, TCTX_IN_ALLOCATOR);
 }

@@ -55,9 +55,6 @@ struct known {
 	uint8_t turn[KNOWN_SETS];	/* ... to be looked at next for replacement */
 };
 
-/* A word of the program's stack, whatever it is there. */
-typedef volatile uint64_t __attribute__((may_alias)) known_word;
-
 static inline uint32_t known_set(const struct caller *from)
 {
 	return (uint32_t)((from->ra * 0x9e3779b97f4a7c15ull ^ from->sp * 0xc2b2ae3d27d4eb4full) >>
@@ -72,11 +69,13 @@ static inline bool known_holds(const struct known *known, uint32_t group)
 {
 	do {
 		const struct known_group *g = &known->group[group];
-		const known_word *at = (const known_word *)g->base;
+		const uint64_t *at = (const uint64_t *)g->base;	/* of the program's stack */
 
-		if (at[g->word[0]] != g->value[0] || at[g->word[1]] != g->value[1] ||
-		    at[g->word[2]] != g->value[2] || at[g->word[3]] != g->value[3] ||
-		    at[g->word[4]] != g->value[4])
+		if (!arch_word_is(at + g->word[0], g->value[0]) ||
+		    !arch_word_is(at + g->word[1], g->value[1]) ||
+		    !arch_word_is(at + g->word[2], g->value[2]) ||
+		    !arch_word_is(at + g->word[3], g->value[3]) ||
+		    !arch_word_is(at + g->word[4], g->value[4]))
 			return false;
 		group = g->outer;
 	} while (group);
@@ -91,7 +90,8 @@ static inline bool known_is(const struct known *known, const struct known_stack 
 }
 
 /* The site of the caller's stack if it is the one found last of its set, else 0. */
-static inline uint32_t known_last(struct known *known, const struct caller *from)
+static inline __attribute__((always_inline)) uint32_t known_last(struct known *known,
+							       const struct caller *from)
 {
 	uint32_t set = known_set(from);
 	struct known_stack *k = &known->stack[set][known->last[set]];

@@ -60,7 +60,7 @@ static bool is_heap_like(const struct around *a)
 }
 
 /* The block that it is in or most likely belongs to. */
-static bool block_find(const struct around *a, struct check_block *b)
+static bool block_around(const struct around *a, struct check_block *b)
 {
 	if (check_find(a->address, CHECK_REACH_ALL, b))
 		return true;
@@ -136,5 +136,5 @@ void crash_place(struct crash *k, struct pmm_finding *f, struct check_block *b, 
 		text_set(k, a.at.path, str_length(a.at.path));
 	}
 	if (f->place != PMM_PLACE_NULL && f->place != PMM_PLACE_STACK_GUARD)
-		*known = block_find(&a, b);
+		*known = block_around(&a, b);
 }

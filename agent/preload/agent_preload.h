@@ -32,7 +32,7 @@ void *resolve_hook(const char *name, void **real);
 void *cxx_operator(enum cxx_which which);
 
 /* A context to record an event with, or NULL: pass through. */
-static inline struct tctx *hook_enter(const struct caller *from)
+static inline __attribute__((always_inline)) struct tctx *hook_enter(const struct caller *from)
 {
 	if (unlikely(!agent.next.malloc) && !resolve())
 		return NULL;

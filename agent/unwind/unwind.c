@@ -394,32 +394,19 @@ static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct
 	return c->last_site;
 }
 
-static __attribute__((noinline)) uint32_t changed_site(struct tctx *c, const struct caller *from,
-						       uint32_t site_flags)
+uint32_t unwind_site_other(struct tctx *c, const struct caller *from, uint32_t site_flags)
 {
-	changed(c);
-	return walk_site(c, from, site_flags);
-}
+	uint32_t site;
 
-static __attribute__((noinline)) uint32_t other_site(struct tctx *c, const struct caller *from,
-						     uint32_t site_flags)
-{
-	uint32_t site = c->known ? known_other(c->known, from) : 0;
-
+	if (unlikely(unwind_void(c)))
+		changed(c);
+	site = c->known ? known_other(c->known, from) : 0;
 	return site ? site : walk_site(c, from, site_flags);
 }
 
-/* What is rare is called last, so that the usual way saves no registers. */
 uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags)
 {
-	if (unlikely(c->code_gen != LOAD(agent.code_gen) || c->stack_gen != LOAD(agent.stack_gen) ||
-		     LOAD(agent.tree->code_epoch) != LOAD(agent.code_epoch_seen)))
-		return changed_site(c, from, site_flags);
-	if (likely(c->known)) {
-		uint32_t site = known_last(c->known, from);
+	uint32_t site = likely(!unwind_void(c) && c->known) ? known_last(c->known, from) : 0;
 
-		if (likely(site))
-			return site;
-	}
-	return other_site(c, from, site_flags);
+	return likely(site) ? site : unwind_site_other(c, from, site_flags);
 }

@@ -52,6 +52,16 @@ void unwind_init(struct tctx *c, void *memory);
 /* Walk the stack and return its site. */
 uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags);
 
+/* The same where it was not the stack found last (known_last()). */
+uint32_t unwind_site_other(struct tctx *c, const struct caller *from, uint32_t site_flags);
+
+/* Was code or a stack unmapped since the context's stacks were noted? */
+static inline bool unwind_void(const struct tctx *c)
+{
+	return c->code_gen != LOAD(agent.code_gen) || c->stack_gen != LOAD(agent.stack_gen) ||
+	       LOAD(agent.tree->code_epoch) != LOAD(agent.code_epoch_seen);
+}
+
 /* Does the stack go through a signal handler, or is that not known? */
 bool unwind_interrupted(struct tctx *c, const struct caller *from);
 

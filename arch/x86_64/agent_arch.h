@@ -167,6 +167,18 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
 }
 
 /*
+ * Does the word at `p`, which may be anybody's, hold this value? Loaded once, in the order of these
+ * calls.
+ */
+static inline bool arch_word_is(const void *p, uint64_t value)
+{
+	bool same;
+
+	__asm__ volatile("cmpq %2, %1" : "=@cce"(same) : "m"(*(const uint64_t *)p), "r"(value));
+	return same;
+}
+
+/*
  * syscall(), interposed: it may be the program's vfork or clone, which must not return into a frame
  * of ours, so it is a jump to the real one with all arguments in place. syscall_next(nr) says where
  * that is.

@@ -65,6 +65,15 @@ uint64_t all_released(uint32_t site)
 	return sum;
 }
 
+void usual_alloc(uint64_t address, uint64_t size, uint32_t site)
+{
+	struct block_new b = { .size = size, .site = site, .kind = PMM_KIND_MALLOC,
+			       .tick = record_now(true), .thread = c->pub.thread,
+			       .stamp = &c->stamp };
+
+	record_enter(true, c, address, block_place(address), &b);
+}
+
 void events_were(uint64_t nr)
 {
 	assert_int_equal(c->pub.seq, 2 * nr);

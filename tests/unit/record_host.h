@@ -28,9 +28,12 @@ int end(void **state);
 /* The record of a site, NULL when the context has none. */
 struct pmm_record *record(uint32_t site);
 
-/* Of its blocks: those released with that lifetime, and all. */
+/* Of its blocks: those released with that lifetime, and all of which that is known. */
 uint64_t released_after(uint32_t site, unsigned bucket);
 uint64_t all_released(uint32_t site);
+
+/* malloc() returned a block, and the event is a usual one: see agent/record.h. */
+void usual_alloc(uint64_t address, uint64_t size, uint32_t site);
 
 /*
  * Each event is one that readers can tell: it begins with an odd number and ends with an even one.

@@ -65,7 +65,7 @@ static void add(uint64_t address, uint64_t size)
 	struct block_new b = { size, 0, PMM_KIND_MALLOC, (uint32_t)size, 0, &stamp };
 	uint64_t *place = block_place(address);
 
-	assert_true(block_add_quick(address, place, &b) || block_add(address, place, &b));
+	assert_true(block_add_quick(address, place, &b, false) || block_add(address, place, &b));
 }
 
 static void del(uint64_t address)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/record.c: random events against a plain model of them.
+ * agent/record.c: random events against a plain model of them, each in one of the two ways in which
+ * the code for it is expanded.
  */
 #include "tests/unit/record_host.h"
 
@@ -16,10 +17,11 @@ struct model_block {
 
 struct model_site {
 	uint64_t allocs, frees, bytes_in, bytes_out, temporary, failed, zero_size, max_bytes;
+	uint64_t released[PMM_NR_LIFETIMES];
 	uint32_t first, last;
 };
 
-static struct model_block blocks[BLOCKS];
+static struct model_block model[BLOCKS];
 static struct model_site sites[SITES + 1];
 static uint32_t seed;
 
@@ -45,38 +47,64 @@ static void site_grows(struct model_site *s, uint64_t size)
 
 static void model_alloc(uint32_t i)
 {
-	blocks[i] = (struct model_block){ any_size(), 1 + any(SITES), tree()->tick, true };
-	site_grows(&sites[blocks[i].site], blocks[i].size);
-	sites[blocks[i].site].zero_size += !blocks[i].size;
-	record_alloc_at(c, HEAP + i * 0x40000ull, blocks[i].size, PMM_KIND_MALLOC, blocks[i].site);
+	model[i] = (struct model_block){ any_size(), 1 + any(SITES), tree()->tick, true };
+	site_grows(&sites[model[i].site], model[i].size);
+	sites[model[i].site].zero_size += !model[i].size;
+	if (any(2))
+		record_alloc_at(c, HEAP + i * 0x40000ull, model[i].size, PMM_KIND_MALLOC,
+				model[i].site);
+	else
+		usual_alloc(HEAP + i * 0x40000ull, model[i].size, model[i].site);
+}
+
+/* As the hook of free() does it; it says only the size. */
+static bool usually_freed(uint32_t i)
+{
+	if (any(2))
+		return false;
+	assert_int_equal(record_free_usual(c, HEAP + i * 0x40000ull), model[i].size);
+	return true;
+}
+
+/* In ticks: the first one, then always twice as many. */
+static unsigned lifetime_of(uint32_t birth)
+{
+	unsigned k = 0;
+
+	while (tree()->tick - birth >= 1u << k)
+		k++;
+	return k;
 }
 
 static void model_free(uint32_t i, bool next)
 {
-	struct model_site *s = &sites[blocks[i].site];
+	struct model_site *s = &sites[model[i].site];
 
-	assert_true(record_free(c, HEAP + i * 0x40000ull, &was));
-	assert_int_equal(was.size, blocks[i].size);
-	assert_int_equal(was.site, blocks[i].site);
-	if (any(4) == 0) {
-		record_restore(c, HEAP + i * 0x40000ull, &was);
-		return;
+	if (!usually_freed(i)) {
+		assert_true(record_free(c, HEAP + i * 0x40000ull, &was));
+		assert_int_equal(was.size, model[i].size);
+		assert_int_equal(was.site, model[i].site);
+		if (any(4) == 0) {
+			record_restore(c, HEAP + i * 0x40000ull, &was);
+			return;
+		}
 	}
 	s->frees++;
-	s->bytes_out += blocks[i].size;
+	s->released[lifetime_of(model[i].birth)]++;
+	s->bytes_out += model[i].size;
 	s->temporary += next;
-	blocks[i].live = false;
+	model[i].live = false;
 }
 
 static void model_move(uint32_t i)
 {
-	struct model_site *s = &sites[blocks[i].site];
+	struct model_site *s = &sites[model[i].site];
 
 	s->allocs--;
-	s->bytes_in -= blocks[i].size;
-	blocks[i].site = 1 + any(SITES);
-	site_grows(&sites[blocks[i].site], blocks[i].size);
-	assert_true(record_move(c, HEAP + i * 0x40000ull, blocks[i].site));
+	s->bytes_in -= model[i].size;
+	model[i].site = 1 + any(SITES);
+	site_grows(&sites[model[i].site], model[i].size);
+	assert_true(record_move(c, HEAP + i * 0x40000ull, model[i].site));
 }
 
 static void model_failed(void)
@@ -109,7 +137,8 @@ static void compare(void)
 		assert_int_equal(r->max_bytes, s->max_bytes);
 		assert_int_equal(r->first_tick, s->first);
 		assert_int_equal(r->last_tick, s->last);
-		assert_int_equal(all_released(k), s->frees);
+		for (unsigned i = 0; i < PMM_NR_LIFETIMES; i++)
+			assert_int_equal(released_after(k, i), s->released[i]);
 	}
 	for (unsigned i = 0; i < PMM_NR_CLASSES; i++) {
 		sums[0] += c->pub.class[i].calls[PMM_KIND_MALLOC];
@@ -135,14 +164,14 @@ static void random_events_follow_a_model(void **state)
 	for (unsigned n = 0; n < EVENTS; n++) {
 		i = any(BLOCKS);
 		tree()->tick += any(50) == 0;
-		if (!blocks[i].live && any(20)) {
+		if (!model[i].live && any(20)) {
 			model_alloc(i);
 			newest = i;
 		} else if (any(20) == 0) {
 			model_failed();
-		} else if (blocks[i].live && any(5) == 0) {
+		} else if (model[i].live && any(5) == 0) {
 			model_move(i);
-		} else if (blocks[i].live) {
+		} else if (model[i].live) {
 			model_free(i, i == newest);
 			newest = NOTHING;
 		}
@@ -152,7 +181,7 @@ static void random_events_follow_a_model(void **state)
 	}
 	compare();
 	for (i = 0; i < BLOCKS; i++) {
-		if (!blocks[i].live)
+		if (!model[i].live)
 			continue;
 		assert_true(record_free(c, HEAP + i * 0x40000ull, &was));
 	}
