@@ -4,14 +4,25 @@ The part "start": what a process that does next to nothing costs more, and each 
 tools, one after the other; what a tool adds is compared with the native run of the same turn.
 """
 
+import glob
+import os
 import shutil
 
 from figures import median_interval, table, text, verdict
+from tools import pmm_run
 
 LEAST_TURNS = 40
 CHILDREN = 50
 SLOW_TURNS = 10    # heaptrack, which takes fifty times as long, is run in one turn of so many
 LIMIT_MS = 3.0
+
+
+def installed(build, directory):
+    """A copy of pmm and its libraries, as they are installed: of files as the linker wrote them the kernel maps less at once."""
+    os.makedirs(directory)
+    for path in [f"{build}/pmm", *glob.glob(f"{build}/libpmm*.so")]:
+        shutil.copy(path, directory)
+    return f"{directory}/pmm"
 
 
 class Start:
@@ -20,13 +31,19 @@ class Start:
     def __init__(self, bench, options):
         shell, true = shutil.which("sh"), shutil.which("true")
         self.bench = bench
-        self.tools = bench.choose("native", "pmm", "sampled", "heaptrack", "liblsan")
+        self.tools = self.installed_tools(options)
         self.children = 5 if options.smoke else CHILDREN
         self.turns = 2 if options.smoke else -(-LEAST_TURNS // options.rounds)    # of each round
         self.tree = f"sh, {self.children} times true"
         loop = f"i=0; while [ $i -lt {self.children} ]; do {true}; i=$((i + 1)); done"
         self.cases = {"true": [true], "sh -c :": [shell, "-c", ":"], self.tree: [shell, "-c", loop]}
         self.seconds = []    # of each turn: {case: {tool: CPU}}
+
+    def installed_tools(self, options):
+        native, *peers = [tool for tool in self.bench.tools if tool.name in ("native", "heaptrack", "liblsan")]
+        pmm = installed(options.build, f"{self.bench.directory}/installed")
+        base = [pmm_run("base", installed(options.base, f"{self.bench.directory}/base"))] if options.base else []
+        return [native, pmm_run("pmm", pmm), pmm_run("sampled", pmm, "--sample"), *peers, *base]
 
     def jobs(self):
         for turn in range(self.turns):
