@@ -34,6 +34,11 @@
 
 /* ---- the memo -------------------------------------------------------------------------------- */
 
+static inline bool check_holds(const struct check *check)
+{
+	return stack_word(check->address) == check->value;
+}
+
 /*
  * How many of the checks [0, nr) are left when the first one that fails, from the last one on, has
  * been met: 0 = all hold. In this order each word that is read belongs to a stack that the checks
@@ -41,10 +46,21 @@
  */
 static inline uint32_t checks_failing(const struct check *checks, uint32_t nr)
 {
-	for (; nr; nr--)
-		if (stack_word(checks[nr - 1].address) != checks[nr - 1].value)
-			break;
-	return nr;
+	const struct check *k = checks + nr;
+
+	for (; k - checks >= 4; k -= 4) {	/* deep stacks: this is most of a walk */
+		if (unlikely(!check_holds(&k[-1])))
+			return (uint32_t)(k - checks);
+		if (unlikely(!check_holds(&k[-2])))
+			return (uint32_t)(k - checks) - 1;
+		if (unlikely(!check_holds(&k[-3])))
+			return (uint32_t)(k - checks) - 2;
+		if (unlikely(!check_holds(&k[-4])))
+			return (uint32_t)(k - checks) - 3;
+	}
+	while (k > checks && check_holds(&k[-1]))
+		k--;
+	return (uint32_t)(k - checks);
 }
 
 static inline void check_put(struct check *checks, uint32_t *nr, uint64_t address, uint64_t value)
