@@ -53,7 +53,8 @@ struct tctx {
 	uint32_t events;		/* wraps; paces slow checks */
 	uint32_t code_gen;		/* agent.code_gen the memo belongs to */
 	uint32_t stack_gen;
-	struct known *known;		/* NULL until the context has been used for a while */
+	/* NULL until the context has been used for a while, and while stacks do not come back */
+	struct known *known;
 	uint64_t credit_epoch;
 	uintptr_t stack_lo, stack_hi;	/* part of the stack known to be readable */
 	uint32_t memo_nr;		/* frames of the memo, outermost first; 0 = nothing known */
@@ -65,6 +66,9 @@ struct tctx {
 	/* [k]: hash of the memo's first 4 k frames, where the last one's node is known */
 	uint64_t *stack_hash;
 	uint32_t nr_records;		/* of sites */
+	struct known *known_resting;	/* agent/known.c; NULL unless `known` rests */
+	uint64_t weighed_allocs;	/* pub.allocs when it was last found out whether it pays */
+	uint32_t walks_left;		/* until the next time */
 	/* releases that may take the last time known for theirs: agent/clock.c */
 	uint32_t clock_rest;
 	/* of blocks, that this context may give out: shim/full/full_heap.c */

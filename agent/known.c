@@ -176,3 +176,23 @@ void known_note(const struct tctx *c, const struct caller *from)
 	k->needs_fp = inner->needs_fp;
 	k->group = (uint16_t)groups_put(known, c->checks, inner->nr_checks);
 }
+
+/* ---- whether it pays ------------------------------------------------------------------------- */
+
+/* Stacks that were known are those of the allocations that were not walked. */
+void known_pays(struct tctx *c)
+{
+	int64_t found = (int64_t)(c->pub.allocs - c->weighed_allocs) - KNOWN_WALKS;
+
+	c->walks_left = KNOWN_WALKS - 1;
+	if (c->known && found < KNOWN_PAYS && c->weighed_allocs) {
+		c->known_resting = c->known;
+		c->known = NULL;
+		c->walks_left = KNOWN_REST - 1;
+	} else if (c->known_resting) {
+		known_clear(c->known_resting);	/* code may have gone meanwhile */
+		c->known = c->known_resting;
+		c->known_resting = NULL;
+	}
+	c->weighed_allocs = c->pub.allocs;
+}

@@ -24,6 +24,9 @@
 #define KNOWN_GROUPS	832		/* [0] is not used */
 #define KNOWN_CHAIN	64		/* groups of a stack at most; a deeper one is not kept */
 #define KNOWN_BUCKETS	1024
+#define KNOWN_WALKS	8192		/* after so many it is asked whether it pays: */
+#define KNOWN_PAYS	(KNOWN_WALKS / 8)	/* so many stacks were known meanwhile */
+#define KNOWN_REST	65536		/* walks without */
 
 struct known_group {
 	uint64_t base;			/* the lowest address */
@@ -112,6 +115,19 @@ uint32_t known_other(struct known *known, const struct caller *from);
  * anything.
  */
 void known_note(const struct tctx *c, const struct caller *from);
+
+/* So many walks were made since this was asked last. */
+void known_pays(struct tctx *c);
+
+/*
+ * Called for each walk: does it pay to know stacks? Where hardly any come back, asking and noting
+ * cost more than the walks they save, and rest for a while.
+ */
+static inline void known_weigh(struct tctx *c)
+{
+	if (unlikely(!c->walks_left--))
+		known_pays(c);
+}
 
 /* Nothing is known any more. At once: a program may unmap memory often. */
 void known_forget(struct known *known);

@@ -375,7 +375,7 @@ static __attribute__((noinline)) void changed(struct tctx *c)
 /* What pays only for contexts that are used for long. */
 static __attribute__((noinline)) void settle(struct tctx *c)
 {
-	if (!c->known)
+	if (!c->known && !c->known_resting)
 		c->known = arena_get(sizeof(*c->known), ARCH_PAGE);
 	if (!c->pieces && c->events > PIECES_AFTER)
 		c->pieces = piece_cache_new(PIECE_BITS);
@@ -407,6 +407,7 @@ static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct
 		settle(c);
 	if (likely(c->memo_nr && c->known))
 		known_note(c, from);
+	known_weigh(c);
 	return c->last_site;
 }
 

@@ -495,6 +495,46 @@ static void test_limits(void **state)
 	assert_int_equal(site(), 0);
 }
 
+static void walk(unsigned nr)
+{
+	ctx->pub.allocs += nr;
+	while (nr--)
+		known_weigh(ctx);
+}
+
+/* Where few stacks come back nothing is asked for a while, and then anew. */
+static void test_it_rests_where_it_does_not_pay(void **state)
+{
+	(void)state;
+	known_weigh(ctx);
+	walk(KNOWN_WALKS);				/* most of them before there was one */
+	assert_ptr_equal(ctx->known, known);
+	for (unsigned turn = 0; turn < 3; turn++) {
+		ctx->pub.allocs += KNOWN_PAYS;
+		walk(KNOWN_WALKS);
+		assert_ptr_equal(ctx->known, known);
+	}
+	learn(5, 3);
+	assert_int_equal(site(), 5);
+	ctx->pub.allocs += KNOWN_PAYS - 1;
+	walk(KNOWN_WALKS - 1);
+	assert_ptr_equal(ctx->known, known);
+	walk(1);
+	assert_null(ctx->known);
+	assert_ptr_equal(ctx->known_resting, known);
+	walk(KNOWN_REST - 1);
+	assert_null(ctx->known);
+	walk(1);
+	assert_ptr_equal(ctx->known, known);
+	assert_null(ctx->known_resting);
+	assert_int_equal(site(), 0);			/* code may have gone meanwhile */
+	learn(5, 3);
+	assert_int_equal(site(), 5);
+	ctx->pub.allocs += KNOWN_PAYS;
+	walk(KNOWN_WALKS);
+	assert_ptr_equal(ctx->known, known);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -512,6 +552,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_groups_of_the_same_values, begin, end),
 		cmocka_unit_test_setup_teardown(test_no_more_groups, begin, end),
 		cmocka_unit_test_setup_teardown(test_limits, begin, end),
+		cmocka_unit_test_setup_teardown(test_it_rests_where_it_does_not_pay, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
