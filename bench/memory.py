@@ -69,8 +69,9 @@ class Memory:
         return ratio(self.added(self.kib[name], "pmm"), self.added(self.kib[name], tool))
 
     def row(self, name, compared):
-        by, pmm = self.kib[name], self.added(self.kib[name], "pmm")
-        cells = [name] + [text(ratio(kib, 1024), 1) for kib in (max(by["native"]), pmm, self.added(self.pss_kib[name], "pmm"),
-                                                                self.added(by, "heaptrack"))]
+        by, pmm, pss = self.kib[name], self.added(self.kib[name], "pmm"), self.added(self.pss_kib[name], "pmm")
+        if pss < pmm:
+            pss = None    # it has all that `pmm` has: its peak was too short to be seen
+        cells = [name] + [text(ratio(kib, 1024), 1) for kib in (max(by["native"]), pmm, pss, self.added(by, "heaptrack"))]
         cells += [text(self.against(name, "heaptrack")), str(self.live[name]), text(ratio(pmm * 1024, self.live[name]), 1)]
         return cells + ([text(ratio(self.added(by, "base"), 1024), 1), text(self.against(name, "base"), 3)] if compared else [])
