@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define LEVEL 3
+#define ROWS_AHEAD 16		/* of large tables, that memory is asked for */
+#define LARGE_TABLE (1u << 20)
 
 void pack_fail(struct pack *p, int rc)
 {
@@ -204,6 +206,19 @@ static uint64_t column_get(const struct column *c, uint64_t i)
 	return n;
 }
 
+/* The column side by side: rows of a large table are each a wait for memory, once is enough. */
+static uint64_t *column_copy(const struct column *c)
+{
+	uint64_t *copy = c->count * c->stride >= LARGE_TABLE ? malloc(c->count * sizeof(*copy))
+							     : NULL;
+
+	for (uint64_t i = 0; copy && i < c->count; i++) {
+		__builtin_prefetch(c->base + (i + ROWS_AHEAD) * c->stride);
+		copy[i] = column_get(c, i);
+	}
+	return copy;
+}
+
 static uint64_t zigzag(uint64_t n)
 {
 	return n << 1 ^ -(n >> 63);
@@ -251,6 +266,12 @@ static bool column_constant(const struct column *c)
 	return true;
 }
 
+static void pack_constant(struct pack *p, const struct column *c)
+{
+	pack_number(p, FILE_CONSTANT);
+	pack_number(p, column_get(c, 0));
+}
+
 /* The shorter of both codings. All delta: the sums differ by the lengths' differences. */
 static enum file_coding column_coding(const struct column *c, uint64_t unit)
 {
@@ -268,17 +289,19 @@ static enum file_coding column_coding(const struct column *c, uint64_t unit)
 
 void pack_column(struct pack *p, const void *base, size_t stride, unsigned bytes, uint64_t count)
 {
-	const struct column c = {base, stride, bytes, count};
-	uint64_t unit, last = 0;
+	struct column c = {base, stride, bytes, count};
+	uint64_t unit, last = 0, *copy;
 	enum file_coding coding;
 
 	if (!count)
 		return;
 	if (column_constant(&c)) {
-		pack_number(p, FILE_CONSTANT);
-		pack_number(p, column_get(&c, 0));
+		pack_constant(p, &c);
 		return;
 	}
+	copy = column_copy(&c);
+	if (copy)
+		c = (struct column){(const uint8_t *)copy, sizeof(*copy), sizeof(*copy), count};
 	unit = column_unit(&c);
 	coding = column_coding(&c, unit);
 	pack_number(p, coding);
@@ -288,6 +311,47 @@ void pack_column(struct pack *p, const void *base, size_t stride, unsigned bytes
 
 		pack_number(p, coding == FILE_DELTA ? zigzag(n - last) : n);
 		last = n;
+	}
+	free(copy);
+}
+
+static struct column column_of(const struct file_table *t, unsigned i, const void *rows,
+			       uint64_t count)
+{
+	return (struct column){(const uint8_t *)rows + t->column[i].offset, t->row_bytes,
+			       t->column[i].bytes, count};
+}
+
+/*
+ * Which of the first 64 columns have one value only, a bit each; most of those of a heap's sites
+ * do. Row by row, so that each is read from memory once, and not once for each column.
+ */
+static uint64_t constant_columns(const struct file_table *t, const void *rows, uint64_t count)
+{
+	uint64_t same = t->nr_columns < 64 ? (1ull << t->nr_columns) - 1 : UINT64_MAX;
+
+	for (uint64_t row = 1; same && row < count; row++)
+		for (uint64_t left = same; left; left &= left - 1) {
+			unsigned i = (unsigned)__builtin_ctzll(left);
+			struct column c = column_of(t, i, rows, count);
+
+			if (column_get(&c, row) != column_get(&c, 0))
+				same &= ~(left & -left);
+		}
+	return same;
+}
+
+void pack_columns(struct pack *p, const struct file_table *t, const void *rows, uint64_t count)
+{
+	uint64_t constant = count ? constant_columns(t, rows, count) : 0;
+
+	for (unsigned i = 0; count && i < t->nr_columns; i++) {
+		struct column c = column_of(t, i, rows, count);
+
+		if (i < 64 && constant >> i & 1)
+			pack_constant(p, &c);
+		else
+			pack_column(p, c.base, c.stride, c.bytes, count);
 	}
 }
 

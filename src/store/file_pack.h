@@ -39,6 +39,8 @@ void pack_bytes(struct pack *p, const void *bytes, size_t n);
 void pack_text(struct pack *p, const char *text);
 /* The numbers of `bytes` bytes each at base, base + stride, ...: in the shortest coding. */
 void pack_column(struct pack *p, const void *base, size_t stride, unsigned bytes, uint64_t count);
+/* All columns of the table. */
+void pack_columns(struct pack *p, const struct file_table *t, const void *rows, uint64_t count);
 
 /*
  * If reading takes `need` bytes of memory, more than file_budget() allows as yet, make the file

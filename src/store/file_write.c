@@ -21,18 +21,10 @@ static uint64_t table_rows(const struct heap *h, const struct file_table *t)
 	return t->nr_size == 8 ? *(const uint64_t *)nr : *(const uint32_t *)nr;
 }
 
-static void write_columns(struct pack *p, const struct file_table *t, const void *rows,
-			  uint64_t count)
-{
-	for (unsigned i = 0; count && i < t->nr_columns; i++)
-		pack_column(p, (const char *)rows + t->column[i].offset, t->row_bytes,
-			    t->column[i].bytes, count);
-}
-
 static void write_head(const struct heap *h, struct pack *p)
 {
 	pack_begin(p, file_tables[FILE_HEAD].id, 1);
-	write_columns(p, &file_tables[FILE_HEAD], h, 1);
+	pack_columns(p, &file_tables[FILE_HEAD], h, 1);
 	pack_text(p, h->comm);
 	pack_text(p, h->exe);
 	pack_text(p, h->cmdline);
@@ -41,7 +33,7 @@ static void write_head(const struct heap *h, struct pack *p)
 	pack_end(p);
 
 	pack_begin(p, file_tables[FILE_CLASSES].id, HEAP_NR_CLASSES);
-	write_columns(p, &file_tables[FILE_CLASSES], h->class, HEAP_NR_CLASSES);
+	pack_columns(p, &file_tables[FILE_CLASSES], h->class, HEAP_NR_CLASSES);
 	pack_end(p);
 }
 
@@ -65,7 +57,7 @@ static void write_table(const struct heap *h, struct pack *p, enum file_table_nu
 	pack_begin(p, t->id, count);
 	if (t->optional)
 		pack_optional(p);
-	write_columns(p, t, *(void *const *)((const char *)h + t->array), count);
+	pack_columns(p, t, *(void *const *)((const char *)h + t->array), count);
 	for (uint64_t i = 0; number == FILE_MODULES && i < count; i++) {
 		pack_text(p, h->modules[i].path);
 		pack_bytes(p, h->modules[i].build_id, h->modules[i].build_id_len);
@@ -88,7 +80,7 @@ static void write_figures(const struct heap *h, struct pack *p, enum file_table_
 {
 	pack_begin(p, file_tables[figures].id, 1);
 	pack_optional(p);
-	write_columns(p, &file_tables[figures], h, 1);
+	pack_columns(p, &file_tables[figures], h, 1);
 	pack_end(p);
 }
 
@@ -104,7 +96,7 @@ static void write_kernel(const struct heap *h, struct pack *p)
 {
 	pack_begin(p, file_tables[FILE_KERNEL].id, 1);
 	pack_optional(p);
-	write_columns(p, &file_tables[FILE_KERNEL], h, 1);
+	pack_columns(p, &file_tables[FILE_KERNEL], h, 1);
 	pack_text(p, h->kernel.unseen);
 	pack_end(p);
 	write_table(h, p, FILE_KERNEL_KINDS);
@@ -180,11 +172,11 @@ static int write_nodes(const struct heap *h, struct pack *p)
 			numbers[i] = (uint32_t)(at - frames);
 		}
 		pack_begin(p, file_tables[FILE_FRAMES].id, (uint64_t)nr);
-		write_columns(p, &file_tables[FILE_FRAMES], frames, (uint64_t)nr);
+		pack_columns(p, &file_tables[FILE_FRAMES], frames, (uint64_t)nr);
 		pack_end(p);
 		pack_begin(p, file_tables[FILE_NODES].id, h->nr_nodes);
 		pack_column(p, numbers, sizeof(*numbers), sizeof(*numbers), h->nr_nodes);
-		write_columns(p, &file_tables[FILE_NODES], h->nodes, h->nr_nodes);
+		pack_columns(p, &file_tables[FILE_NODES], h->nodes, h->nr_nodes);
 		pack_end(p);
 	}
 	free(frames);
