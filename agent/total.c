@@ -36,7 +36,6 @@
 #include "agent/sys.h"
 #include "agent/wait.h"
 
-#define VALID		(1ull << 63)
 #define CREDIT_MIN	128ull
 #define CREDIT_MAX	(64ull << 10)
 #define RECALL_TRIES	5000
@@ -61,9 +60,10 @@ static bool credit_end(struct pmm_ledger *l, struct pmm_ctx *ctx)
 {
 	uint64_t credit = __atomic_exchange_n(&ctx->credit, 0, __ATOMIC_ACQ_REL);
 
-	if (!(credit & VALID))
+	if (!(credit & TOTAL_CREDIT))
 		return false;
-	__atomic_fetch_sub(&l->total, (credit & ~VALID) << PMM_TOTAL_SHIFT, __ATOMIC_ACQ_REL);
+	__atomic_fetch_sub(&l->total, (credit & ~TOTAL_CREDIT) << PMM_TOTAL_SHIFT,
+			   __ATOMIC_ACQ_REL);
 	__atomic_fetch_sub(&l->credit_out, 1, __ATOMIC_ACQ_REL);
 	return true;
 }
@@ -130,21 +130,7 @@ static void take_credit(struct tctx *c, struct pmm_ledger *l, uint64_t word, uin
 		return;
 	}
 	c->credit_epoch = epoch;
-	STORE_RELEASE(c->pub.credit, VALID | share);
-}
-
-/* Change the context's own credit; false when it is gone or too small. */
-static inline bool use_credit(struct tctx *c, int64_t delta)
-{
-	uint64_t credit = LOAD(c->pub.credit);
-
-	while (credit & VALID) {
-		if ((int64_t)(credit & ~VALID) + delta < 0)
-			return false;
-		if (CAS(c->pub.credit, credit, credit + (uint64_t)delta))
-			return true;
-	}
-	return false;
+	STORE_RELEASE(c->pub.credit, TOTAL_CREDIT | share);
 }
 
 /* The total was changed from one word to another. */
@@ -190,12 +176,9 @@ uint64_t total_add_slow(struct tctx *c, uint64_t bytes)
 	bool alone = *agent.single_threaded;
 	uint64_t word, next, before;
 
-	if (!alone) {
-		if (use_credit(c, -(int64_t)bytes))
-			return c->credit_epoch;
-		if (LOAD(c->pub.credit) & VALID)	/* too small: back to the exact total */
-			credit_end(l, &c->pub);
-	}
+	/* too small: back to the exact total */
+	if (!alone && LOAD(c->pub.credit) & TOTAL_CREDIT)
+		credit_end(l, &c->pub);
 	before = LOAD_ACQUIRE(l->epoch);
 	word = LOAD_ACQUIRE(l->total);
 	do {
@@ -217,14 +200,12 @@ uint64_t total_add_slow(struct tctx *c, uint64_t bytes)
 	return before;
 }
 
-uint64_t total_sub_slow(struct tctx *c, uint64_t bytes)
+uint64_t total_sub_slow(uint64_t bytes)
 {
 	struct pmm_ledger *l = agent.ledger;
 	bool alone = *agent.single_threaded;
 	uint64_t word, next, before;
 
-	if (!alone && use_credit(c, (int64_t)bytes))
-		return c->credit_epoch;
 	before = LOAD_ACQUIRE(l->epoch);
 	word = LOAD_ACQUIRE(l->total);
 	do {
