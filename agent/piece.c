@@ -17,11 +17,15 @@ _Static_assert(PMM_MAX_NODES <= PIECE_LEAF, "a bit of a node number is free");
  * The key of n frames below the node `outside`. False for frames that a pc does not stand for:
  * marks, code of no module.
  */
-static inline bool key_make(struct piece *key, const struct frame *f, uint32_t n, uint32_t outside)
+static inline __attribute__((always_inline)) bool
+key_make(struct piece *key, const struct frame *f, uint32_t n, uint32_t outside)
 {
 	uint64_t pc[PIECE_FRAMES] = { 0 };
 
-	for (uint32_t i = 0; i < n; i++) {
+#pragma GCC unroll 4
+	for (uint32_t i = 0; i < PIECE_FRAMES; i++) {
+		if (i == n)
+			break;
 		if (unlikely(!PMM_FRAME_MODULE(f[i].id)))
 			return false;
 		pc[i] = PMM_FRAME_PC(f[i].id);
@@ -159,8 +163,8 @@ static __attribute__((noinline)) uint32_t number_put(struct tctx *c, uint32_t at
 	return key->number;
 }
 
-static inline uint32_t piece_number(struct tctx *c, uint32_t at, uint32_t n, uint32_t outside,
-				    uint32_t site_flags)
+static inline __attribute__((always_inline)) uint32_t
+piece_number(struct tctx *c, uint32_t at, uint32_t n, uint32_t outside, uint32_t site_flags)
 {
 	struct piece key, *set;
 
