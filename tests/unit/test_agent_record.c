@@ -187,6 +187,23 @@ static void unknown_releases_are_counted(void **state)
 	events_were(4);
 }
 
+/* Addresses in the granule of a live block, where none begins. */
+static void what_is_inside_a_block_is_unknown(void **state)
+{
+	(void)state;
+	record_alloc_at(c, HEAP + 8, 20, PMM_KIND_MALLOC, 1);
+	for (uint64_t at = HEAP; at < HEAP + 32; at += 8) {
+		if (at == HEAP + 8)
+			continue;
+		assert_false(record_free(c, at, &was));
+		assert_int_equal(record_free_usual(c, at), 0);
+	}
+	assert_int_equal(c->pub.untracked_frees, 6);
+	assert_int_equal(agent_host_total(), 20);
+	assert_int_equal(record_free_usual(c, HEAP + 8), 20);
+	events_were(8);
+}
+
 static void pools_lie_inside_blocks(void **state)
 {
 	(void)state;
@@ -280,6 +297,29 @@ static void another_site_for_a_block(void **state)
 }
 
 /* ---- lifetimes ------------------------------------------------------------------------------- */
+
+static long third_second(int clock, int64_t *ts)
+{
+	(void)clock;
+	ts[0] = 3;
+	ts[1] = 0;
+	return 0;
+}
+
+/* Nobody ticks: the kernel's clock says how old blocks are. */
+static void without_a_monitor_time_goes_on(void **state)
+{
+	(void)state;
+	tree()->tick = 7;
+	record_alloc_at(c, HEAP, 1000, PMM_KIND_MALLOC, 1);
+	agent.vdso_clock = (void *)third_second;
+	agent.own_clock = true;
+	assert_true(record_free(c, HEAP, &was));
+	assert_int_equal(was.lifetime, 9);		/* 300 - 7 ticks */
+	record_alloc_at(c, HEAP, 1000, PMM_KIND_MALLOC, 1);
+	assert_true(block_get(HEAP, &was));
+	assert_int_equal(was.birth, 300);
+}
 
 static unsigned bucket_of(uint32_t born, uint32_t gone)
 {
@@ -515,11 +555,13 @@ int main(void)
 		TEST(classes_end_at_powers_of_four),
 		TEST(a_failure_is_no_block),
 		TEST(unknown_releases_are_counted),
+		TEST(what_is_inside_a_block_is_unknown),
 		TEST(pools_lie_inside_blocks),
 		TEST(blocks_apart_are_in_no_table),
 		TEST(what_is_larger_than_a_word_holds_counts_for_that),
 		TEST(another_name_for_a_block),
 		TEST(another_site_for_a_block),
+		TEST(without_a_monitor_time_goes_on),
 		TEST(lifetimes_double),
 		TEST(nothing_is_kept_of_what_is_released_at_once),
 		TEST(lifetimes_without_room_are_counted_elsewhere),
