@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * agent/record.h, hook.h, hook.c: the usual event where it meets a block that was freed past the
+ * hooks, and malloc() on behalf of an operator new that asks again.
+ */
+#include "agent/hook.h"
+
+#include "tests/unit/record_host.h"
+
+#include "agent/unwind/rule.h"
+
+#define PC	0x401000ull
+
+static uint64_t frames[64];
+static void *answer;			/* of the real malloc() */
+
+static void *real_malloc(size_t size)
+{
+	(void)size;
+	return answer;
+}
+
+/* Called from so many words up the stack, by its outermost function. */
+static void ask(void *gets, uint32_t kind, unsigned words)
+{
+	struct caller from = { .ra = PC + 1, .sp = (uint64_t)&frames[words] };
+	const uint64_t module = 7;
+
+	agent.rules->far[PC * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
+		(struct rule_entry){ CFI_END ^ (PC | module << 48), CFI_END };
+	agent.rules->near[rule_mix(PC) >> RULE_TAG_BITS] = 0;
+	answer = gets;
+	assert_ptr_equal(hook_malloc(c, real_malloc, 10, kind, &from), gets);
+}
+
+static uint64_t failed(void)
+{
+	return c->pub.class[0].failed;
+}
+
+static void released_were(uint32_t site, uint64_t frees, uint64_t bytes)
+{
+	assert_int_equal(record(site)->frees, frees);
+	assert_int_equal(record(site)->bytes_out, bytes);
+}
+
+static void the_block_in_the_same_place_is_gone(void **state)
+{
+	(void)state;
+	usual_alloc(HEAP, 100, 1);
+	usual_alloc(HEAP, 50, 2);
+	released_were(1, 1, 100);
+	assert_int_equal(c->pub.class[1].displaced, 1);
+	assert_int_equal(agent_host_total(), 50);
+	assert_int_equal(record_free_usual(c, HEAP), 50);
+	assert_int_equal(c->pub.untracked_frees, 0);
+	events_were(3);
+}
+
+/* A block of more than 56 bytes has the word of its second granule as well. */
+static void the_large_block_that_reaches_there_is_gone(void **state)
+{
+	(void)state;
+	usual_alloc(HEAP, 57, 1);
+	usual_alloc(HEAP + 32, 20, 2);
+	released_were(1, 1, 57);
+	assert_int_equal(agent_host_total(), 20);
+	usual_alloc(HEAP + 64, 56, 1);
+	usual_alloc(HEAP + 96, 20, 2);
+	released_were(1, 1, 57);
+	assert_int_equal(agent_host_total(), 96);
+}
+
+static void the_block_that_a_large_one_reaches_is_gone(void **state)
+{
+	(void)state;
+	usual_alloc(HEAP + 32, 20, 1);
+	usual_alloc(HEAP, 56, 2);
+	assert_int_equal(agent_host_total(), 76);
+	assert_int_equal(record_free_usual(c, HEAP), 56);
+	usual_alloc(HEAP, 57, 2);
+	released_were(1, 1, 20);
+	assert_int_equal(agent_host_total(), 57);
+	assert_int_equal(c->pub.class[1].displaced, 1);
+}
+
+/* operator new calls its handler and malloc() again, from the same frame or from further in. */
+static void a_request_made_again_has_failed_once(void **state)
+{
+	(void)state;
+	ask(NULL, PMM_KIND_NEW, 30);
+	assert_int_equal(failed(), 1);
+	ask(NULL, PMM_KIND_MALLOC, 20);
+	assert_int_equal(failed(), 1);
+	ask((void *)HEAP, PMM_KIND_MALLOC, 20);		/* what the handler does */
+	ask(NULL, PMM_KIND_MALLOC, 20);
+	assert_int_equal(failed(), 1);
+	ask((void *)(HEAP + 64), PMM_KIND_NEW, 30);	/* it got it */
+	ask(NULL, PMM_KIND_MALLOC, 20);
+	assert_int_equal(failed(), 2);
+	assert_int_equal(c->pub.allocs, 2);
+	assert_int_equal(agent_host_total(), 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_block_in_the_same_place_is_gone),
+		TEST(the_large_block_that_reaches_there_is_gone),
+		TEST(the_block_that_a_large_one_reaches_is_gone),
+		TEST(a_request_made_again_has_failed_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
