@@ -171,6 +171,8 @@ struct agent {
 	uint32_t stale_since;		/* ... at that time; 0 = it is not late */
 };
 
+_Static_assert(offsetof(struct agent, state) == sizeof(uint64_t), "`unusual` is all of its flags");
+
 extern struct agent agent __attribute__((visibility("hidden")));
 
 /*

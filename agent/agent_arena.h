@@ -42,6 +42,19 @@ static inline bool arena_for_blocks(void)
 	return !agent.stacks_last || arena_roomy();
 }
 
+/*
+ * Is there room for a cache, that is for what only saves time? Not in the last quarter, where it
+ * would be instead of what is lost without room; nor where the arena cannot grow.
+ */
+static inline bool arena_for_cache(size_t bytes)
+{
+	const struct pmm_ledger *l = agent.ledger;
+	uint64_t end = LOAD(l->arena_used) + bytes + PMM_PAGE;
+
+	return end <= l->arena_end - (l->arena_end - l->arena_off) / 4 &&
+	       (!agent.no_growth || end <= LOAD(l->arena_ready));
+}
+
 /* Give bytes [from, to) of the slot, whole pages, access and backing. */
 bool arena_back(uint64_t from, uint64_t to);
 

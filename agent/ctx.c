@@ -98,8 +98,10 @@ static void thread_new(struct tctx *c, uint32_t tid)
 static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
 {
 	STORE(c->tp, tp);
-	if (c->busy == TCTX_RECORDING)		/* its thread ended in the middle of an event */
+	if (c->busy == TCTX_RECORDING) {	/* its thread ended in the middle of an event */
 		unwind_recover(c);
+		site_recover(c);
+	}
 	c->busy = TCTX_IDLE;
 	seqlock_write_abandon(&c->pub.seq);
 	c->last_address = 0;
@@ -324,8 +326,10 @@ struct tctx *ctx_nested(struct tctx *c, uintptr_t sp)
 	 * the program jumped out of it.
 	 */
 	if (sp >= c->pub.busy_sp && sp - c->pub.busy_sp < (8ul << 20) && !on_signal_stack()) {
-		if (c->busy == TCTX_RECORDING)
+		if (c->busy == TCTX_RECORDING) {
 			unwind_recover(c);
+			site_recover(c);
+		}
 		c->memo_nr = 0;
 		c->stamp = (struct block_stamp){ 0 };	/* it may be half written */
 		c->busy = TCTX_IDLE;

@@ -53,8 +53,9 @@ static inline bool key_is(const struct piece *p, const struct piece *key)
 
 struct piece_cache *piece_cache_new(uint32_t bits)
 {
-	struct piece_cache *cache =
-		arena_get(sizeof(*cache) + (sizeof(cache->set[0]) << bits), ARCH_PAGE);
+	const size_t set_bytes = sizeof(struct piece[PIECE_WAYS]);
+	const size_t bytes = sizeof(struct piece_cache) + (set_bytes << bits);
+	struct piece_cache *cache = arena_for_cache(bytes) ? arena_get(bytes, ARCH_PAGE) : NULL;
 
 	if (cache)
 		cache->bits = cache->most_bits = bits;
@@ -65,6 +66,7 @@ struct piece_cache *piece_cache_new(uint32_t bits)
 void piece_forget(struct piece_cache *cache)
 {
 	memset(cache->set, 0, sizeof(cache->set[0]) << cache->bits);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);	/* a handler may jump out of here */
 	cache->bits = PIECE_BITS;
 	cache->lost = 0;
 }
@@ -83,7 +85,7 @@ static __attribute__((noinline)) void cache_grow(struct tctx *c)
 	if (bits > PIECE_MOST_BITS || c->nr_records < PIECE_WAYS << cache->bits)
 		return;
 	if (bits > cache->most_bits) {
-		cache = arena_for_stacks() ? piece_cache_new(bits) : NULL;
+		cache = piece_cache_new(bits);
 		if (!cache)
 			return;
 		c->pieces = cache;

@@ -96,6 +96,7 @@ static void record_hang(struct tctx *c, struct pmm_record *r)
 	r->next = c->pub.records;
 	r->first_tick = UINT32_MAX;
 	STORE_RELEASE(c->pub.records, arena_ref(r));
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);	/* only then is it noted: site_recover() */
 }
 
 /* Before an event of `epoch` changes it. */
@@ -135,8 +136,8 @@ struct pmm_record *site_record(struct tctx *c, uint32_t site, uint64_t epoch)
 	r->site = site;
 	r->epoch = epoch;
 	record_hang(c, r);
-	c->nr_records++;
 	*at = arena_ref(r);
+	c->nr_records++;
 	return r;
 }
 
@@ -145,12 +146,31 @@ struct pmm_record *site_record_none(struct tctx *c, uint64_t epoch)
 	struct pmm_record *r = &c->none;
 
 	if (!r->lifetimes) {
-		r->lifetimes = arena_ref(&c->none_lifetimes);
 		r->epoch = epoch;
 		record_hang(c, r);
+		r->lifetimes = arena_ref(&c->none_lifetimes);
 	}
 	record_date(r, epoch);
 	return r;
+}
+
+void site_recover(struct tctx *c)
+{
+	struct pmm_record *r = c->pub.records ? arena_at(c->pub.records) : NULL;
+	pmm_ref *at = r && r != &c->none ? place_get(c, r->site) : NULL;
+
+	if (at && !*at)
+		*at = c->pub.records;
+	if (r == &c->none)
+		r->lifetimes = arena_ref(&c->none_lifetimes);
+}
+
+/* A record counts `nr` lives elsewhere, or those of others: at the limit as many as it can. */
+static void lives_apart_add(struct pmm_record *r, int64_t nr)
+{
+	int64_t sum = r->lives_apart + nr;
+
+	r->lives_apart = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : (int32_t)sum;
 }
 
 void site_count_lives(struct tctx *c, struct pmm_record *r, unsigned lifetime, uint64_t blocks)
@@ -159,9 +179,9 @@ void site_count_lives(struct tctx *c, struct pmm_record *r, unsigned lifetime, u
 		void *made = arena_get(sizeof(struct pmm_lifetimes), 64);
 
 		if (!made) {
-			r->lives_apart += (int32_t)blocks;
+			lives_apart_add(r, (int64_t)blocks);
 			r = site_record_none(c, 0);
-			r->lives_apart -= (int32_t)blocks;
+			lives_apart_add(r, -(int64_t)blocks);
 		} else {
 			STORE_RELEASE(r->lifetimes, arena_ref(made));
 		}

@@ -33,6 +33,12 @@ void site_fetch_record(const struct tctx *c, uint32_t site);
 struct pmm_record *site_record_none(struct tctx *c, uint64_t epoch);
 
 /*
+ * The context was left in the middle of an event: a record that is in its list already is noted as
+ * that of its site, so that there is never a second one.
+ */
+void site_recover(struct tctx *c);
+
+/*
  * Blocks of the record were released that lived longer than a tick: count them by lifetime. Where
  * there is no room for that, with those of site 0.
  */

@@ -338,11 +338,11 @@ int main(int argc, char **argv)
 	}
 	if (argc == 5 && !strcmp(argv[1], "stacks")) {
 		unsigned long nr = number(argv[2], 1, 1ul << 24);
+		unsigned depth = (unsigned)number(argv[3], 1, MAX_DEPTH);
 
-		if (nr & (nr - 1))
-			return 2;
-		run_stacks(nr, (unsigned)number(argv[3], 1, MAX_DEPTH),
-			   number(argv[4], 0, 1000000000));
+		if (nr & (nr - 1) || (depth < 24 && nr > 1ul << depth))
+			return 2;	/* not so many different ones */
+		run_stacks(nr, depth, number(argv[4], 0, 1000000000));
 		return 0;
 	}
 	w.kind = argc == 5 || wait || step ? find_kind(argv[1]) : NULL;

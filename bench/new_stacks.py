@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The part "stacks": what the first block of a stack costs when there are ever more distinct stacks, and the millionth block by stacks that
-are known (bench/micro.c, "stacks"). The program says what its own threads took, the agent in them; what else the tree took, as the reading
+The part "stacks": what the first block of a stack costs when there are ever more distinct stacks, and a block by a stack that was seen
+before (bench/micro.c, "stacks"). The program says what its own threads took, the agent in them; what else the tree took, as the reading
 at the end, is beside it.
 """
 

@@ -375,7 +375,7 @@ static __attribute__((noinline)) void changed(struct tctx *c)
 /* What pays only for contexts that are used for long. */
 static __attribute__((noinline)) void settle(struct tctx *c)
 {
-	if (!c->known && !c->known_resting)
+	if (!c->known && !c->known_resting && arena_for_cache(sizeof(*c->known)))
 		c->known = arena_get(sizeof(*c->known), ARCH_PAGE);
 	if (!c->pieces && c->events > PIECES_AFTER)
 		c->pieces = piece_cache_new(PIECE_BITS);

@@ -172,9 +172,10 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
  */
 static inline bool arch_word_is(const void *p, uint64_t value)
 {
+	typedef uint64_t __attribute__((may_alias)) word;
 	bool same;
 
-	__asm__ volatile("cmpq %2, %1" : "=@cce"(same) : "m"(*(const uint64_t *)p), "r"(value));
+	__asm__ volatile("cmpq %2, %1" : "=@cce"(same) : "m"(*(const word *)p), "r"(value));
 	return same;
 }
 

@@ -209,8 +209,8 @@ static uint64_t column_get(const struct column *c, uint64_t i)
 /* The column side by side: rows of a large table are each a wait for memory, once is enough. */
 static uint64_t *column_copy(const struct column *c)
 {
-	uint64_t *copy = c->count * c->stride >= LARGE_TABLE ? malloc(c->count * sizeof(*copy))
-							     : NULL;
+	bool apart = c->stride > sizeof(uint64_t) && c->count * c->stride >= LARGE_TABLE;
+	uint64_t *copy = apart ? malloc(c->count * sizeof(*copy)) : NULL;
 
 	for (uint64_t i = 0; copy && i < c->count; i++) {
 		__builtin_prefetch(c->base + (i + ROWS_AHEAD) * c->stride);

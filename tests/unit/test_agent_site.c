@@ -326,6 +326,47 @@ static void test_records_of_all_numbers(void **state)
 	agent_host_fini();
 }
 
+static unsigned list_length(const struct tctx *c)
+{
+	unsigned nr = 0;
+
+	for (pmm_ref ref = c->pub.records; ref; ref = ((struct pmm_record *)arena_at(ref))->next)
+		nr++;
+	return nr;
+}
+
+/* A handler jumped out when the record was in the list and not yet noted as that of its site. */
+static void test_a_record_is_never_made_twice(void **state)
+{
+	const uint32_t site[] = { 3, SITE_NEAR + 3 };
+	struct pmm_record *record;
+	struct tctx *c;
+
+	(void)state;
+	agent_host_init(16 << 20);
+	c = agent_host_ctx();
+	site_recover(c);			/* no records: nothing to do */
+	assert_int_equal(list_length(c), 0);
+	for (unsigned i = 0; i < NR(site); i++) {
+		pmm_ref *page;
+
+		record = site_record(c, site[i], 0);
+		page = arena_at(i ? *(pmm_ref *)arena_at(c->site_far[0]) : c->site_page[0]);
+		assert_ptr_equal(arena_at(page[3]), record);
+		page[3] = 0;
+		site_recover(c);
+		assert_ptr_equal(site_record(c, site[i], 0), record);
+		assert_int_equal(list_length(c), i + 1);
+	}
+	record = site_record_none(c, 0);
+	assert_int_not_equal(record->lifetimes, 0);
+	record->lifetimes = 0;
+	site_recover(c);
+	assert_ptr_equal(site_record_none(c, 0), record);
+	assert_int_equal(list_length(c), 3);
+	agent_host_fini();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +378,7 @@ int main(void)
 		cmocka_unit_test(test_killed_in_the_midst),
 		cmocka_unit_test(test_a_closed_part_is_grown_by_others),
 		cmocka_unit_test(test_records_of_all_numbers),
+		cmocka_unit_test(test_a_record_is_never_made_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -478,6 +478,7 @@ static void test_the_cache_of_pieces_grows(void **state)
 	const uint32_t holds = PIECE_WAYS << PIECE_BITS;
 	struct piece_cache *first, *second;
 	struct stack s;
+	uint64_t ready, end;
 
 	(void)state;
 	start(true);
@@ -494,6 +495,19 @@ static void test_the_cache_of_pieces_grows(void **state)
 	lose_pieces(holds - 3);
 	assert_ptr_equal(ctx->pieces, first);
 	assert_int_equal(first->lost, holds);
+	ready = agent.ledger->arena_ready;
+	agent.ledger->arena_ready = agent.ledger->arena_used;
+	agent.no_growth = true;
+	lose_pieces(holds + 1);			/* it would need what cannot be had */
+	assert_ptr_equal(ctx->pieces, first);
+	assert_int_equal(agent.ledger->off_reason, 0);
+	agent.ledger->arena_ready = ready;
+	agent.no_growth = false;
+	end = agent.ledger->arena_end;		/* it would be in the last quarter */
+	agent.ledger->arena_end = agent.ledger->arena_used + (5 << 19);
+	lose_pieces(holds + 1);
+	assert_ptr_equal(ctx->pieces, first);
+	agent.ledger->arena_end = end;
 	lose_pieces(holds);
 	second = ctx->pieces;
 	assert_ptr_not_equal(second, first);
