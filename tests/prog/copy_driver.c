@@ -72,6 +72,8 @@ static int compare(const struct process_copy *s, uint64_t address)
 		if (first[i] != second && first[i] != second + 1)
 			wrong += printf("pair %u: %llu and %llu\n", i, (unsigned long long)first[i], (unsigned long long)second);
 	}
+	if (wrong)
+		printf("held %llu bytes%s\n", (unsigned long long)s->held_bytes, s->late ? ", others were read later" : "");
 	return wrong ? 1 : 0;
 }
 
