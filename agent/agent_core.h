@@ -49,9 +49,9 @@ static inline struct tctx *agent_enter(uintptr_t sp)
 {
 	struct tctx *c = ctx_find();
 
-	if (unlikely(!c || c->busy) && !(c = c ? ctx_nested(c, sp) : NULL))
-		return NULL;
-	return agent_begin(c, sp, false);
+	if (unlikely(c && c->busy))
+		c = ctx_nested(c, sp);
+	return likely(c) ? agent_begin(c, sp, false) : NULL;
 }
 
 /*

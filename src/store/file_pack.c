@@ -287,32 +287,37 @@ static enum file_coding column_coding(const struct column *c, uint64_t unit)
 	return delta < plain ? FILE_DELTA : FILE_PLAIN;
 }
 
-void pack_column(struct pack *p, const void *base, size_t stride, unsigned bytes, uint64_t count)
+/* A column that has more than one value. */
+static void pack_varied(struct pack *p, struct column c)
 {
-	struct column c = {base, stride, bytes, count};
-	uint64_t unit, last = 0, *copy;
+	uint64_t unit, last = 0, *copy = column_copy(&c);
 	enum file_coding coding;
 
-	if (!count)
-		return;
-	if (column_constant(&c)) {
-		pack_constant(p, &c);
-		return;
-	}
-	copy = column_copy(&c);
 	if (copy)
-		c = (struct column){(const uint8_t *)copy, sizeof(*copy), sizeof(*copy), count};
+		c = (struct column){(const uint8_t *)copy, sizeof(*copy), sizeof(*copy), c.count};
 	unit = column_unit(&c);
 	coding = column_coding(&c, unit);
 	pack_number(p, coding);
 	pack_number(p, unit);
-	for (uint64_t i = 0; i < count; i++) {
+	for (uint64_t i = 0; i < c.count; i++) {
 		uint64_t n = in_units(column_get(&c, i), unit);
 
 		pack_number(p, coding == FILE_DELTA ? zigzag(n - last) : n);
 		last = n;
 	}
 	free(copy);
+}
+
+void pack_column(struct pack *p, const void *base, size_t stride, unsigned bytes, uint64_t count)
+{
+	const struct column c = {base, stride, bytes, count};
+
+	if (!count)
+		return;
+	if (column_constant(&c))
+		pack_constant(p, &c);
+	else
+		pack_varied(p, c);
 }
 
 static struct column column_of(const struct file_table *t, unsigned i, const void *rows,
@@ -348,10 +353,12 @@ void pack_columns(struct pack *p, const struct file_table *t, const void *rows, 
 	for (unsigned i = 0; count && i < t->nr_columns; i++) {
 		struct column c = column_of(t, i, rows, count);
 
-		if (i < 64 && constant >> i & 1)
+		if (i >= 64)
+			pack_column(p, c.base, c.stride, c.bytes, count);
+		else if (constant >> i & 1)
 			pack_constant(p, &c);
 		else
-			pack_column(p, c.base, c.stride, c.bytes, count);
+			pack_varied(p, c);
 	}
 }
 
