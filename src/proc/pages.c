@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -88,8 +89,10 @@ static int scan(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max
 			if (max_pages)
 				a.max_pages -= (regions[i].end - regions[i].start) / PAGE;
 		}
-		if (rc || a.walk_end <= a.start || (max_pages && !a.max_pages))
+		if (rc || (max_pages && !a.max_pages))
 			return rc;
+		if (a.walk_end <= a.start)
+			return -EIO;
 		a.start = a.walk_end;
 	}
 	return 0;
@@ -164,6 +167,23 @@ static int add_data(struct page_runs *to, size_t first, const struct proc_map *m
 	return end > start ? add(to, first, start, end) : 0;
 }
 
+bool pages_on_disk(pid_t pid, const struct proc_map *m)
+{
+	static const uint64_t in_memory[] = { TMPFS_MAGIC, RAMFS_MAGIC, HUGETLBFS_MAGIC };
+	char path[PATH_MAX];
+	struct statfs fs;
+	int n = snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, m->path);
+
+	if (m->dev_major)
+		return true;
+	if (m->path[0] != '/' || n >= (int)sizeof(path) || statfs(path, &fs))
+		return false;
+	for (size_t i = 0; i < sizeof(in_memory) / sizeof(in_memory[0]); i++)
+		if ((uint64_t)fs.f_type == in_memory[i])
+			return false;
+	return true;
+}
+
 int pages_find_shared(int fd, const struct proc_map *m, bool in_memory, uint64_t max_pages,
 		      struct page_runs *to)
 {
@@ -173,13 +193,15 @@ int pages_find_shared(int fd, const struct proc_map *m, bool in_memory, uint64_t
 	struct statfs fs;
 	int rc = 0;
 
-	if (in_memory && (fstatfs(fd, &fs) || fs.f_type != TMPFS_MAGIC))
-		rc = -EOPNOTSUPP;
+	if (in_memory && fstatfs(fd, &fs))
+		return -errno;
+	if (in_memory && fs.f_type != TMPFS_MAGIC)
+		return -EOPNOTSUPP;
 	while (!rc && (at = lseek(fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < end) {
 		off_t hole = lseek(fd, at, SEEK_HOLE);
 
 		if (hole <= at)
-			break;
+			return hole < 0 && errno != ENXIO ? -errno : -EAGAIN;
 		rc = add_data(to, first, m, (uint64_t)at, (uint64_t)hole, max_pages);
 		at = hole;
 	}

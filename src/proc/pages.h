@@ -39,10 +39,16 @@ int pages_find(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_
 int pages_open_shared(pid_t pid, const struct proc_map *m);
 
 /*
+ * Is it a file on a disk or of a server? By its device or its name, as far as they tell; when in
+ * doubt false.
+ */
+bool pages_on_disk(pid_t pid, const struct proc_map *m);
+
+/*
  * As pages_find(), of such a file: also those that this process does not have mapped, because
  * another one wrote them, or because the kernel took them out of its page table (reclaim does, also
  * where there is nothing to swap to). `in_memory`: -EOPNOTSUPP of a file that is not in memory
- * only.
+ * only. -EAGAIN: others cut the file just now.
  */
 int pages_find_shared(int fd, const struct proc_map *m, bool in_memory, uint64_t max_pages,
 		      struct page_runs *to);

@@ -105,11 +105,13 @@ static bool is_larger(pid_t pid, pid_t copy, const struct proc_maps *maps)
 /* All pages of a mapping that there are. Is what is not among them zero? */
 static bool take_all(struct apart *x, const struct proc_map *m)
 {
-	bool all = !m->ino;		/* what a private mapping of a file lacks is in the file */
+	enum withheld_rest rest;
 
 	if (m->perms & PROC_MAP_SHARED)
-		return withheld_add_shared(&x->held, m, 0, &all) >= 0 && all;
-	return withheld_add(&x->held, m->start, m->end, 0) >= 0 && all;
+		return withheld_add_shared(&x->held, m, 0, &rest) >= 0 &&
+		       rest == WITHHELD_REST_ZERO;
+	/* what a private mapping of a file lacks is in the file */
+	return withheld_add(&x->held, m->start, m->end, 0) >= 0 && !m->ino;
 }
 
 /*
@@ -142,25 +144,27 @@ static int take_kept(struct apart *x, pid_t pid, pid_t copy, const struct proc_m
 }
 
 /*
- * A mapping, as far as there are pages left to be taken. 1 all of it, 0 not, -ENOMEM. What a file
- * on a disk has beside the pages that the process has mapped is not looked for: the process has
- * written nothing there, or it is on the disk.
+ * A mapping, as far as there are pages left to be taken. 1 all of it, what is not held is zero; 0
+ * not; -ENOMEM. What a file on a disk has beside the pages that the process has mapped is not
+ * looked for and does not count as read late: the process has written nothing there, or it is on
+ * the disk.
  */
 static int hold_pages(struct apart *x, const struct proc_map *m, uint64_t *left_pages)
 {
-	bool known, all;
+	enum withheld_rest rest = WITHHELD_REST_ZERO;
 	int64_t bytes = 0;
+	bool all;
 
 	if (*left_pages && is_shared(m))
-		bytes = withheld_add_shared(&x->held, m, *left_pages, &known);
+		bytes = withheld_add_shared(&x->held, m, *left_pages, &rest);
 	else if (*left_pages)
 		bytes = withheld_add(&x->held, m->start, m->end, *left_pages);
 	all = bytes >= 0 && (uint64_t)bytes < *left_pages * PAGE;
 
 	if (bytes > 0)
 		*left_pages -= (uint64_t)bytes / PAGE;
-	x->late |= !all;
-	return bytes == -ENOMEM ? -ENOMEM : all;
+	x->late |= !all || rest == WITHHELD_REST_UNKNOWN;
+	return bytes == -ENOMEM ? -ENOMEM : all && rest == WITHHELD_REST_ZERO;
 }
 
 /*
@@ -189,7 +193,10 @@ static int by_size(const void *a, const void *b)
 	return m != n ? (m < n ? -1 : 1) : (*x)->start < (*y)->start ? -1 : 1;
 }
 
-/* Small ones first: of the large ones most are buffers. */
+/*
+ * Small ones first: of the large ones most are buffers. What a shared one lacks is zero: in the
+ * copy it would be what the process has written there since.
+ */
 static int take_shared_and_wiped(struct apart *x, const struct proc_maps *maps)
 {
 	VEC(const struct proc_map *) some = { 0 };
@@ -205,7 +212,9 @@ static int take_shared_and_wiped(struct apart *x, const struct proc_maps *maps)
 		const struct proc_map *m = some.v[i];
 
 		rc = hold_pages(x, m, &left_pages);
-		if (rc > 0 && !is_shared(m))
+		if (rc > 0 && is_shared(m))
+			rc = add_span(x, (struct apart_span){ m->start, m->end, true });
+		else if (rc > 0)
 			rc = vec_push(&x->whole, (struct page_run){ m->start, m->end });
 	}
 	vec_fini(&some);

@@ -9,8 +9,9 @@
  *                           so are the first APART_BYTES; the rest is read later
  *
  * Of shared memory also the pages that the process has in no page table just then: reclaim takes
- * them out, other processes write them. Where that is not allowed (pages.h), and of files on disks,
- * those are read later.
+ * them out, other processes write them. What is in none and not in memory either is zero, whatever
+ * the process writes there next. Where that is not allowed (pages.h), and of files on disks, all
+ * that is in no page table is read later.
  */
 #ifndef PTRACE_APART_H
 #define PTRACE_APART_H
@@ -34,11 +35,13 @@ struct apart_span {
 /* All zero is empty. */
 struct apart {
 	struct withheld held;
-	VEC(struct apart_span) spans;	/* not in the copy; by address */
+	/* not in the copy as of that moment; by address once apart_after() was called */
+	VEC(struct apart_span) spans;
 	struct page_runs wiped;		/* mappings that a copy gets empty, as of before */
 	struct page_runs whole;		/* those of them that were read wholly */
 	/*
-	 * some memory is read later: there was more than APART_BYTES of it, or it could not be read
+	 * some memory is read later: there was more than APART_BYTES of it, or it could not be
+	 * read, or not be known. Files on disks do not count
 	 */
 	bool late;
 };

@@ -145,34 +145,39 @@ static bool is_whole(const struct page_runs *runs, const struct proc_map *m)
 	return runs->nr == 1 && runs->v[0].start == m->start && runs->v[0].end == m->end;
 }
 
-/* A mapping that is all in the page table need not be looked for, which takes longer. */
+/*
+ * A mapping that is all in the page table need not be looked for, which takes longer. Where the
+ * file cannot be looked at, what is in the page table is added.
+ */
 int64_t withheld_add_shared(struct withheld *w, const struct proc_map *m, uint64_t max_pages,
-			    bool *all)
+			    enum withheld_rest *rest)
 {
 	struct source from = { .m = m, .fd = -1 };
 	struct page_runs file = { 0 };
 	int64_t bytes;
-	int rc;
+	int fd, rc, file_rc;
 
 	w->runs.nr = 0;
+	*rest = WITHHELD_REST_ZERO;
 	rc = pages_find(w->pagemap, m->start, m->end, false, max_pages, &w->runs);
-	*all = !rc && is_whole(&w->runs, m);
-	if (!*all)
-		from.fd = pages_open_shared(w->pid, m);
-	if (from.fd >= 0 && !pages_find_shared(from.fd, m, true, max_pages, &file)) {
+	if (!rc && is_whole(&w->runs, m))
+		return add_runs(w, &from, max_pages != 0);
+	fd = pages_open_shared(w->pid, m);
+	file_rc = fd < 0 ? fd : pages_find_shared(fd, m, true, max_pages, &file);
+	if (!file_rc) {
 		vec_fini(&w->runs);
 		w->runs = file;
-		*all = true;
+		from.fd = fd;
 		rc = 0;
 	} else {
-		if (from.fd >= 0)
-			close(from.fd);
-		from.fd = -1;
 		vec_fini(&file);
+		*rest = file_rc == -EOPNOTSUPP || pages_on_disk(w->pid, m)
+				? WITHHELD_REST_ON_DISK
+				: WITHHELD_REST_UNKNOWN;
 	}
 	bytes = rc ? rc : add_runs(w, &from, max_pages != 0);
-	if (from.fd >= 0)
-		close(from.fd);
+	if (fd >= 0)
+		close(fd);
 	return bytes;
 }
 

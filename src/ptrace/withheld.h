@@ -42,12 +42,19 @@ int withheld_begin(struct withheld *w, pid_t pid, size_t bytes);
  */
 int64_t withheld_add(struct withheld *w, uint64_t start, uint64_t end, uint64_t max_pages);
 
+/* What is where a shared mapping has no page that was added. */
+enum withheld_rest {
+	WITHHELD_REST_ZERO,		/* nothing was there, if max_pages was enough */
+	WITHHELD_REST_ON_DISK,		/* what the file has there */
+	WITHHELD_REST_UNKNOWN,		/* pages perhaps that are not in the page table */
+};
+
 /*
  * The same of a shared mapping, with the pages that it has in memory but not in the process's page
- * table, where those can be known (*all).
+ * table, where those can be known (*rest).
  */
 int64_t withheld_add_shared(struct withheld *w, const struct proc_map *m, uint64_t max_pages,
-			    bool *all);
+			    enum withheld_rest *rest);
 
 /* All is added: close what was opened, sort. */
 void withheld_order(struct withheld *w);

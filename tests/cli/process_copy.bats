@@ -53,7 +53,7 @@ intact() {
 }
 
 @test "process copy: the same of memory that a copy shares, does not get, or gets empty" {
-	for how in shared kept wiped dropped; do
+	for how in shared kept wiped dropped later; do
 		rm -f in
 		victim copy_victim $how
 		figured take "$VICTIM" 20 "$FIRST"

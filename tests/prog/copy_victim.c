@@ -5,7 +5,8 @@
  * Arguments: "signalfd" - SIGCHLD is blocked and read from a descriptor; "child" - has a child, that alone must be waited for;
  * "limited" - its user may have no more processes (RLIMIT_NPROC);
  * "shared", "kept", "wiped" - the pages are shared with its copies, not given to them (MADV_DONTFORK), given to them empty (MADV_WIPEONFORK);
- * "dropped" - shared, and taken out of its page table again and again, as the kernel's reclaim does.
+ * "dropped" - shared, and taken out of its page table again and again, as the kernel's reclaim does;
+ * "later" - shared, and each pair is touched for the first time a while after the one before.
  * On a line of input it closes descriptor 5.
  */
 #include <errno.h>
@@ -24,8 +25,10 @@
 #include <unistd.h>
 
 #define PAIRS 4
+#define APART_NS 20000000	/* between the beginnings of pairs that begin "later" */
 
 static atomic_bool ended;
+static bool later;
 static atomic_int signals, wrongs;
 static _Atomic uint64_t *page[2 * PAIRS];
 
@@ -38,6 +41,8 @@ static void *counts(void *arg)
 {
 	_Atomic uint64_t **pair = arg;
 
+	if (later)
+		nanosleep(&(struct timespec){ .tv_nsec = (pair - page) / 2 * APART_NS }, NULL);
 	while (!ended) {
 		++*pair[0];
 		++*pair[1];
@@ -93,7 +98,7 @@ static void *drops(void *arg)
 
 static char *map_pages(const char *how)
 {
-	bool shared = !strcmp(how, "shared") || !strcmp(how, "dropped");
+	bool shared = !strcmp(how, "shared") || !strcmp(how, "dropped") || !strcmp(how, "later");
 	size_t bytes = 2 * PAIRS * 4096;
 	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
 
@@ -113,6 +118,7 @@ int main(int argc, char **argv)
 	int fd = -1;
 	char c;
 
+	later = argc > 1 && !strcmp(argv[1], "later");
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);

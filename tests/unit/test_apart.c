@@ -2,11 +2,16 @@
 /* What a copy of a process has not: this process and a forked one. */
 #include "tests/unit/unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +20,20 @@
 
 #define PAGE	4096u
 #define NR_PAGES	8u		/* pages of each mapping */
+
+/* What the kernel says of where data ends in a file, instead of the truth: errno, 0 = here. */
+static int hole_error = -1;
+
+off_t __real_lseek64(int fd, off_t to, int whence);
+off_t __wrap_lseek64(int fd, off_t to, int whence);
+
+off_t __wrap_lseek64(int fd, off_t to, int whence)
+{
+	if (whence != SEEK_HOLE || hole_error < 0)
+		return __real_lseek64(fd, to, whence);
+	errno = hole_error;
+	return hole_error ? -1 : to;
+}
 
 static uint8_t *map(const char *name, uint8_t fill)
 {
@@ -190,12 +209,143 @@ static void what_is_nowhere_is_zero_or_in_the_process(void **state)
 	close(exe);
 }
 
+/*
+ * What was in no page table and not in memory is zero, although the process writes it before it is
+ * read; what was there is as it was.
+ */
+static void what_is_touched_later_was_zero(void **state)
+{
+	const size_t bytes = NR_PAGES * PAGE;
+	struct apart x = { .late = false };
+	const uint8_t *held;
+	size_t found = bytes;
+	uint8_t *shared;
+	pid_t copy;
+
+	(void)state;
+	if (geteuid())
+		skip();		/* as above */
+	shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	memset(shared + 3 * PAGE, 2, 2 * PAGE);
+	take(&x, &copy);
+	memset(shared, 0xff, bytes);
+	assert_int_equal(apart_find(&x, (uint64_t)shared, &found, &held), APART_ZERO);
+	assert_int_equal(found, 3 * PAGE);
+	found = bytes;
+	assert_int_equal(apart_find(&x, (uint64_t)shared + 3 * PAGE, &found, &held), APART_HELD);
+	assert_int_equal(found, 2 * PAGE);
+	assert_int_equal(held[0], 2);
+	found = bytes;
+	assert_int_equal(apart_find(&x, (uint64_t)shared + 5 * PAGE, &found, &held), APART_ZERO);
+	assert_int_equal(found, 3 * PAGE);
+	assert_false(x.late);
+	leave(&x, copy);
+	munmap(shared, bytes);
+}
+
+/* Is memory read late when this process, of whose page table some pages are missing, is copied? */
+static bool is_late(void)
+{
+	struct apart x = { .late = false };
+	bool late;
+	pid_t copy;
+
+	take(&x, &copy);
+	late = x.late;
+	leave(&x, copy);
+	return late;
+}
+
+/* Without these capabilities nobody looks at the files of mappings; `on` is what there was. */
+static void may_look(bool may, struct __user_cap_data_struct on[2])
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct now[2];
+
+	if (!may)
+		assert_int_equal(syscall(SYS_capget, &head, on), 0);
+	memcpy(now, on, sizeof(now));
+	if (!may) {
+		now[0].effective &= ~(1u << CAP_SYS_ADMIN);
+		now[1].effective &= ~(1u << (CAP_CHECKPOINT_RESTORE - 32));
+	}
+	assert_int_equal(syscall(SYS_capset, &head, now), 0);
+}
+
+static void what_cannot_be_known_is_late(void **state)
+{
+	const size_t bytes = NR_PAGES * PAGE;
+	struct __user_cap_data_struct on[2];
+	uint8_t *shared = map("shared", 2);
+
+	(void)state;
+	assert_false(is_late());
+	assert_int_equal(madvise(shared + PAGE, 2 * PAGE, MADV_DONTNEED), 0);
+	may_look(false, on);
+	assert_true(is_late());
+	memset(shared, 3, bytes);	/* all of it is in the page table again */
+	assert_false(is_late());
+	may_look(true, on);
+	munmap(shared, bytes);
+}
+
+/* The file is there, but what the kernel says of it ends too soon. */
+static void what_is_known_in_part_is_late(void **state)
+{
+	const int errors[] = { 0, EIO, ENXIO };
+	uint8_t *shared;
+
+	(void)state;
+	if (geteuid())
+		skip();		/* as above */
+	shared = map("shared", 2);
+	for (size_t i = 0; i < NR(errors); i++) {
+		assert_int_equal(madvise(shared, NR_PAGES * PAGE, MADV_DONTNEED), 0);
+		assert_false(is_late());
+		assert_int_equal(madvise(shared, NR_PAGES * PAGE, MADV_DONTNEED), 0);
+		hole_error = errors[i];
+		assert_true(is_late());
+		hole_error = -1;
+	}
+	munmap(shared, NR_PAGES * PAGE);
+}
+
+/* Else all that use a file so would seem to be read late. */
+static void a_file_on_a_disk_is_not_late(void **state)
+{
+	char name[] = "/var/tmp/apart.XXXXXX";
+	int fd = mkstemp(name);
+	struct __user_cap_data_struct on[2];
+	struct statfs fs;
+	uint8_t *p;
+
+	(void)state;
+	assert_true(fd >= 0 && !ftruncate(fd, NR_PAGES * PAGE) && !fstatfs(fd, &fs));
+	if (fs.f_type == TMPFS_MAGIC) {
+		unlink(name);
+		skip();
+	}
+	p = mmap(NULL, NR_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	p[PAGE] = 1;
+	assert_false(is_late());
+	may_look(false, on);
+	assert_false(is_late());
+	may_look(true, on);
+	unlink(name);
+	munmap(p, NR_PAGES * PAGE);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_is_held_but_the_ledger),
 		cmocka_unit_test(what_is_in_no_page_table_is_held_too),
 		cmocka_unit_test(what_is_nowhere_is_zero_or_in_the_process),
+		cmocka_unit_test(what_is_touched_later_was_zero),
+		cmocka_unit_test(what_cannot_be_known_is_late),
+		cmocka_unit_test(what_is_known_in_part_is_late),
+		cmocka_unit_test(a_file_on_a_disk_is_not_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
