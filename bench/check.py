@@ -52,8 +52,9 @@ class Check:
         self.cpu.setdefault(program.name, {}).setdefault(tool.name, []).append(result.cpu)
 
     def measure_live(self, tool):
-        argv = [self.bench.program("bench_micro"), "live", str(self.blocks), "1"]
-        kib, _ = self.bench.go(tool, argv, peak_kib)
+        hold = f"{self.bench.directory}/live"
+        argv = [self.bench.program("bench_micro"), "live", str(self.blocks), "1", hold]
+        kib, _ = self.bench.go(tool, argv, peak_kib, hold=hold)
         self.kib.setdefault(tool.name, []).append(kib)
 
     def results(self):

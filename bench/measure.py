@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Running a command and measuring its whole tree of processes: CPU time and memory."""
 
+import contextlib
 import ctypes
 import os
 import time
@@ -97,12 +98,26 @@ def find_ledger(pid):
     """The name under /proc of the ledger that a process holds open, if it does."""
     directory = f"/proc/{pid}/fd"
     try:
-        for name in os.listdir(directory):
-            if os.readlink(f"{directory}/{name}").startswith(LEDGER):
-                return f"{directory}/{name}"
+        names = os.listdir(directory)
     except OSError:
-        pass
-    return None
+        return None
+    return next((path for path in (f"{directory}/{name}" for name in names) if is_ledger(path)), None)
+
+
+def is_ledger(path):
+    try:
+        return os.readlink(path).startswith(LEDGER)
+    except OSError:
+        return False
+
+
+def ledger_kib(path):
+    """The backing of the ledger of that name; None: the name is none of a ledger, any more or at all."""
+    try:
+        blocks = os.stat(path or "").st_blocks
+    except OSError:
+        return None
+    return blocks // 2 if is_ledger(path) else None
 
 
 def pss_kib(pid):
@@ -123,26 +138,83 @@ class Peak:
         self.ledger = None
 
     def ledger_kib(self, pid):
-        self.ledger = self.ledger or find_ledger(pid)
-        try:
-            return os.stat(self.ledger).st_blocks // 2 if self.ledger else 0
-        except OSError:
-            return 0
+        """A descriptor's number does not stay: pmm gets the ledger under one and goes on with another."""
+        kib = ledger_kib(self.ledger)
+        if kib is None:
+            self.ledger = find_ledger(pid)
+            kib = ledger_kib(self.ledger)
+        return kib or 0
 
-    def poll(self, pid):
+    def poll(self, pid, with_all=False):
         pids = tree(pid)
         self.kib = max(self.kib, sum(map(anonymous_kib, pids)) + self.ledger_kib(pid))
-        if self.with_pss and self.polls % PSS_POLLS == 0:
+        if self.with_pss and (with_all or self.polls % PSS_POLLS == 0):
             self.pss_kib = max(self.pss_kib, sum(map(pss_kib, pids)))
         self.polls += 1
 
 
-def watch(peak, argv, log, environment=None, drive=None):
-    """Run argv to its end. drive(poll) calls poll() meanwhile."""
+class Held:
+    """
+    The FIFO `path` by which a program that is at its peak waits to be seen there: it writes a line, and goes on when
+    nobody has the FIFO open to read any more.
+    """
+
+    def __init__(self, path):
+        self.path = path
+        os.mkfifo(path)
+        self.fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def is_ready(self):
+        try:
+            return self.fd is not None and b"\n" in os.read(self.fd, 100)
+        except BlockingIOError:
+            return False
+
+    def let_go(self):
+        if self.fd is not None:
+            os.close(self.fd)
+        self.fd = None
+
+    def fini(self):
+        """True: it was seen at its peak."""
+        seen = self.fd is None
+        self.let_go()
+        os.unlink(self.path)
+        return seen
+
+
+@contextlib.contextmanager
+def prompt():
+    """Who polls is not kept waiting for a processor, if that is allowed; children are as ever."""
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(os.sched_get_priority_min(os.SCHED_RR)))
+    except OSError:
+        before = None
+    try:
+        yield
+    finally:
+        if before:
+            os.sched_setscheduler(0, *before)
+
+
+def watch(peak, argv, log, environment=None, drive=None, hold=None):
+    """Run argv to its end. drive(poll) calls poll() meanwhile. `hold`: a path to be made a FIFO, for Held."""
+    held = Held(hold) if hold else None
+
+    def poll():
+        ready = held and held.is_ready()
+        peak.poll(pid, with_all=ready)
+        if ready:
+            held.let_go()
+
     pid = start(argv, environment, log)
-    if drive:
-        drive(lambda: peak.poll(pid))
-    reap(pid, lambda: peak.poll(pid))
+    with prompt():
+        if drive:
+            drive(poll)
+        reap(pid, poll)
+    if held and not held.fini():
+        raise RuntimeError(f"{argv[0]} was not seen at its peak: {read(log)[-500:]}")
     return peak
 
 

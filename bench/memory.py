@@ -26,11 +26,12 @@ class Memory:
             for tool in self.tools:
                 yield f"memory of {program.name}, {tool.name}", lambda p=program, t=tool: self.measure(
                     p.name, p.argv, t, environment=p.environment, drive=p.drive)
+        hold = f"{self.bench.directory}/live"
         for blocks in self.blocks:
-            argv = [self.bench.program("bench_micro"), "live", str(blocks), "1"]
+            argv = [self.bench.program("bench_micro"), "live", str(blocks), "1", hold]
             for tool in self.tools:
                 yield f"memory of {blocks} blocks, {tool.name}", lambda b=blocks, a=argv, t=tool: self.measure(
-                    f"{b} blocks of 48 bytes", a, t)
+                    f"{b} blocks of 48 bytes", a, t, hold=hold)
 
     def measure(self, name, argv, tool, **how):
         peak, _ = self.bench.go(tool, argv, peak_memory, **how)

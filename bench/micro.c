@@ -13,8 +13,9 @@
  *                                     says how many instructions of the agent's code PAIRS pairs
  *                                     take one thread, after some thousand others; the other
  *                                     threads sleep
- *     bench_micro live BLOCKS STACKS  leaves BLOCKS of 48 bytes live, made by STACKS different
- *                                     stacks
+ *     bench_micro live BLOCKS STACKS [FIFO]
+ *                                     leaves BLOCKS of 48 bytes live, made by STACKS different
+ *                                     stacks; says so there and waits until nobody reads it
  *     bench_micro stacks NUMBER DEPTH EVENTS
  *                                     leaves a block live of each of NUMBER (a power of 2) stacks,
  *                                     then makes and frees EVENTS more by them; says how many ns
@@ -31,6 +32,8 @@
  * `changing` all vary: 4096 stacks. Sizes are multiples of 16: with many thousand different pairs
  * of size and stack heaptrack 1.4's interpreter runs out of memory.
  */
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,7 +49,7 @@
 #define MAX_DEPTH	64
 #define MAX_THREADS	64
 #define NR_LATE		1000	/* blocks of "stacks" that are kept before they are freed */
-#define HOLD_US		300000	/* the live heap stays that long, to be looked at */
+#define HOLD_US		300000	/* the live heap stays so long: tools may lag behind */
 #define CHANGING_STACKS	4096
 #define WARM_PAIRS	50000	/* before steps are counted */
 
@@ -256,8 +259,20 @@ static void wait_for_line(void)
 		;
 }
 
+/* For who has the FIFO open to look at what is live, be it late; also when that one dies. */
+static void wait_to_be_seen(const char *fifo)
+{
+	struct pollfd p = { .fd = open(fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC) };
+
+	if (p.fd < 0 || write(p.fd, "live\n", 5) != 5)
+		exit(1);
+	while (!(p.revents & POLLERR))
+		poll(&p, 1, -1);
+	close(p.fd);
+}
+
 /* Stack number `n` is the path with its digits. */
-static void run_live(unsigned long blocks, unsigned long stacks)
+static void run_live(unsigned long blocks, unsigned long stacks, const char *fifo)
 {
 	struct worker w = { .depth = 7, .size = 48 };
 	unsigned long n, k, digits;
@@ -269,6 +284,8 @@ static void run_live(unsigned long blocks, unsigned long stacks)
 		make(&w, &slot);
 	}
 	usleep(HOLD_US);
+	if (fifo)
+		wait_to_be_seen(fifo);
 }
 
 /* The stack whose functions, each one of two, are the bits of `n`. */
@@ -332,8 +349,9 @@ int main(int argc, char **argv)
 	unsigned threads;
 	uint64_t cpu_ns;
 
-	if (argc == 4 && !strcmp(argv[1], "live")) {
-		run_live(number(argv[2], 1, 1000000000), number(argv[3], 1, 1ul << 21));
+	if ((argc == 4 || argc == 5) && !strcmp(argv[1], "live")) {
+		run_live(number(argv[2], 1, 1000000000), number(argv[3], 1, 1ul << 21),
+			 argc == 5 ? argv[4] : NULL);
 		return 0;
 	}
 	if (argc == 5 && !strcmp(argv[1], "stacks")) {
@@ -348,7 +366,7 @@ int main(int argc, char **argv)
 	w.kind = argc == 5 || wait || step ? find_kind(argv[1]) : NULL;
 	if (!w.kind) {
 		fputs("usage: bench_micro random|hot|temporary|changing THREADS DEPTH PAIRS "
-		      "[wait|step] | live BLOCKS STACKS | stacks NUMBER DEPTH EVENTS\n",
+		      "[wait|step] | live BLOCKS STACKS [FIFO] | stacks NUMBER DEPTH EVENTS\n",
 		      stderr);
 		return 2;
 	}
