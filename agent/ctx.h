@@ -63,8 +63,7 @@ struct tctx {
 	struct check *checks;		/* what the memo hangs on, outermost first */
 	struct fresh_frame *fresh;	/* max_frames, the walk's new frames */
 	struct piece_cache *pieces;	/* NULL until the context has been used for long */
-	/* [k]: hash of the memo's first 4 k frames, where the last one's node is known */
-	uint64_t *stack_hash;
+	uint64_t *stack_hash;		/* [k]: hash of the memo's first k frames */
 	uint32_t nr_records;		/* of sites */
 	struct known *known_resting;	/* agent/known.c; NULL unless `known` rests */
 	uint64_t weighed_allocs;	/* pub.allocs when it was last found out whether it pays */

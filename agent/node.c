@@ -329,21 +329,16 @@ static inline uint32_t run_find(uint64_t hash, uint32_t parent, const uint64_t *
 	return 0;
 }
 
-uint32_t node_get_run(uint32_t parent, uint64_t stack, uint64_t inner, const uint64_t *frame,
-		      uint32_t n)
+uint32_t node_get_run(uint32_t parent, const uint64_t *stack, const uint64_t *frame, uint32_t n)
 {
-	uint32_t found = run_find(scramble(inner), parent, frame, n);
-	uint64_t hash[NODE_RUN];
+	uint32_t found = run_find(scramble(stack[n]), parent, frame, n);
 
 	if (likely(found))
 		return found;
+	for (uint32_t i = 1; i < n; i++)
+		slot_fetch(scramble(stack[i]));
 	for (uint32_t i = 0; i < n; i++) {
-		stack = node_hash(stack, frame[i]);
-		hash[i] = scramble(stack);
-		slot_fetch(hash[i]);
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		parent = node_get_hashed(hash[i], parent, frame[i]);
+		parent = node_get_hashed(scramble(stack[i + 1]), parent, frame[i]);
 		if (!parent)
 			return 0;
 	}
@@ -367,7 +362,8 @@ static uint64_t stack_of(uint32_t nr)
 
 uint32_t node_get(uint32_t parent, uint64_t frame)
 {
-	uint64_t stack = stack_of(parent);
+	uint64_t stack[2] = { stack_of(parent) };
 
-	return node_get_run(parent, stack, node_hash(stack, frame), &frame, 1);
+	stack[1] = node_hash(stack[0], frame);
+	return node_get_run(parent, stack, &frame, 1);
 }

@@ -31,17 +31,14 @@ uint32_t node_get(uint32_t parent, uint64_t frame);
 /* The hash of a stack, 0 for an empty one, with one more frame inside. */
 static inline uint64_t node_hash(uint64_t stack, uint64_t frame)
 {
-	uint64_t own = frame * 0x9e3779b97f4a7c15ull;
-
-	return stack * NODE_HASH_FACTOR + (own ^ own >> 32);
+	return stack * NODE_HASH_FACTOR + frame;
 }
 
 /*
  * The node of the innermost of n frames (1 to NODE_RUN) below `parent`, the outermost first; 0 when
- * there is no room. `stack` is the hash of the parent's stack, `inner` that with these frames.
+ * there is no room. stack[k] is the hash of the parent's stack with the first k of them.
  */
-uint32_t node_get_run(uint32_t parent, uint64_t stack, uint64_t inner, const uint64_t *frame,
-		      uint32_t n);
+uint32_t node_get_run(uint32_t parent, const uint64_t *stack, const uint64_t *frame, uint32_t n);
 
 /*
  * The node of a stack of this hash will be asked for soon: first its slot, and when that of others

@@ -14,42 +14,47 @@ _Static_assert(PIECE_FRAMES == NODE_RUN, "a piece's nodes are looked up together
 _Static_assert(PMM_MAX_NODES <= PIECE_LEAF, "a bit of a node number is free");
 
 /*
- * The key of n frames below the node `outside`. False for frames that a pc does not stand for:
- * marks, code of no module.
+ * The key of the frames f[0] to f[3] below the node `outside`; those that there are not have id 0.
  */
-static inline __attribute__((always_inline)) bool
-key_make(struct piece *key, const struct frame *f, uint32_t n, uint32_t outside)
+static inline void key_make(struct piece *key, const struct frame *f, uint32_t outside)
 {
-	uint64_t pc[PIECE_FRAMES] = { 0 };
-
-#pragma GCC unroll 4
-	for (uint32_t i = 0; i < PIECE_FRAMES; i++) {
-		if (i == n)
-			break;
-		if (unlikely(!PMM_FRAME_MODULE(f[i].id)))
-			return false;
-		pc[i] = PMM_FRAME_PC(f[i].id);
-	}
-	key->pcs[0] = pc[0] | pc[1] << 48;
-	key->pcs[1] = pc[1] >> 16 | pc[2] << 32;
-	key->pcs[2] = pc[2] >> 32 | pc[3] << 16;
+	key->pcs[0] = PMM_FRAME_PC(f[0].id) | f[1].id << 48;
+	key->pcs[1] = PMM_FRAME_PC(f[1].id) >> 16 | f[2].id << 32;
+	key->pcs[2] = PMM_FRAME_PC(f[2].id) >> 32 | f[3].id << 16;
 	key->outside = outside;
-	return true;
+}
+
+/*
+ * Is one of n frames such that its pc does not stand for it: a mark, code of no module? Only the
+ * two outermost frames of a stack may be, as neither has a caller.
+ */
+static inline bool odd_ones(const struct frame *f, uint32_t n)
+{
+	while (n--)
+		if (!PMM_FRAME_MODULE(f[n].id))
+			return true;
+	return false;
 }
 
 /* The set of the piece whose innermost frame's stack has this hash. */
 static inline struct piece *set_of(struct piece_cache *cache, uint64_t stack)
 {
-	return cache->set[stack * 0xbf58476d1ce4e5b9ull >> (64 - cache->bits)];
+	return cache->set[stack * 0xbf58476d1ce4e5b9ull >> 40 & cache->mask];
 }
 
 static inline bool key_is(const struct piece *p, const struct piece *key)
 {
 	return !((p->pcs[0] ^ key->pcs[0]) | (p->pcs[1] ^ key->pcs[1]) | (p->pcs[2] ^ key->pcs[2]) |
-		 (p->outside ^ key->outside)) && p->number;
+		 (p->outside ^ key->outside));
 }
 
 /* ---- the cache ------------------------------------------------------------------------------- */
+
+static void bits_set(struct piece_cache *cache, uint32_t bits)
+{
+	cache->bits = bits;
+	cache->mask = (1u << bits) - 1;
+}
 
 struct piece_cache *piece_cache_new(uint32_t bits)
 {
@@ -57,8 +62,10 @@ struct piece_cache *piece_cache_new(uint32_t bits)
 	const size_t bytes = sizeof(struct piece_cache) + (set_bytes << bits);
 	struct piece_cache *cache = arena_for_cache(bytes) ? arena_get(bytes, ARCH_PAGE) : NULL;
 
-	if (cache)
-		cache->bits = cache->most_bits = bits;
+	if (cache) {
+		bits_set(cache, bits);
+		cache->most_bits = bits;
+	}
 	return cache;
 }
 
@@ -67,7 +74,7 @@ void piece_forget(struct piece_cache *cache)
 {
 	memset(cache->set, 0, sizeof(cache->set[0]) << cache->bits);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);	/* a handler may jump out of here */
-	cache->bits = PIECE_BITS;
+	bits_set(cache, PIECE_BITS);
 	cache->lost = 0;
 }
 
@@ -90,53 +97,35 @@ static __attribute__((noinline)) void cache_grow(struct tctx *c)
 			return;
 		c->pieces = cache;
 	}
-	cache->bits = bits;
+	bits_set(cache, bits);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
+/* The hash of the stack out from the innermost frame of the piece from memo[at] on. */
+static inline uint64_t piece_hash(const struct tctx *c, uint32_t at)
+{
+	uint32_t end = at + PIECE_FRAMES;
+
+	return c->stack_hash[end < c->memo_nr ? end : c->memo_nr];
+}
+
 static inline void fetch_each(const struct tctx *c, uint32_t at, void (*fetch)(uint64_t stack))
 {
 	for (; at < c->memo_nr; at += PIECE_FRAMES)
-		fetch(c->stack_hash[at / PIECE_FRAMES + 1]);
-}
-
-uint32_t piece_fetch(struct tctx *c, uint32_t first)
-{
-	uint32_t nr = c->memo_nr, at = (first < nr ? first : nr - 1) / PIECE_FRAMES * PIECE_FRAMES;
-	struct piece_cache *cache = c->pieces;
-	uint64_t stack;
-
-	while (at && !c->memo[at - 1].node)	/* has been the innermost only */
-		at -= PIECE_FRAMES;
-	stack = at ? c->stack_hash[at / PIECE_FRAMES] : 0;
-	for (uint32_t i = at; i < nr;) {
-		uint32_t end = nr - i < PIECE_FRAMES ? nr : i + PIECE_FRAMES;
-
-		for (; i < end; i++)
-			stack = node_hash(stack, c->memo[i].id);
-		c->stack_hash[(i - 1) / PIECE_FRAMES + 1] = stack;
-		if (likely(cache))
-			arch_prefetch(set_of(cache, stack));
-	}
-	if (!cache || cache->missed)
-		node_fetch_slot(stack);
-	if (cache)
-		cache->missed = false;
-	return at;
+		fetch(piece_hash(c, at));
 }
 
 /* The number of n frames from memo[at] on, which the cache does not have. */
 static __attribute__((noinline)) uint32_t number_make(struct tctx *c, uint32_t at, uint32_t n,
 						      uint32_t outside, uint32_t site_flags)
 {
-	const uint64_t *stack = &c->stack_hash[at / PIECE_FRAMES];
 	uint32_t nr_nodes = LOAD(agent.ledger->nr_nodes), node;
 	uint64_t frame[PIECE_FRAMES];
 
 	for (uint32_t i = 0; i < n; i++)
 		frame[i] = c->memo[at + i].id;
-	node = node_get_run(outside & ~PIECE_LEAF, at ? stack[0] : 0, stack[1], frame, n);
+	node = node_get_run(outside & ~PIECE_LEAF, &c->stack_hash[at], frame, n);
 	if (c->pieces && nr_nodes == LOAD(agent.ledger->nr_nodes) &&
 	    ++c->pieces->lost > PIECE_WAYS << c->pieces->bits)
 		cache_grow(c);
@@ -165,14 +154,15 @@ static __attribute__((noinline)) uint32_t number_put(struct tctx *c, uint32_t at
 	return key->number;
 }
 
-static inline __attribute__((always_inline)) uint32_t
-piece_number(struct tctx *c, uint32_t at, uint32_t n, uint32_t outside, uint32_t site_flags)
+static inline uint32_t piece_number(struct tctx *c, uint32_t at, uint32_t n, uint32_t outside,
+				    uint32_t site_flags)
 {
 	struct piece key, *set;
 
-	if (unlikely(!c->pieces || !key_make(&key, &c->memo[at], n, outside)))
+	if (unlikely(!c->pieces || (!at && odd_ones(c->memo, n))))
 		return number_make(c, at, n, outside, site_flags);
-	set = set_of(c->pieces, c->stack_hash[at / PIECE_FRAMES + 1]);
+	set = set_of(c->pieces, piece_hash(c, at));
+	key_make(&key, &c->memo[at], outside);
 	if (likely(key_is(&set[0], &key)))
 		return set[0].number;
 	if (!key_is(&set[1], &key))
@@ -183,10 +173,31 @@ piece_number(struct tctx *c, uint32_t at, uint32_t n, uint32_t outside, uint32_t
 	return key.number;
 }
 
-uint32_t piece_site(struct tctx *c, uint32_t at, uint32_t site_flags)
+/* All that will be asked for from memo[at] on. */
+static inline void pieces_fetch(struct tctx *c, uint32_t at)
 {
-	uint32_t nr = c->memo_nr, outside = at ? c->memo[at - 1].node : 0;
+	struct piece_cache *cache = c->pieces;
 
+	if (likely(cache))
+		for (; at < c->memo_nr; at += PIECE_FRAMES)
+			arch_prefetch(set_of(cache, piece_hash(c, at)));
+	if (!cache || cache->missed)
+		node_fetch_slot(c->stack_hash[c->memo_nr]);
+	if (cache)
+		cache->missed = false;
+}
+
+uint32_t piece_site(struct tctx *c, uint32_t first, uint32_t site_flags)
+{
+	uint32_t nr = c->memo_nr, at = (first < nr ? first : nr - 1) / PIECE_FRAMES * PIECE_FRAMES;
+	uint32_t outside;
+
+	while (at && !c->memo[at - 1].node)	/* has been the innermost only */
+		at -= PIECE_FRAMES;
+	for (uint32_t i = 0; i < PIECE_FRAMES - 1; i++)
+		c->memo[nr + i].id = 0;
+	pieces_fetch(c, at);
+	outside = at ? c->memo[at - 1].node : 0;
 	for (; nr - at > PIECE_FRAMES; at += PIECE_FRAMES) {
 		outside = piece_number(c, at, PIECE_FRAMES, outside, site_flags);
 		if (!outside)

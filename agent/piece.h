@@ -31,6 +31,7 @@ struct piece {
 
 struct piece_cache {
 	uint32_t bits;		/* of the number of sets in use; the others are unused */
+	uint32_t mask;
 	uint32_t most_bits;	/* ... that there are */
 	uint32_t lost;		/* pieces met again that were in no set any more, lately */
 	bool missed;		/* the stack looked up last had such, or new ones */
@@ -45,15 +46,9 @@ struct piece_cache *piece_cache_new(uint32_t bits);
 void piece_forget(struct piece_cache *cache);
 
 /*
- * The frames of the context's memo from memo[first] inwards are new and will be numbered: memory is
- * asked for what that takes. Returns the first one of their outermost piece.
+ * The site of the context's memo, whose frames from memo[first] inwards are new. 0 when there is no
+ * room.
  */
-uint32_t piece_fetch(struct tctx *c, uint32_t first);
-
-/*
- * The site of the context's memo, whose frames from memo[at] inwards have no numbers yet; `at` from
- * piece_fetch(). 0 when there is no room.
- */
-uint32_t piece_site(struct tctx *c, uint32_t at, uint32_t site_flags);
+uint32_t piece_site(struct tctx *c, uint32_t first, uint32_t site_flags);
 
 #endif

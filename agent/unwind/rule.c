@@ -31,9 +31,10 @@ static void near_put(uint64_t pc, uint64_t id, struct cfi_rule r)
 	if ((r.kind != CFI_SP && r.kind != CFI_FP) || r.cfa_off & 7 || cfa >= RULE_CFAS ||
 	    fp >= RULE_FPS || module >= RULE_MODULES)
 		return;
-	STORE(agent.rules->near[mixed >> RULE_TAG_BITS],
-	      mixed << RULE_TAG_SHIFT | module << RULE_MODULE_AT | cfa << RULE_CFA_AT |
-		      fp << RULE_FP_AT | kind);
+	if (r.kind == CFI_SP && (!cfa || fp > cfa))
+		return;
+	STORE(*rule_near_entry(mixed), mixed << RULE_NEAR_BITS | module << RULE_MODULE_AT |
+					       fp << RULE_FP_AT | cfa << RULE_CFA_AT | kind);
 }
 
 /* Read the rule from the module's unwind information. */

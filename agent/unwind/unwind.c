@@ -23,6 +23,7 @@
 #include "agent/agent.h"
 #include "agent/agent_arena.h"
 #include "agent/known.h"
+#include "agent/node.h"
 #include "agent/unwind/module.h"
 #include "agent/piece.h"
 #include "agent/unwind/rule.h"
@@ -36,7 +37,7 @@
 
 static inline bool check_holds(const struct check *check)
 {
-	return stack_word(check->address) == check->value;
+	return arch_word_is((const void *)check->address, check->value);
 }
 
 /*
@@ -46,9 +47,9 @@ static inline bool check_holds(const struct check *check)
  */
 static inline uint32_t checks_failing(const struct check *checks, uint32_t nr)
 {
-	const struct check *k = checks + nr;
+	const struct check *k = checks + nr, *last = checks + 4;
 
-	for (; k - checks >= 4; k -= 4) {	/* deep stacks: this is most of a walk */
+	for (; k >= last; k -= 4) {		/* deep stacks: this is much of a walk */
 		if (unlikely(!check_holds(&k[-1])))
 			return (uint32_t)(k - checks);
 		if (unlikely(!check_holds(&k[-2])))
@@ -108,43 +109,58 @@ static __attribute__((noinline)) uint32_t checks_put(struct check *checks, uint3
 	return nr;
 }
 
-/* Put the new frames on top of memo[0 .. join), as far as numbering them needs. */
-static inline void memo_put_ids(struct tctx *c, uint32_t join, uint32_t nr_fresh)
+/*
+ * Put the new frames on top of memo[0 .. join), from the outermost inwards, where the usual holds:
+ * they hang on nothing but return addresses.
+ */
+static inline void memo_put_near(struct tctx *c, uint32_t join, uint32_t nr_fresh)
 {
 	struct frame *f = &c->memo[join];
+	uint32_t nr_checks = f[-1].nr_checks;
+	uint64_t sp = f[-1].sp, ra = PMM_FRAME_PC(f[-1].id) + 1;	/* of the frame outside */
+	struct check *check = &c->checks[nr_checks];
+	uint64_t *hash = &c->stack_hash[join], stack = *hash;
 
 	for (const struct fresh_frame *w = &c->fresh[nr_fresh]; w-- > c->fresh; f++) {
+		*check++ = (struct check){ sp - 8, ra };
+		sp = w->sp;
+		ra = PMM_FRAME_PC(w->id) + 1;
+		stack = node_hash(stack, w->id);
+		*++hash = stack;
 		f->id = w->id;
+		f->sp = sp;
 		f->node = 0;
+		f->nr_checks = (uint16_t)++nr_checks;
+		f->needs_fp = false;
 	}
-	c->memo_nr = join + nr_fresh;
 }
 
 /*
- * The rest of the new frames, from the outermost inwards. Also finds out
- * where fp matters: from a frame whose CFA hangs on fp inwards to the frame that saved it.
+ * ... whatever they hang on. Also finds out where fp matters: from a frame whose CFA hangs on fp
+ * inwards to the frame that saved it.
  */
-static inline void memo_put(struct tctx *c, uint32_t join, uint32_t nr_fresh)
+static __attribute__((noinline)) void memo_put(struct tctx *c, uint32_t join, uint32_t nr_fresh)
 {
 	const struct frame *next = join ? &c->memo[join - 1] : NULL;
 	uint32_t nr_checks = next ? next->nr_checks : 0;
 	bool needed = next && next->needs_fp;
 	struct frame *f = &c->memo[join];
+	uint64_t *hash = &c->stack_hash[join];
 
 	for (const struct fresh_frame *w = &c->fresh[nr_fresh]; w-- > c->fresh; next = f++) {
 		bool saved = w->rule.fp_off && needed;
 
-		if (likely(w->rule.kind == CFI_SP && next && !saved)) {		/* nearly all */
+		if (likely(w->rule.kind == CFI_SP && next && !saved)) {
 			check_put(c->checks, &nr_checks, next->sp - 8, PMM_FRAME_PC(next->id) + 1);
 		} else {
 			nr_checks = checks_put(c->checks, nr_checks, w, next, saved);
 			needed &= !saved && w->rule.kind != CFI_SIGFRAME;
 			needed |= w->rule.kind == CFI_FP || w->rule.kind == CFI_FP_DEREF;
 		}
-		f->sp = w->sp;
-		f->fp = w->fp;
-		f->nr_checks = (uint16_t)nr_checks;
-		f->needs_fp = needed;
+		hash[1] = node_hash(hash[0], w->id);
+		hash++;
+		*f = (struct frame){ .id = w->id, .sp = w->sp, .fp = w->fp,
+				     .nr_checks = (uint16_t)nr_checks, .needs_fp = needed };
 	}
 }
 
@@ -156,10 +172,11 @@ struct walked {
 	uint32_t join;		/* memo frames that follow, 0 = none */
 	enum step why;		/* STEP_ON: joined, or deeper than a stack may be */
 	bool keep;		/* checks can tell whether it would end the same way again */
+	bool near;		/* all new frames by RULE_NEAR_SP */
 };
 
-static inline void fresh_put(struct tctx *c, uint32_t n, uint64_t id, const struct stack_at *at,
-			     struct cfi_rule rule)
+static void fresh_put(struct tctx *c, uint32_t n, uint64_t id, const struct stack_at *at,
+		      struct cfi_rule rule)
 {
 	c->fresh[n] = (struct fresh_frame){ .id = id, .sp = at->sp, .fp = at->fp, .rule = rule };
 }
@@ -169,6 +186,38 @@ static void fresh_mark(struct tctx *c, uint32_t n, enum pmm_frame_mark mark, uin
 	struct stack_at at = { 0, sp, 0 };
 
 	fresh_put(c, n, mark, &at, (struct cfi_rule){ .kind = CFI_END });
+}
+
+/* The fp that frame n has its caller have; its rule is a near one, and its caller's sp is noted. */
+static inline uint64_t fresh_saved(const struct fresh_frame *f, uint64_t fp)
+{
+	uint64_t saved = rule_near_saved(f->near);
+
+	return saved ? stack_word(f[1].sp - 8 * saved) : fp;
+}
+
+/*
+ * fp in frame n, to which the walk came from the frames further in. It is noted of the innermost
+ * frame and of each whose callee has another than a near rule.
+ */
+static uint64_t fresh_fp(const struct tctx *c, uint32_t n)
+{
+	const struct fresh_frame *f = &c->fresh[n];
+	const struct fresh_frame *k = f;
+
+	while (k > c->fresh && k[-1].near && !rule_near_saved(k[-1].near))
+		k--;
+	return k > c->fresh && k[-1].near ? fresh_saved(k - 1, 0) : k->fp;
+}
+
+/* Note fp and rule of the frames with near rules as well. */
+static __attribute__((noinline)) void fresh_complete(struct tctx *c, uint32_t nr)
+{
+	for (struct fresh_frame *f = c->fresh; f < c->fresh + nr; f++)
+		if (f->near) {
+			f->rule = rule_near_rule(f->near);
+			f[1].fp = fresh_saved(f, f->fp);
+		}
 }
 
 /* The walk came to frame n and cannot step from there. */
@@ -186,69 +235,61 @@ static __attribute__((noinline)) void walk_end(struct tctx *c, struct walked *w,
 		fresh_mark(c, w->nr++, PMM_FRAME_NO_UNWIND, at->sp);
 }
 
-/* A step of any kind. False: it was the last; *w says so. */
+/* A step of any kind, from frame w->nr. False: it was the last; *w says so. */
 static __attribute__((noinline)) bool walk_step(struct tctx *c, struct walked *w,
 						struct stack_at *at)
 {
 	uint64_t id;
 	struct cfi_rule rule = rule_get(at->pc, &id);
 
+	w->near = false;
+	c->fresh[w->nr].sp = at->sp;
+	at->fp = fresh_fp(c, w->nr);
 	fresh_put(c, w->nr, id, at, rule);
 	w->why = stack_step(c, at, rule);
-	if (w->why == STEP_ON)
-		w->nr++;
-	else
+	if (w->why != STEP_ON) {
 		walk_end(c, w, at);
-	return w->why == STEP_ON;
+		return false;
+	}
+	c->fresh[++w->nr].fp = at->fp;
+	return true;
 }
 
-/*
- * The usual step: a near rule, on the part of the stack that is known to be readable. False:
- * nothing was done.
- */
-static inline bool walk_step_near(struct tctx *c, uint32_t n, struct stack_at *at)
+/* Up to where the stack may be read from `sp` on, which is aligned; 0 where that is not known. */
+static inline uint64_t walk_end_of(const struct tctx *c, uint64_t sp)
 {
-	uint64_t rule = rule_near(at->pc), cfa, ra, slot, saved;
-
-	if (unlikely(!rule))
-		return false;
-	cfa = ((rule & 3) == RULE_NEAR_SP ? at->sp : at->fp) +
-	      8 * (rule >> RULE_CFA_AT & (RULE_CFAS - 1));
-	saved = rule >> RULE_FP_AT & (RULE_FPS - 1);
-	slot = cfa - 8 * (saved ? saved : 1);
-	if (unlikely(cfa <= at->sp || slot < c->stack_lo || cfa - 8 >= c->stack_hi || cfa & 7))
-		return false;
-	ra = stack_word(cfa - 8);
-	if (unlikely(!ra))
-		return false;
-	fresh_put(c, n, rule_near_id(rule, at->pc), at, rule_near_rule(rule));
-	slot = stack_word(slot);
-	at->fp = saved ? slot : at->fp;
-	at->pc = ra - 1;
-	at->sp = cfa;
-	return true;
+	return likely(sp >= c->stack_lo && sp < c->stack_hi && !(sp & 7)) ? c->stack_hi : 0;
 }
 
 /*
  * Walk from `from` outwards into c->fresh until one of the memo's first `nr_memo` frames is
  * confirmed or the stack ends.
  */
-static void walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, struct walked *w)
+static inline __attribute__((always_inline)) void
+walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, struct walked *w)
 {
-	struct stack_at at = { from->ra - 1, from->sp, from->fp };
+	uint64_t pc = from->ra - 1, sp = from->sp;
 	/* memo[-1] is outside everything */
-	const struct frame *memo = c->memo, *m = memo + nr_memo - 1;
-	uint32_t failing = UINT32_MAX, n = 0, last = agent.max_frames - 1;
+	const struct frame *m = c->memo + nr_memo - 1;
+	struct fresh_frame *f = c->fresh, *last = f + agent.max_frames - 1;
+	uint64_t end = walk_end_of(c, sp);
+	uint32_t failing = UINT32_MAX;
 
-	*w = (struct walked){ .why = STEP_ON, .keep = true };
-	for (;;) {
-		while (m->sp < at.sp)
+	*w = (struct walked){ .why = STEP_ON, .keep = true, .near = true };
+	f->fp = from->fp;
+	for (;; f++) {
+		uint64_t rule, cfa, ra;
+		struct stack_at at;
+
+		while (m->sp < sp)
 			m--;
-		if (m->sp == at.sp && PMM_FRAME_PC(m->id) == at.pc && m->nr_checks < failing &&
-		    (!m->needs_fp || m->fp == at.fp)) {
+		if (m->sp == sp && PMM_FRAME_PC(m->id) == pc && m->nr_checks < failing &&
+		    (!m->needs_fp || (f->sp = sp, m->fp == fresh_fp(c, (uint32_t)(f - c->fresh))))) {
 			failing = checks_failing(c->checks, m->nr_checks);
 			if (likely(!failing)) {
-				w->join = (uint32_t)(m - memo) + 1;
+				w->join = (uint32_t)(m - c->memo) + 1;
+				w->near &= !m->needs_fp;
+				f->sp = sp;
 				break;
 			}
 			/*
@@ -256,22 +297,33 @@ static void walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, st
 			 * worth a copy
 			 */
 		}
-		if (unlikely(n >= last)) {
-			fresh_mark(c, n++, PMM_FRAME_TRUNCATED, at.sp);
+		if (unlikely(f >= last)) {
+			fresh_mark(c, (uint32_t)(f++ - c->fresh), PMM_FRAME_TRUNCATED, sp);
 			w->keep = false;
 			break;
 		}
-		if (unlikely(!walk_step_near(c, n, &at))) {
-			struct stack_at other = at;
-
-			w->nr = n;
-			if (!walk_step(c, w, &other))
-				return;
-			at = other;
+		/* the usual step, on the part of the stack that is known to be readable */
+		rule = rule_near(pc);
+		cfa = sp + rule_near_cfa(rule);
+		if (likely(rule & RULE_NEAR_SP) && likely(cfa - 8 < end) &&
+		    likely((ra = stack_word(cfa - 8)) != 0)) {
+			f->id = rule_near_id(rule, pc);
+			f->sp = sp;
+			f->near = rule;
+			pc = ra - 1;
+			sp = cfa;
+			continue;
 		}
-		n++;
+		w->nr = (uint32_t)(f - c->fresh);
+		at = (struct stack_at){ pc, sp, 0 };
+		if (!walk_step(c, w, &at))
+			return;
+		pc = at.pc;
+		sp = at.sp;
+		end = walk_end_of(c, sp);
 	}
-	w->nr = n;
+	w->nr = (uint32_t)(f - c->fresh);
+	w->near &= w->join != 0;
 }
 
 static int slow_read(void *ctx, uint64_t address, uint64_t *value)
@@ -322,20 +374,23 @@ static __attribute__((noinline)) uint32_t walk_slow(struct tctx *c, const struct
 
 /* ---- a hook's stack -------------------------------------------------------------------------- */
 
+/* Two before the memo's, of which one is used, and those behind it that piece_site() clears. */
+#define MORE_FRAMES	(2 + PIECE_FRAMES)
+
 size_t unwind_bytes(void)
 {
-	return agent.max_frames * (sizeof(struct frame) + sizeof(struct fresh_frame) +
-			       CHECKS_PER_FRAME * sizeof(struct check)) +
-	       2 * sizeof(struct frame) + (agent.max_frames / PIECE_FRAMES + 2) * sizeof(uint64_t);
+	return (agent.max_frames + MORE_FRAMES) *
+	       (sizeof(struct frame) + sizeof(struct fresh_frame) +
+		CHECKS_PER_FRAME * sizeof(struct check) + sizeof(uint64_t));
 }
 
 void unwind_init(struct tctx *c, void *memory)
 {
 	c->memo = (struct frame *)memory + 2;
 	c->memo[-1].sp = UINT64_MAX;
-	c->fresh = (struct fresh_frame *)(c->memo + agent.max_frames);
-	c->checks = (struct check *)(c->fresh + agent.max_frames);
-	c->stack_hash = (uint64_t *)(c->checks + CHECKS_PER_FRAME * agent.max_frames);
+	c->checks = (struct check *)(c->memo + agent.max_frames + PIECE_FRAMES);
+	c->fresh = (struct fresh_frame *)(c->checks + CHECKS_PER_FRAME * agent.max_frames);
+	c->stack_hash = (uint64_t *)(c->fresh + agent.max_frames + 1);
 }
 
 void unwind_forget(struct tctx *c)
@@ -384,21 +439,26 @@ static __attribute__((noinline)) void settle(struct tctx *c)
 static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct caller *from,
 						    uint32_t site_flags)
 {
+	uint32_t nr_memo = c->memo_nr;
 	struct walked w;
 
 	stack_note(c, from->sp);
-	walk(c, from, c->memo_nr, &w);
-	if (unlikely(w.join + w.nr > agent.max_frames))	/* deeper than a stack may be */
-		walk(c, from, 0, &w);
+	for (;; nr_memo = 0) {
+		walk(c, from, nr_memo, &w);
+		if (likely(w.join + w.nr <= agent.max_frames))
+			break;				/* not deeper than a stack may be */
+	}
 	if (unlikely(w.why == STEP_SLOW))
 		w = (struct walked){ .nr = walk_slow(c, from) };
 	if (w.nr || w.join != c->memo_nr) {
-		uint32_t at;
-
-		memo_put_ids(c, w.join, w.nr);
-		at = piece_fetch(c, w.join);
-		memo_put(c, w.join, w.nr);	/* while memory is on its way */
-		c->last_site = piece_site(c, at, site_flags);
+		c->memo_nr = w.join + w.nr;
+		if (likely(w.near)) {
+			memo_put_near(c, w.join, w.nr);
+		} else {
+			fresh_complete(c, w.nr);
+			memo_put(c, w.join, w.nr);
+		}
+		c->last_site = piece_site(c, w.join, site_flags);
 		site_fetch_record(c, c->last_site);
 	}
 	if (unlikely(!w.keep || !c->last_site))

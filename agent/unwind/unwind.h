@@ -22,10 +22,13 @@ struct frame {
 	bool needs_fp;		/* frames from here outwards depend on fp's value here */
 };
 
-/* One frame as walked. */
+/* One frame as walked: how its caller was found. */
 struct fresh_frame {
-	uint64_t id, sp, fp;
-	struct cfi_rule rule;	/* how its caller was found */
+	uint64_t id, sp;
+	uint64_t near;		/* by that word of the near cache; 0: by `rule` */
+	/* these two of all frames only once fresh_complete() was called */
+	uint64_t fp;
+	struct cfi_rule rule;
 };
 
 /* A word of the stack that decides where a frame leads. */

@@ -28,7 +28,7 @@ static void ask(void *gets, uint32_t kind, unsigned words)
 
 	agent.rules->far[PC * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
 		(struct rule_entry){ CFI_END ^ (PC | module << 48), CFI_END };
-	agent.rules->near[rule_mix(PC) >> RULE_TAG_BITS] = 0;
+	*rule_near_entry(rule_mix(PC)) = 0;
 	answer = gets;
 	assert_ptr_equal(hook_malloc(c, real_malloc, 10, kind, &from), gets);
 }

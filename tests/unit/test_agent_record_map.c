@@ -19,7 +19,7 @@ static struct caller caller(unsigned number)
 
 	agent.rules->far[pc * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
 		(struct rule_entry){ CFI_END ^ (pc | module << 48), CFI_END };
-	agent.rules->near[rule_mix(pc) >> RULE_TAG_BITS] = 0;
+	*rule_near_entry(rule_mix(pc)) = 0;
 	return (struct caller){ .ra = pc + 1, .sp = (uint64_t)&frames[32] };
 }
 

@@ -129,16 +129,17 @@ static void test_many_nodes(void **state)
 /* The nodes of stack `number`, in runs of four as walks have them. */
 static uint32_t stack_get(uint32_t number)
 {
-	uint64_t frame[NODE_RUN], hash = 0, at = 0;
+	uint64_t frame[NODE_RUN], hash[NODE_RUN + 1] = { 0 };
 	uint32_t node = 0;
 
-	for (uint32_t i = 0; i < MANY_BITS; i += NODE_RUN, hash = at) {
+	for (uint32_t i = 0; i < MANY_BITS; i += NODE_RUN) {
 		for (uint32_t k = 0; k < NODE_RUN; k++) {
 			frame[k] = 0x1000100000400000ull + (i + k) * 16 +
 				   (number >> (MANY_BITS - 1 - i - k) & 1);
-			at = node_hash(at, frame[k]);
+			hash[k + 1] = node_hash(hash[k], frame[k]);
 		}
-		node = node_get_run(node, hash, at, frame, NODE_RUN);
+		node = node_get_run(node, hash, frame, NODE_RUN);
+		hash[0] = hash[NODE_RUN];
 		if (!node)
 			return 0;
 	}

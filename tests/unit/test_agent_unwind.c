@@ -40,7 +40,7 @@ static void rule_put(unsigned f, uint64_t module, struct cfi_rule r)
 
 	agent.rules->far[pc_of(f) * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
 		(struct rule_entry){ packed ^ (pc_of(f) | module << 48), packed };
-	agent.rules->near[rule_mix(pc_of(f)) >> RULE_TAG_BITS] = 0;
+	*rule_near_entry(rule_mix(pc_of(f))) = 0;
 	rules[f] = r;
 }
 
