@@ -70,12 +70,17 @@ struct agent {
 	bool no_return;			/* ... nor a signal handler return */
 	/* ... nor pages of the guard pool be opened and closed: it is open */
 	bool no_guards;
-	/* raised when code was unmapped: rules and memos are void */
-	uint32_t code_gen;
-	uint32_t code_epoch_seen;	/* tree->code_epoch at that time */
-	/* raised when memory that may have been a stack was unmapped */
-	uint32_t stack_gen;
 	uint32_t tid_offset;		/* of the thread id from the thread pointer; 0 = unknown */
+	uint32_t code_epoch_seen;	/* tree->code_epoch when code_gen was raised for it */
+	union {
+		struct {
+			/* raised when code was unmapped: rules and memos are void */
+			uint32_t code_gen;
+			/* raised when memory that may have been a stack was unmapped */
+			uint32_t stack_gen;
+		};
+		uint64_t gens;		/* both, to be compared at once */
+	};
 	/*
 	 * What is asked for, and the clock: the monitor's board, private memory, or, injected, the
 	 * file's own head: then, too, this process's only if agent_begun().

@@ -180,10 +180,9 @@ static bool no_room(uint64_t size)
  * A new number for a thread and a time. Each stands for one tick at first and for twice as many
  * after every 2^18 numbers, so that stamps never take more than some tens of MiB: one busy thread
  * has ticks for 43 minutes and 1 s after three days. Without room the context's last number
- * continues .
+ * continues.
  */
-static __attribute__((noinline)) void stamp_new(struct block_stamp *stamp, uint32_t thread,
-						uint32_t tick)
+static void number_new(struct block_stamp *stamp, uint32_t thread, uint32_t tick)
 {
 	uint32_t nr = LOAD(agent.ledger->nr_stamps);
 	struct pmm_stamp *s;
@@ -198,9 +197,18 @@ static __attribute__((noinline)) void stamp_new(struct block_stamp *stamp, uint3
 	s->tick = tick;
 	s->thread = (uint16_t)thread;
 	stamp->number = nr;
-	stamp->tick = tick;
 	stamp->end_tick = tick + (1u << (nr >> STAMPS_PER_STEP_LOG2));
 	stamp->last_time = pmm_time_of_tick(stamp->end_tick - 1);
+}
+
+/* Time has passed since the context's last block; if it has gone back, by another one's look. */
+static __attribute__((noinline)) void stamp_now(struct block_stamp *stamp, uint32_t thread,
+						uint32_t tick)
+{
+	if (stamp->now == BLOCK_NEVER || tick - stamp->now >= stamp->end_tick - stamp->now)
+		number_new(stamp, thread, tick);
+	stamp->time = pmm_time_of_tick(tick);
+	stamp->now = tick;
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -287,7 +295,7 @@ bool block_add(uint64_t address, uint64_t *place, const struct block_new *b)
 	if (unlikely(!place && !address_ok(address)))
 		return no_address();
 	if (!block_stamped(b))
-		stamp_new(b->stamp, b->thread, b->tick);
+		stamp_now(b->stamp, b->thread, b->tick);
 	block_words(address, b, word);
 	if (unlikely(b->kind == PMM_KIND_OTHER))
 		return put_dense(address, word) || no_room(b->size);

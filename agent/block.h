@@ -25,14 +25,18 @@ struct block_info {
 };
 
 /*
- * The last pair of thread and time a context gave a number to (struct pmm_stamp); zeroed: none yet.
+ * What says of a context's blocks when they were born: `now` is the tick of the last one. And the
+ * last pair of thread and time the context gave a number to (struct pmm_stamp), which `now` is in.
  */
 struct block_stamp {
+	uint32_t now;		/* BLOCK_NEVER: nothing is known */
+	uint32_t time;		/* the same as pmm_time_of_tick() has it */
 	uint32_t number;
-	uint32_t tick;		/* from then ... */
-	uint32_t end_tick;	/* ... to before then: */
-	uint32_t last_time;	/* the last tick of it, as pmm_time_of_tick() has it */
+	uint32_t last_time;	/* the last tick it stands for, likewise ... */
+	uint32_t end_tick;	/* ... which is before this one */
 };
+
+#define BLOCK_NEVER	UINT32_MAX
 
 /* A block to be noted. */
 struct block_new {

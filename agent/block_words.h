@@ -26,7 +26,8 @@ static const struct { uint8_t shift, mid_bits; } shape[PMM_NR_TABLES] = {
 	[PMM_TABLE_MAP]   = { 11, 13 },
 };
 
-static const struct block_stamp no_stamp = { .number = UINT32_MAX };	/* of nobody */
+/* of nobody */
+static const struct block_stamp no_stamp = { .now = BLOCK_NEVER, .number = UINT32_MAX };
 
 /* The word for an address; NULL where there is no leaf. */
 static inline uint64_t *word_find(enum pmm_table_id id, uint64_t address)
@@ -49,7 +50,7 @@ static inline uint64_t *word_find(enum pmm_table_id id, uint64_t address)
 /* Can blocks be at this address? Not beyond the tables nor between words. */
 static inline bool address_ok(uint64_t address)
 {
-	return likely(address >> PMM_ADDRESS_BITS == 0 && !(address & 7));
+	return likely(!(address & ~(((1ull << PMM_ADDRESS_BITS) - 1) & ~7ull)));
 }
 
 static inline struct pmm_stamp *stamp_at(uint32_t number)
@@ -81,6 +82,25 @@ static inline uint64_t size_field(uint64_t word)
 static inline bool is_wide(uint64_t word)
 {
 	return size_field(word) == PMM_SIZE_WIDE;
+}
+
+/*
+ * Where sizes are mixed it is not known in advance which blocks are wide: no branch, that is all
+ * bits set or none where `a` is more than `b`, and one of two words by that.
+ */
+static inline uint64_t mask_above(uint64_t a, uint64_t b)
+{
+	return (uint64_t)((int64_t)(b - a) >> 63);
+}
+
+static inline uint64_t either(uint64_t mask, uint64_t set, uint64_t clear)
+{
+	return clear ^ ((clear ^ set) & mask);
+}
+
+static inline uint64_t wide_size(uint64_t size)
+{
+	return mask_above(size, PMM_SIZE_SMALL);
 }
 
 static inline uint32_t site_field(uint64_t word)
@@ -118,19 +138,29 @@ static inline uint64_t *block_find(uint64_t address)
 /*
  * The words of a block in whose place one of `size` bytes is to be entered, whose first word will
  * be at `place`; NULL: none. It was freed past the hooks, as blocks of this table are a granule
- * apart and those that are wide have the next granule for themselves as well.
+ * apart and those that are wide have the next granule for themselves as well. (The word behind a
+ * leaf's last granule is never that of a block.)
  */
 static inline uint64_t *word_in_the_way(uint64_t address, uint64_t *place, uint64_t size)
 {
 	uint64_t i = address >> 5 & (GRANULES - 1);
 
-	if (unlikely(is_block(LOAD(place[0]))))
+	if (is_block(LOAD(place[0])))
 		return place;
-	if (i && unlikely(is_wide(LOAD(place[-1]))) && is_block(LOAD(place[-1])))
+	if (i && is_wide(LOAD(place[-1])) && is_block(LOAD(place[-1])))
 		return place - 1;
-	return size > PMM_SIZE_SMALL && i < GRANULES - 1 && unlikely(is_block(LOAD(place[1])))
-		       ? place + 1
-		       : NULL;
+	return size > PMM_SIZE_SMALL && is_block(LOAD(place[1])) ? place + 1 : NULL;
+}
+
+/*
+ * May there be such a one? With one branch, as neither sizes nor neighbours are known in advance.
+ * What is before a leaf is something else of the arena.
+ */
+static inline bool word_perhaps_in_the_way(const uint64_t *place, uint64_t size)
+{
+	uint64_t behind = LOAD(place[1]) & wide_size(size);
+
+	return is_block(LOAD(place[0]) | behind) | is_wide(LOAD(place[-1]));
 }
 
 static inline uint32_t small_birth(uint32_t number)
@@ -148,16 +178,17 @@ static inline uint32_t small_birth(uint32_t number)
 static inline void block_decode(const uint64_t *at, const struct block_stamp *now,
 				struct block_info *out)
 {
-	uint64_t word = LOAD(*at), behind = LOAD(at[1]), wide = -(uint64_t)is_wide(word);
+	uint64_t word = LOAD(*at), behind = LOAD(at[1]);
 	uint32_t time = word & PMM_WORD_TIME_MASK;
+	uint64_t wide = mask_above(size_field(word), PMM_SIZE_WIDE - 1);
 
 	out->word[0] = word;
 	out->word[1] = behind;
 	out->site = site_field(word);
 	out->kind = kind_of(word);
-	out->size = (behind & PMM_SIZE_MAX & wide) | (size_field(word) & ~wide);
-	out->birth = (time & (uint32_t)wide) | (now->last_time & ~(uint32_t)wide);
-	if (unlikely((time ^ now->number) & ~(uint32_t)wide))
+	out->size = either(wide, behind & PMM_SIZE_MAX, size_field(word));
+	out->birth = (uint32_t)either(wide, time, now->last_time);
+	if (unlikely((time ^ now->number) & ~wide))
 		out->birth = small_birth(time);
 }
 
@@ -176,21 +207,20 @@ static inline uint64_t word_of(uint64_t time, uint64_t site, uint64_t sub, uint6
 	       size << PMM_WORD_SIZE_SHIFT | kind << PMM_WORD_KIND_SHIFT;
 }
 
-/* Is the context's stamp that of the block's tick, or of no use, as the block is wide? */
+/* Is the context's stamp for the block's tick? */
 static inline bool block_stamped(const struct block_new *b)
 {
-	return b->tick - b->stamp->tick < b->stamp->end_tick - b->stamp->tick ||
-	       b->size > PMM_SIZE_SMALL;
+	return b->tick == b->stamp->now;
 }
 
-/* The words of a new block. */
+/* The words of a new block, which is stamped. */
 static inline void block_words(uint64_t address, const struct block_new *b, uint64_t word[2])
 {
-	uint64_t wide = -(uint64_t)(b->size > PMM_SIZE_SMALL);
-	uint32_t time = likely(b->tick < PMM_TIME_EXACT) ? b->tick : pmm_time_of_tick(b->tick);
+	uint64_t wide = wide_size(b->size);
+	uint64_t time = either(wide, b->stamp->time, b->stamp->number);
+	uint64_t size = either(wide, PMM_SIZE_WIDE, b->size);
 
-	word[0] = word_of((time & wide) | (b->stamp->number & ~wide), b->site, sub_of(address),
-			  (PMM_SIZE_WIDE & wide) | (b->size & ~wide), b->kind);
+	word[0] = word_of(time, b->site, sub_of(address), size, b->kind);
 	word[1] = b->size | (uint64_t)b->thread << PMM_WIDE_THREAD_SHIFT;
 }
 
@@ -221,7 +251,8 @@ block_add_quick(uint64_t address, uint64_t *place, const struct block_new *b, bo
 		     !block_stamped(b) || block_watched()))
 		return false;
 	block_words(address, b, word);
-	STORE(*(b->size > PMM_SIZE_SMALL ? place + 1 : &nowhere), word[1]);
+	STORE(*(uint64_t *)either(wide_size(b->size), (uint64_t)(place + 1), (uint64_t)&nowhere),
+	      word[1]);
 	STORE_RELEASE(*place, word[0]);
 	return true;
 }

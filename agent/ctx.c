@@ -105,7 +105,7 @@ static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
 	c->busy = TCTX_IDLE;
 	seqlock_write_abandon(&c->pub.seq);
 	c->last_address = 0;
-	c->stamp = (struct block_stamp){ 0 };
+	c->stamp = (struct block_stamp){ .now = BLOCK_NEVER };
 	unwind_forget(c);
 	c->random = clock_ns(SYS_CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15ull ^ (uint64_t)tid << 32 ^
 		    tp;
@@ -288,7 +288,7 @@ struct tctx *ctx_find_slow(uint64_t tp)
 	if (c && owner == tid) {
 		/* back in the hash; its neighbour will do the same */
 		STORE(e->ctx, c);
-		STORE(e->tp, tp);
+		STORE_RELEASE(e->tp, tp);
 		return c;
 	}
 	/* a new thread on the stack of one that has ended */
@@ -331,7 +331,7 @@ struct tctx *ctx_nested(struct tctx *c, uintptr_t sp)
 			site_recover(c);
 		}
 		c->memo_nr = 0;
-		c->stamp = (struct block_stamp){ 0 };	/* it may be half written */
+		c->stamp = (struct block_stamp){ .now = BLOCK_NEVER };	/* it may be half written */
 		c->busy = TCTX_IDLE;
 		seqlock_write_abandon(&c->pub.seq);	/* the event was cut short */
 		STORE(c->pub.move[PMM_MOVE_HEAP].address, 0);

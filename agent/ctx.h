@@ -51,8 +51,12 @@ struct tctx {
 	uint64_t last_address;
 	struct block_stamp stamp;
 	uint32_t events;		/* wraps; paces slow checks */
-	uint32_t code_gen;		/* agent.code_gen the memo belongs to */
-	uint32_t stack_gen;
+	union {
+		struct {
+			uint32_t code_gen, stack_gen;
+		};
+		uint64_t gens;		/* agent.gens the memo belongs to */
+	};
 	/* NULL until the context has been used for a while, and while stacks do not come back */
 	struct known *known;
 	uint64_t credit_epoch;
@@ -153,9 +157,9 @@ static inline struct tctx *ctx_find(void)
 	struct ctx_entry *e = &agent.ctx_hash[ctx_hash_of(tp)];
 
 	if (likely(LOAD(e->tp) == tp)) {
-		struct tctx *c = LOAD(e->ctx);
+		struct tctx *c = LOAD(e->ctx);	/* some, as it is stored before tp */
 
-		if (likely(c && c->tid == *(volatile uint32_t *)(tp + agent.tid_offset)))
+		if (likely(c->tid == *(volatile uint32_t *)(tp + agent.tid_offset)))
 			return c;
 	}
 	return ctx_find_slow(tp);

@@ -99,6 +99,7 @@ static inline __attribute__((always_inline)) uint32_t known_last(struct known *k
 	uint32_t set = known_set(from);
 	struct known_stack *k = &known->stack[set][known->last[set]];
 
+	__asm__("" : "+r"(k));		/* gcc would rather work it out anew each time */
 	if (unlikely(!known_is(known, k, from)))
 		return 0;
 	if (unlikely(!k->found))

@@ -4,8 +4,14 @@
  */
 #include "agent/record.h"
 
-const uint8_t record_class_of_bits[65] = { [5 ... 8] = 1,   [9 ... 10] = 2,  [11 ... 12] = 3,
-					   [13 ... 14] = 4, [15 ... 16] = 5, [17 ... 64] = 6 };
+#define CLASS(n) ((n) * RECORD_CLASS_LINES)
+
+_Static_assert(sizeof(struct pmm_class) % 64 == 0, "whole lines");
+
+const uint8_t record_class_of_bit[64] = {
+	[5 ... 8] = CLASS(1),	[9 ... 10] = CLASS(2),	[11 ... 12] = CLASS(3),
+	[13 ... 14] = CLASS(4), [15 ... 16] = CLASS(5), [17 ... 62] = CLASS(6),
+};
 
 /*
  * The bucket of a block that is released now. Of one born later than PMM_TIME_EXACT the last tick
@@ -233,7 +239,7 @@ void record_failed_at(struct tctx *c, uint64_t size, uint32_t site)
 		r->huge++;
 	if (size > r->max_bytes)
 		r->max_bytes = size;
-	record_class(c, size)->failed++;
+	record_class(c, record_size(size))->failed++;
 	seqlock_write_end(&c->pub.seq);
 }
 

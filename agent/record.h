@@ -80,12 +80,18 @@ void record_unmap(struct tctx *c, uint64_t address, uint64_t size);
  */
 #define RECORD_INLINE static inline __attribute__((always_inline))
 
-/* By the bits of size - 1: up to 16 bytes, 256, 1 Ki, 4 Ki, 16 Ki, 64 Ki, and more. */
-extern const uint8_t record_class_of_bits[65] __attribute__((visibility("hidden")));
+/*
+ * Where the class of a size is, in lines of 64 bytes, by the highest bit of 2 * size - 1, which is
+ * set up to 16 bytes, 256, 1 Ki, 4 Ki, 16 Ki, 64 Ki, and more. Bit 63 is that of size 0.
+ */
+#define RECORD_CLASS_LINES	(sizeof(struct pmm_class) / 64)
+extern const uint8_t record_class_of_bit[64] __attribute__((visibility("hidden")));
 
 static inline struct pmm_class *record_class(struct tctx *c, uint64_t size)
 {
-	return &c->pub.class[record_class_of_bits[64 - __builtin_clzll((size - (size != 0)) | 15)]];
+	uint64_t lines = record_class_of_bit[63 ^ __builtin_clzll(2 * size - 1)];
+
+	return (struct pmm_class *)(void *)((char *)c->pub.class + (lines << 6));
 }
 
 /* The figures an allocation of this size counts for: itself, or what its sample stands for. */
@@ -184,7 +190,7 @@ RECORD_INLINE void record_enter(bool usual, struct tctx *c, uint64_t address, ui
 				const struct block_new *b)
 {
 	seqlock_write_begin(&c->pub.seq);
-	if (place && unlikely(word_in_the_way(address, place, b->size) != NULL))
+	if (place && unlikely(word_perhaps_in_the_way(place, b->size)))
 		record_displace(c, address, place, b->size, b->kind);
 	if (likely(block_add_quick(address, place, b, usual)) ||
 	    record_add_slowly(c, address, place, b->size, b->site, b->kind, b->tick))

@@ -31,12 +31,15 @@ void *resolve_hook(const char *name, void **real);
  */
 void *cxx_operator(enum cxx_which which);
 
+/* Is the agent on? The first call finds the real functions, without which it is not. */
+bool preload_on(void);
+
 /* A context to record an event with, or NULL: pass through. */
 static inline __attribute__((always_inline)) struct tctx *hook_enter(const struct caller *from)
 {
-	if (unlikely(!agent.next.malloc) && !resolve())
+	if (unlikely(!agent_is_on()) && !preload_on())
 		return NULL;
-	return agent_on() ? agent_enter(from->sp) : NULL;
+	return agent_enter(from->sp);
 }
 
 /*

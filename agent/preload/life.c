@@ -19,7 +19,7 @@ uint64_t *ctx_countdown(struct tctx *c)
 
 static __attribute__((constructor(101))) void begin(void)
 {
-	bool on = (agent.next.malloc || resolve()) && agent_on();
+	bool on = preload_on();
 
 	follow_start();
 	env_hide();

@@ -18,7 +18,7 @@ static bool ready(void)
 {
 	struct pmm_shim_table *t = &pmm_shim_table;
 
-	if ((!agent.next.malloc && !resolve()) || !agent_on() || agent.sampled || agent.min_size ||
+	if (!preload_on() || agent.sampled || agent.min_size ||
 	    agent.own_allocator || !agent.next.aligned_alloc)
 		return false;
 	t->malloc = agent.next.malloc;

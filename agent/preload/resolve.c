@@ -97,3 +97,8 @@ bool resolve(void)
 	agent.vdso_clock = (long (*)(int, int64_t *))link_vdso_symbol("__vdso_clock_gettime");
 	return agent.next.malloc && agent.next.free;
 }
+
+bool preload_on(void)
+{
+	return (agent.next.malloc || resolve()) && agent_on();
+}

@@ -61,7 +61,7 @@ uint32_t unwind_site_other(struct tctx *c, const struct caller *from, uint32_t s
 /* Was code or a stack unmapped since the context's stacks were noted? */
 static inline bool unwind_void(const struct tctx *c)
 {
-	return c->code_gen != LOAD(agent.code_gen) || c->stack_gen != LOAD(agent.stack_gen) ||
+	return c->gens != LOAD(agent.gens) ||
 	       LOAD(agent.tree->code_epoch) != LOAD(agent.code_epoch_seen);
 }
 

@@ -117,7 +117,7 @@ static void a_new_thread_on_an_old_stack_takes_over(void **state)
 	c->pub.seq = 7;
 	c->busy = TCTX_RECORDING;
 	c->last_address = 1;
-	c->stamp.number = 5;
+	c->stamp.now = 5;
 	c->sampling = c->throwing = true;
 	c->bytes_left = 9;
 	c->pub.pool_sp = 8;
@@ -142,7 +142,7 @@ static void a_new_thread_on_an_old_stack_takes_over(void **state)
 	assert_int_equal(c->pub.seq, 8);
 	assert_int_equal(c->busy, TCTX_IDLE);
 	assert_int_equal(c->last_address, 0);
-	assert_int_equal(c->stamp.number, 0);
+	assert_int_equal(c->stamp.now, BLOCK_NEVER);
 	assert_false(c->sampling || c->throwing);
 	assert_int_equal(c->bytes_left, 0);
 	assert_int_equal(c->pub.pool_sp, 0);
@@ -411,11 +411,11 @@ static void who_was_left_by_a_jump_starts_afresh(void **state)
 	c->busy = TCTX_RECORDING;
 	c->pub.seq = 3;
 	c->memo_nr = 4;
-	c->stamp = (struct block_stamp){ .number = 7, .tick = 1000, .end_tick = 999 };
+	c->stamp = (struct block_stamp){ .number = 7, .now = 1000, .end_tick = 1001 };
 	c->pub.move[PMM_MOVE_HEAP].address = 64;
 	c->pub.move[PMM_MOVE_POOL].address = 128;
 	assert_ptr_equal(ctx_nested(c, SP), c);
-	assert_int_equal(c->stamp.tick, c->stamp.end_tick);	/* the next block gets a new one */
+	assert_int_equal(c->stamp.now, BLOCK_NEVER);	/* the next block gets a new one */
 	assert_int_equal(c->busy, TCTX_IDLE);
 	assert_int_equal(c->pub.seq, 4);
 	assert_int_equal(c->memo_nr, 0);

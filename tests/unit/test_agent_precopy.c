@@ -48,7 +48,7 @@ static void start(void)
 	agent.ledger->state = PMM_STATE_RUNNING;
 	agent.ledger->magic = PMM_LEDGER_MAGIC;
 	ctx = &agent_host_ctx()->pub;
-	stamp = (struct block_stamp){ 0 };
+	stamp = (struct block_stamp){ .now = BLOCK_NEVER };
 	assert_int_equal(ledger_map_open_fd(tree.fd, 0, &map, &e), 0);
 }
 
@@ -62,7 +62,7 @@ static void finish(void)
 /* as agent/record.c does it */
 static void add(uint64_t address, uint64_t size)
 {
-	struct block_new b = { size, 0, PMM_KIND_MALLOC, (uint32_t)size, 0, &stamp };
+	struct block_new b = { size, 0, PMM_KIND_MALLOC, 1, 0, &stamp };
 	uint64_t *place = block_place(address);
 
 	assert_true(block_add_quick(address, place, &b, false) || block_add(address, place, &b));
