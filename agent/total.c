@@ -12,9 +12,9 @@
  * The word would be contended by threads that allocate at once. While the total is well below its
  * peak no new peak can happen, so a thread takes out a credit: it adds `g` bytes to the word in
  * advance and then allocates and releases within its own word (pmm_ctx.credit) as long as the
- * credit lasts. The total in the word is then an upper bound, and it stays at or below the peak. A
- * thread that would exceed the peak first calls all credits back, which makes the word exact again.
- * No epoch can end while a credit is out.
+ * credit lasts; one that does not is exchanged for another. The total in the word is then an upper
+ * bound, and it stays at or below the peak. A thread that would exceed the peak first calls all
+ * credits back, which makes the word exact again. No epoch can end while a credit is out.
  *
  * credit_out counts the credits from before the word holds them until after it no longer does, so a
  * thread that would exceed the peak sees that one is on its way and waits for it, for a bounded
@@ -36,7 +36,6 @@
 #include "agent/sys.h"
 #include "agent/wait.h"
 
-#define CREDIT_MIN	128ull
 #define CREDIT_MAX	(64ull << 10)
 #define RECALL_TRIES	5000
 #define RECALL_SLEEPS	500		/* of these, the last: half a second at least */
@@ -107,30 +106,70 @@ static void recall(struct pmm_ledger *l)
 	STORE(agent.credits_lost, LOAD(l->credit_out));
 }
 
-/* Take a credit if the total is far enough below the peak. */
-static void take_credit(struct tctx *c, struct pmm_ledger *l, uint64_t word, uint64_t epoch)
+/*
+ * How large a credit there can be with this total; below zero: none, as it is not below the peak.
+ * One of hardly any bytes is good for something, too: releases add to it.
+ */
+static int64_t credit_share(struct pmm_ledger *l, uint64_t word, uint64_t epoch)
 {
 	uint64_t peak = LOAD(l->peak_bytes), bytes = word >> PMM_TOTAL_SHIFT;
 	uint64_t share;
 
 	if (word & PMM_TOTAL_RISING || bytes >= peak || LOAD(agent.credit_stop) > epoch)
+		return -1;
+	share = (peak - bytes) / (2 * (uint64_t)LOAD(l->nr_ctx));
+	return (int64_t)(share > CREDIT_MAX ? CREDIT_MAX : share);
+}
+
+/* Take a credit, if there can be one. */
+static void take_credit(struct tctx *c, struct pmm_ledger *l, uint64_t word, uint64_t epoch)
+{
+	int64_t share = credit_share(l, word, epoch);
+
+	if (share < 0)
 		return;
-	share = (peak - bytes) / (4 * (uint64_t)LOAD(l->nr_ctx));
-	if (share < CREDIT_MIN)
-		return;
-	if (share > CREDIT_MAX)
-		share = CREDIT_MAX;
 	/*
 	 * before the total holds it: a thread that loads such a total then counts this credit as
 	 * out
 	 */
 	__atomic_fetch_add(&l->credit_out, 1, __ATOMIC_ACQ_REL);
-	if (!CAS(l->total, word, word + (share << PMM_TOTAL_SHIFT))) {
+	if (!CAS(l->total, word, word + ((uint64_t)share << PMM_TOTAL_SHIFT))) {
 		__atomic_fetch_sub(&l->credit_out, 1, __ATOMIC_ACQ_REL);
 		return;
 	}
 	c->credit_epoch = epoch;
-	STORE_RELEASE(c->pub.credit, TOTAL_CREDIT | share);
+	STORE_RELEASE(c->pub.credit, TOTAL_CREDIT | (uint64_t)share);
+}
+
+/*
+ * The context's credit is too small for `bytes`: another one in its place, by one change of the
+ * total, which takes what is left of the old one out. False: the old one has been called back, or
+ * there can be no other one, and it has ended. Until the new one is there it is on its way.
+ */
+static bool renew_credit(struct tctx *c, struct pmm_ledger *l, uint64_t bytes)
+{
+	uint64_t left = __atomic_exchange_n(&c->pub.credit, 0, __ATOMIC_ACQ_REL), word,
+		 before = LOAD_ACQUIRE(l->epoch), epoch;
+	int64_t share;
+
+	if (!(left & TOTAL_CREDIT))
+		return false;
+	left &= ~TOTAL_CREDIT;
+	word = LOAD_ACQUIRE(l->total);
+	do {
+		uint64_t exact = word + ((bytes - left) << PMM_TOTAL_SHIFT);
+
+		epoch = epoch_full(before, word);
+		share = credit_share(l, exact, epoch);
+		if (share < 0) {
+			__atomic_fetch_sub(&l->total, left << PMM_TOTAL_SHIFT, __ATOMIC_ACQ_REL);
+			__atomic_fetch_sub(&l->credit_out, 1, __ATOMIC_ACQ_REL);
+			return false;
+		}
+	} while (!CAS(l->total, word, word + ((bytes - left + (uint64_t)share) << PMM_TOTAL_SHIFT)));
+	c->credit_epoch = epoch;
+	STORE_RELEASE(c->pub.credit, TOTAL_CREDIT | (uint64_t)share);
+	return true;
 }
 
 /* The total was changed from one word to another. */
@@ -176,9 +215,8 @@ uint64_t total_add_slow(struct tctx *c, uint64_t bytes)
 	bool alone = *agent.single_threaded;
 	uint64_t word, next, before;
 
-	/* too small: back to the exact total */
-	if (!alone && LOAD(c->pub.credit) & TOTAL_CREDIT)
-		credit_end(l, &c->pub);
+	if (!alone && LOAD(c->pub.credit) & TOTAL_CREDIT && renew_credit(c, l, bytes))
+		return c->credit_epoch;
 	before = LOAD_ACQUIRE(l->epoch);
 	word = LOAD_ACQUIRE(l->total);
 	do {

@@ -112,6 +112,61 @@ static void test_credits_are_taken_and_called_back(void **state)
 	agent_host_fini();
 }
 
+/* One too small is exchanged for another: the word holds that one, the request and no old one. */
+static void test_a_credit_is_renewed(void **state)
+{
+	struct tctx *a;
+
+	(void)state;
+	agent_host_init(16 << 20);
+	a = agent_host_ctx();
+	agent_host_ctx();
+	in(a, 1, 100000);
+	out(a, 1, 90000);
+	in(a, 2, 10);				/* half of the room, for two threads */
+	assert_int_equal(a->pub.credit, 1ull << 63 | (100000 - 10010) / 4);
+	out(a, 2, 10);
+	assert_int_equal(agent.ledger->total >> 21, 10010 + 22497);
+	in(a, 2, 30000);
+	assert_int_equal(a->pub.credit, 1ull << 63 | (100000 - 40000) / 4);
+	assert_int_equal(agent.ledger->total >> 21, 40000 + 15000);
+	assert_int_equal(agent.ledger->credit_out, 1);
+	assert_int_equal(agent_host_total(), 40000);
+	in(a, 2, 60000);			/* as much as at the peak: no credit any more */
+	assert_int_equal(a->pub.credit, 0);
+	assert_int_equal(agent.ledger->credit_out, 0);
+	assert_int_equal(agent.ledger->total >> 21, 100000);
+	agent_host_fini();
+}
+
+/* Just below the peak there is one of no bytes, and what is released is taken from it again. */
+static void test_releases_add_to_a_credit(void **state)
+{
+	struct tctx *a;
+	uint64_t total;
+
+	(void)state;
+	agent_host_init(16 << 20);
+	a = agent_host_ctx();
+	in(a, 1, 1000);
+	out(a, 1, 2);
+	in(a, 2, 1);
+	assert_int_equal(a->pub.credit, 1ull << 63);
+	total = agent.ledger->total;
+	out(a, 1, 500);
+	in(a, 2, 300);
+	in(a, 2, 200);
+	assert_int_equal(agent.ledger->total, total);
+	assert_int_equal(a->pub.credit, 1ull << 63);
+	assert_int_equal(agent_host_total(), 999);
+	in(a, 2, 2);				/* a new peak */
+	assert_int_equal(agent.ledger->credit_out, 0);
+	out(a, 2, 1);
+	assert_int_equal(agent.ledger->peak_bytes, 1001);
+	assert_int_equal(agent_host_at_peak(), 1001);
+	agent_host_fini();
+}
+
 #define LATE_NS		100000000
 #define LATE_CREDIT	4096ull
 
@@ -252,6 +307,8 @@ int main(void)
 		cmocka_unit_test(test_peak_is_sealed_by_the_first_release),
 		cmocka_unit_test(test_epochs_beyond_their_bits),
 		cmocka_unit_test(test_credits_are_taken_and_called_back),
+		cmocka_unit_test(test_a_credit_is_renewed),
+		cmocka_unit_test(test_releases_add_to_a_credit),
 		cmocka_unit_test(test_a_credit_on_its_way_is_waited_for),
 		cmocka_unit_test(test_threads_agree_on_the_peak),
 		cmocka_unit_test(test_no_credit_is_out_at_the_peak),
