@@ -150,10 +150,10 @@ static void view_take(struct pmm_ledger *l)
  */
 static bool stuck(const struct tctx *c)
 {
-	uint32_t events = LOAD(c->events);
+	uint64_t seq = LOAD(c->pub.seq);
 
 	for (unsigned i = 0; i < STUCK_TRIES; i++) {
-		if (LOAD(c->busy) != TCTX_IN_ALLOCATOR || LOAD(c->events) != events)
+		if (LOAD(c->busy) != TCTX_IN_ALLOCATOR || LOAD(c->pub.seq) != seq)
 			return false;
 		wait_between(i);
 	}
@@ -238,7 +238,7 @@ static __attribute__((noinline)) void view_answer(struct tctx *c)
 
 void agent_look(struct tctx *c, bool locked)
 {
-	if (!(c->events % AGENT_EVENTS_PER_CHECK))
+	if (agent_check_due(c))
 		clock_check();
 	if (LOAD(agent.ledger->want_view) && !locked)
 		view_answer(c);

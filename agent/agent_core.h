@@ -14,7 +14,8 @@
 
 struct caller;
 
-#define AGENT_EVENTS_PER_CHECK	4096
+/* in numbers of a context's seqlock, two for each event; a power of two */
+#define AGENT_CHECK_EVERY	8192
 
 /* Make the agent ready; called by the first hook. True when it records. Safe to call again. */
 bool agent_start(void);
@@ -31,12 +32,18 @@ void agent_note_break(void);
 /* What need not be looked at in each event. locked: as below. */
 void agent_look(struct tctx *c, bool locked);
 
+/* Is it time to? Not at the first event, which looks at it anyway. */
+static inline bool agent_check_due(const struct tctx *c)
+{
+	return c->pub.seq % AGENT_CHECK_EVERY == AGENT_CHECK_EVERY / 2;
+}
+
 /* An event begins on a context that is not busy. */
 static inline struct tctx *agent_begin(struct tctx *c, uintptr_t sp, bool locked)
 {
 	c->pub.busy_sp = sp;
 	STORE(c->busy, TCTX_RECORDING);
-	if (unlikely(!(++c->events % AGENT_EVENTS_PER_CHECK) || LOAD(agent.ledger->want_view)))
+	if (unlikely(agent_check_due(c) || LOAD(agent.ledger->want_view)))
 		agent_look(c, locked);
 	return c;
 }

@@ -50,7 +50,6 @@ struct tctx {
 	/* block of the last event if that was an allocation, else 0 */
 	uint64_t last_address;
 	struct block_stamp stamp;
-	uint32_t events;		/* wraps; paces slow checks */
 	union {
 		struct {
 			uint32_t code_gen, stack_gen;
@@ -76,6 +75,7 @@ struct tctx {
 	uint32_t clock_rest;
 	/* of blocks, that this context may give out: shim/full/full_heap.c */
 	uint32_t number, number_end;
+	uint32_t budget_asked;		/* check form: times without success (guard/budget.c) */
 	/* check form: agent/check/recycle.h; NULL until it was asked for */
 	struct recycle *recycle;
 	/* NULL until a source location was asked for: agent/srcloc.c */

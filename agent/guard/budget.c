@@ -137,7 +137,7 @@ bool budget_allows(struct tctx *c, enum budget_turn turn)
 {
 	if (bucket.permille == UINT64_MAX || enough(turn))
 		return true;
-	if (c->events % EVENTS_PER_LOOK)
+	if (++c->budget_asked % EVENTS_PER_LOOK)
 		return false;
 	earn_if_due();
 	return enough(turn);

@@ -30,8 +30,8 @@
 #include "agent/site.h"
 #include "agent/agent_stack.h"
 
-#define KNOWN_AFTER	1000	/* events of a context */
-#define PIECES_AFTER	50000	/* ... likewise */
+#define KNOWN_AFTER	2000	/* the context's seqlock: two for each event */
+#define PIECES_AFTER	100000	/* ... likewise */
 
 /* ---- the memo -------------------------------------------------------------------------------- */
 
@@ -432,7 +432,7 @@ static __attribute__((noinline)) void settle(struct tctx *c)
 {
 	if (!c->known && !c->known_resting && arena_for_cache(sizeof(*c->known)))
 		c->known = arena_get(sizeof(*c->known), ARCH_PAGE);
-	if (!c->pieces && c->events > PIECES_AFTER)
+	if (!c->pieces && c->pub.seq > PIECES_AFTER)
 		c->pieces = piece_cache_new(PIECE_BITS);
 }
 
@@ -463,7 +463,7 @@ static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct
 	}
 	if (unlikely(!w.keep || !c->last_site))
 		c->memo_nr = 0;
-	if (unlikely(!c->pieces && c->events > KNOWN_AFTER))
+	if (unlikely(!c->pieces && c->pub.seq > KNOWN_AFTER))
 		settle(c);
 	if (likely(c->memo_nr && c->known))
 		known_note(c, from);

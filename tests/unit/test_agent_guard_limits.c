@@ -206,7 +206,7 @@ static uint64_t drain(struct tctx *c, enum budget_turn turn, uint64_t step)
 	for (;;) {
 		bool more = false;
 
-		for (unsigned i = 0; i < 64 && !more; i++, c->events++)
+		for (unsigned i = 0; i < 64 && !more; i++)
 			more = budget_allows(c, turn);
 		if (!more)
 			return cycles;

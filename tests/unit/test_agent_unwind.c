@@ -63,7 +63,7 @@ static void start(bool long_used)
 	agent.rules = calloc(1, sizeof(*agent.rules));
 	ctx = arena_get(sizeof(*ctx), 64);
 	unwind_init(ctx, arena_get(unwind_bytes(), 64));
-	ctx->events = long_used ? 100000 : 0;
+	ctx->pub.seq = long_used ? 200000 : 0;
 	memset(words, 0, sizeof(words));
 	rule_put(0, MODULE, (struct cfi_rule){ .kind = CFI_END });
 	for (unsigned f = 1; f < 32; f++)
