@@ -195,7 +195,7 @@ static bool view_is_cheap(const struct pmm_ledger *l)
 
 	for (uint32_t i = 0; i < l->nr_ctx; i++)
 		if (l->ctx[i])
-			frees += ((struct pmm_ctx *)arena_at(l->ctx[i]))->frees;
+			frees += pmm_ctx_sums(arena_at(l->ctx[i])).frees;
 	return (frees < heap_chunks || l->nr_threads > 1 ? frees : heap_chunks) < CHEAP_CHUNKS;
 }
 

@@ -59,10 +59,11 @@ static void thread_retire(struct tctx *c)
 
 	if (!t || !t->current || c->pub.level)
 		return;
-	t->allocs = c->pub.allocs - c->pub.base_allocs;
-	t->frees = c->pub.frees - c->pub.base_frees;
-	t->bytes_in = c->pub.bytes_in - c->pub.base_bytes_in;
-	t->bytes_out = c->pub.bytes_out - c->pub.base_bytes_out;
+	t->sums = pmm_ctx_sums(&c->pub);
+	t->sums.allocs -= c->pub.base.allocs;
+	t->sums.frees -= c->pub.base.frees;
+	t->sums.bytes_in -= c->pub.base.bytes_in;
+	t->sums.bytes_out -= c->pub.base.bytes_out;
 	STORE_RELEASE(t->current, 0);	/* for who reads 0 the sums above are complete */
 }
 
@@ -80,10 +81,7 @@ static void thread_new(struct tctx *c, uint32_t tid)
 	if (nr >= PMM_MAX_THREADS)
 		nr = PMM_MAX_THREADS - 1;
 	c->pub.thread = nr;
-	c->pub.base_allocs = c->pub.allocs;
-	c->pub.base_frees = c->pub.frees;
-	c->pub.base_bytes_in = c->pub.bytes_in;
-	c->pub.base_bytes_out = c->pub.bytes_out;
+	c->pub.base = pmm_ctx_sums(&c->pub);
 	t = arena_chunk(l->thread_dir, nr, PMM_THREAD_SHIFT, sizeof(*t));
 	if (!t)
 		return;

@@ -69,7 +69,7 @@ struct tctx {
 	uint64_t *stack_hash;		/* [k]: hash of the memo's first k frames */
 	uint32_t nr_records;		/* of sites */
 	struct known *known_resting;	/* agent/known.c; NULL unless `known` rests */
-	uint64_t weighed_allocs;	/* pub.allocs when it was last found out whether it pays */
+	uint64_t weighed_allocs;	/* allocations when it was last found out whether it pays */
 	uint32_t walks_left;		/* until the next time */
 	/* releases that may take the last time known for theirs: agent/clock.c */
 	uint32_t clock_rest;

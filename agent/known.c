@@ -182,7 +182,8 @@ void known_note(const struct tctx *c, const struct caller *from)
 /* Stacks that were known are those of the allocations that were not walked. */
 void known_pays(struct tctx *c)
 {
-	int64_t found = (int64_t)(c->pub.allocs - c->weighed_allocs) - KNOWN_WALKS;
+	uint64_t allocs = pmm_ctx_sums(&c->pub).allocs;
+	int64_t found = (int64_t)(allocs - c->weighed_allocs) - KNOWN_WALKS;
 
 	c->walks_left = KNOWN_WALKS - 1;
 	if (c->known && found < KNOWN_PAYS && c->weighed_allocs) {
@@ -194,5 +195,5 @@ void known_pays(struct tctx *c)
 		c->known = c->known_resting;
 		c->known_resting = NULL;
 	}
-	c->weighed_allocs = c->pub.allocs;
+	c->weighed_allocs = allocs;
 }

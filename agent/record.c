@@ -199,8 +199,6 @@ static void restored(struct tctx *c, uint64_t address, const struct block_info *
 		r->samples_out--;
 		sample_enter(address);
 	}
-	c->pub.frees -= blocks;
-	c->pub.bytes_out -= bytes;
 	class->frees -= blocks;
 	class->bytes_out -= bytes;
 }

@@ -158,8 +158,6 @@ RECORD_INLINE void record_count_alloc(bool usual, struct tctx *c, struct pmm_rec
 		r->zero_size++;
 	if (!usual && agent.warn_size && b->size >= agent.warn_size)
 		r->huge++;
-	c->pub.allocs += nr_blocks;
-	c->pub.bytes_in += bytes;
 	class->calls[b->kind] += nr_blocks;
 	class->bytes_in += bytes;
 	c->last_address = address;
@@ -255,8 +253,6 @@ RECORD_INLINE void record_released(bool usual, struct tctx *c, uint64_t address,
 		r->temporary += nr_blocks;
 		c->pub.temporary += nr_blocks;
 	}
-	c->pub.frees += nr_blocks;
-	c->pub.bytes_out += bytes;
 	class->frees += nr_blocks;
 	class->bytes_out += bytes;
 	c->last_address = 0;

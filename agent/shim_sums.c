@@ -137,8 +137,10 @@ uint64_t shim_live_bytes(void)
 	for (uint32_t i = 0, nr = LOAD(agent.ledger->nr_ctx); i < nr; i++) {
 		const struct pmm_ctx *c = ctx_at(i);
 
-		t.bytes_in += c ? c->bytes_in : 0;
-		t.bytes_out += c ? c->bytes_out : 0;
+		for (unsigned k = 0; c && k < PMM_NR_CLASSES; k++) {
+			t.bytes_in += c->class[k].bytes_in;
+			t.bytes_out += c->class[k].bytes_out;
+		}
 	}
 	settle(&t.bytes_in, &t.bytes_out);
 	return t.bytes_in - t.bytes_out;

@@ -316,13 +316,18 @@ struct pmm_class {
 	uint64_t reserved[3];
 };
 
+/* Tracked events, of whatever is said. */
+struct pmm_sums {
+	uint64_t allocs, frees, bytes_in, bytes_out;
+};
+
 /* A thread, in order of appearance; blocks refer to it by number. */
 struct pmm_thread {
 	uint32_t tid;			/* as in the process's pid namespace */
 	uint32_t start_tick;		/* first event seen */
 	char name[16];			/* at that time */
-	/* complete only when !current; else add ctx - ctx.base */
-	uint64_t allocs, frees, bytes_in, bytes_out;
+	/* complete only when !current; else add pmm_ctx_sums(ctx) - ctx.base */
+	struct pmm_sums sums;
 	uint32_t ctx;			/* number of its context */
 	uint32_t current;		/* 1 = still the owner of that context */
 	uint64_t reserved;
@@ -358,26 +363,39 @@ struct pmm_ctx {
 	/* see agent/total.c; bit 63: valid, low bits: bytes that may still be taken */
 	uint64_t credit;
 	uint64_t seq;			/* odd while an event is being recorded */
-	uint64_t allocs, frees, bytes_in, bytes_out;	/* all tracked events of this context */
 	uint64_t temporary;
 	uint64_t untracked_frees;	/* free of a block that is not in the ledger */
 	/* stack pointer of the caller of the running hook, 0 = none runs */
 	uint64_t busy_sp;
 	/* ... of the outermost custom allocator that runs (agent/inject/hooks_custom.c) */
 	uint64_t pool_sp;
-	/* the same at the moment its thread took the context */
-	uint64_t base_allocs, base_frees, base_bytes_in, base_bytes_out;
+	struct pmm_sums base;		/* at the moment its thread took the context */
+	uint64_t skipped_allocs, skipped_bytes;		/* below min_size_bytes */
+	/* check form: blocks that got a canary; ... of which because the budget was used up */
+	uint64_t canaried, unguarded_budget;
 	pmm_ref records;		/* newest pmm_record */
 	uint32_t thread;		/* number of the owning thread */
 	/* 0: thread, 1..: signal handlers that interrupted the agent in this thread */
 	uint32_t level;
 	uint32_t number;
 	struct pmm_class class[PMM_NR_CLASSES];
-	uint64_t skipped_allocs, skipped_bytes;		/* below min_size_bytes */
-	/* check form: blocks that got a canary; ... of which because the budget was used up */
-	uint64_t canaried, unguarded_budget;
 	struct pmm_move move[PMM_NR_MOVES];
 };
+
+/* All tracked events of a context: what its classes say. */
+static inline struct pmm_sums pmm_ctx_sums(const struct pmm_ctx *c)
+{
+	struct pmm_sums sums = { 0 };
+
+	for (unsigned i = 0; i < PMM_NR_CLASSES; i++) {
+		for (unsigned kind = 0; kind < PMM_NR_KINDS; kind++)
+			sums.allocs += c->class[i].calls[kind];
+		sums.frees += c->class[i].frees;
+		sums.bytes_in += c->class[i].bytes_in;
+		sums.bytes_out += c->class[i].bytes_out;
+	}
+	return sums;
+}
 
 #define PMM_BUILD_ID_MAX	32
 

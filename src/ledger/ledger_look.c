@@ -77,14 +77,15 @@ int ledger_totals_untimed(struct ledger_map *m, struct ledger_totals *t)
 	nr = contexts(m, refs);
 	for (uint32_t i = 0; i < nr; i++) {
 		struct pmm_ctx c;
+		struct pmm_sums sums;
 
-		if (!refs[i] ||
-		    ledger_map_read(m, ref_off(refs[i]), &c, offsetof(struct pmm_ctx, class)))
+		if (!refs[i] || ledger_map_read(m, ref_off(refs[i]), &c, sizeof(c)))
 			continue;
-		t->allocs += c.allocs;
-		t->frees += c.frees;
-		t->bytes_in += c.bytes_in;
-		t->bytes_out += c.bytes_out;
+		sums = pmm_ctx_sums(&c);
+		t->allocs += sums.allocs;
+		t->frees += sums.frees;
+		t->bytes_in += sums.bytes_in;
+		t->bytes_out += sums.bytes_out;
 		t->untracked_frees += c.untracked_frees;
 		t->skipped_allocs += c.skipped_allocs;
 		t->temporary += c.temporary;

@@ -30,10 +30,10 @@ static void thread_read(struct ledger_reader *r, uint32_t nr, struct heap_thread
 		.tid = t.tid,
 		.alive = t.current == 1,
 		.start_ns = t.start_tick * PMM_TICK_NS,
-		.allocs = t.allocs,
-		.frees = t.frees,
-		.bytes_in = t.bytes_in,
-		.bytes_out = t.bytes_out,
+		.allocs = t.sums.allocs,
+		.frees = t.sums.frees,
+		.bytes_in = t.sums.bytes_in,
+		.bytes_out = t.sums.bytes_out,
 	};
 	ledger_reader_name(to->name, t.name, sizeof(t.name));
 }
@@ -46,6 +46,7 @@ static void add_contexts(struct ledger_reader *r, struct heap_thread *threads, u
 {
 	for (uint32_t i = 0; i < r->l->nr_ctx; i++) {
 		struct heap_thread *t;
+		struct pmm_sums sums;
 		struct pmm_ctx ctx;
 
 		if (ledger_reader_ctx(r, i, &ctx) || ctx.thread >= nr)
@@ -53,10 +54,11 @@ static void add_contexts(struct ledger_reader *r, struct heap_thread *threads, u
 		t = &threads[ctx.thread];
 		if (!t->alive)
 			continue;
-		t->allocs += ctx.allocs - ctx.base_allocs;
-		t->frees += ctx.frees - ctx.base_frees;
-		t->bytes_in += ctx.bytes_in - ctx.base_bytes_in;
-		t->bytes_out += ctx.bytes_out - ctx.base_bytes_out;
+		sums = pmm_ctx_sums(&ctx);
+		t->allocs += sums.allocs - ctx.base.allocs;
+		t->frees += sums.frees - ctx.base.frees;
+		t->bytes_in += sums.bytes_in - ctx.base.bytes_in;
+		t->bytes_out += sums.bytes_out - ctx.base.bytes_out;
 	}
 }
 

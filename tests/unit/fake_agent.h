@@ -261,10 +261,12 @@ static inline int fake_agent_find_public(struct fake_agent *a, const char *env)
 /* What nr allocations of FAKE_BYTES leave, of which nr_freed were freed. */
 static inline void fake_agent_record(struct fake_agent *a, uint64_t nr, uint64_t nr_freed)
 {
-	a->ctx->allocs = a->record->allocs = nr;
-	a->ctx->frees = a->record->frees = nr_freed;
-	a->ctx->bytes_in = a->record->bytes_in = nr * FAKE_BYTES;
-	a->ctx->bytes_out = a->record->bytes_out = nr_freed * FAKE_BYTES;
+	struct pmm_class *class = &a->ctx->class[1];
+
+	class->calls[PMM_KIND_MALLOC] = a->record->allocs = nr;
+	class->frees = a->record->frees = nr_freed;
+	class->bytes_in = a->record->bytes_in = nr * FAKE_BYTES;
+	class->bytes_out = a->record->bytes_out = nr_freed * FAKE_BYTES;
 }
 
 #endif

@@ -36,7 +36,7 @@ static void nothing_wrong(void **state)
 	assert_int_equal(nr_findings(), 0);
 	assert_int_equal(agent_host_live(), 0);
 	assert_int_equal(agent_host_canaried(), 4 * 429);
-	assert_int_equal(ctx->pub.allocs, 4 * 429);
+	assert_int_equal(pmm_ctx_sums(&ctx->pub).allocs, 4 * 429);
 	assert_int_equal(ctx->pub.untracked_frees, 0);
 }
 

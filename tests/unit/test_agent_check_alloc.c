@@ -135,7 +135,7 @@ static void realloc_counts_one_block(void **state)
 		assert_null(check_realloc(ctx, p, 1ull << 50, PMM_KIND_REALLOC, &from));
 		assert_int_equal(agent_host_live(), 1000);
 		assert_int_equal(agent_host_total(), 1000);
-		assert_int_equal(ctx->pub.frees, 0);
+		assert_int_equal(pmm_ctx_sums(&ctx->pub).frees, 0);
 		p = check_realloc(ctx, p, 1500, PMM_KIND_REALLOC, &from);
 		p = check_realloc(ctx, p, 1200, PMM_KIND_REALLOC, &from);
 		assert_int_equal(agent.ledger->check.guarded, k ? 3 : 0);
@@ -145,7 +145,7 @@ static void realloc_counts_one_block(void **state)
 		give(p, PMM_RELEASE_FREE, 2);
 		assert_int_equal(agent_host_live(), 0);
 		assert_int_equal(agent_host_total(), 0);
-		assert_int_equal(ctx->pub.frees, 3);
+		assert_int_equal(pmm_ctx_sums(&ctx->pub).frees, 3);
 		assert_int_equal(ctx->pub.untracked_frees, 0);
 		assert_int_equal(nr_findings(), 0);
 	}

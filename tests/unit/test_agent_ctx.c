@@ -110,10 +110,12 @@ static void a_new_thread_on_an_old_stack_takes_over(void **state)
 
 	(void)state;
 	c = ctx_of(1, GONE);
-	c->pub.allocs = 10;
-	c->pub.frees = 4;
-	c->pub.bytes_in = 1000;
-	c->pub.bytes_out = 300;
+	c->pub.class[0].calls[PMM_KIND_MALLOC] = 3;
+	c->pub.class[6].calls[PMM_KIND_NEW_ARRAY_ALIGNED] = 7;
+	c->pub.class[5].frees = 4;
+	c->pub.class[0].bytes_in = 100;
+	c->pub.class[6].bytes_in = 900;
+	c->pub.class[6].bytes_out = 300;
 	c->pub.seq = 7;
 	c->busy = TCTX_RECORDING;
 	c->last_address = 1;
@@ -130,15 +132,15 @@ static void a_new_thread_on_an_old_stack_takes_over(void **state)
 	assert_int_equal(agent.ledger->nr_threads, 2);
 	t = record_of(0);
 	assert_int_equal(t->current, 0);
-	assert_int_equal(t->allocs, 10);
-	assert_int_equal(t->frees, 4);
-	assert_int_equal(t->bytes_in, 1000);
-	assert_int_equal(t->bytes_out, 300);
+	assert_int_equal(t->sums.allocs, 10);
+	assert_int_equal(t->sums.frees, 4);
+	assert_int_equal(t->sums.bytes_in, 1000);
+	assert_int_equal(t->sums.bytes_out, 300);
 	assert_int_equal(c->pub.thread, 1);
-	assert_int_equal(c->pub.base_allocs, 10);
-	assert_int_equal(c->pub.base_frees, 4);
-	assert_int_equal(c->pub.base_bytes_in, 1000);
-	assert_int_equal(c->pub.base_bytes_out, 300);
+	assert_int_equal(c->pub.base.allocs, 10);
+	assert_int_equal(c->pub.base.frees, 4);
+	assert_int_equal(c->pub.base.bytes_in, 1000);
+	assert_int_equal(c->pub.base.bytes_out, 300);
 	assert_int_equal(c->pub.seq, 8);
 	assert_int_equal(c->busy, TCTX_IDLE);
 	assert_int_equal(c->last_address, 0);
@@ -152,14 +154,14 @@ static void a_new_thread_on_an_old_stack_takes_over(void **state)
 	assert_int_equal(record_of(1)->current, 1);
 	assert_int_equal(record_of(1)->tid, GONE + 1);
 	assert_int_equal(record_of(1)->start_tick, 60);
-	c->pub.allocs = 11;
-	c->pub.bytes_in = 1001;
+	c->pub.class[0].calls[PMM_KIND_MALLOC] = 4;
+	c->pub.class[0].bytes_in = 101;
 	ctx_of(1, GONE + 2);
-	assert_int_equal(record_of(1)->allocs, 1);	/* only its own */
-	assert_int_equal(record_of(1)->bytes_in, 1);
-	assert_int_equal(record_of(1)->frees, 0);
-	assert_int_equal(record_of(1)->bytes_out, 0);
-	assert_int_equal(record_of(0)->allocs, 10);
+	assert_int_equal(record_of(1)->sums.allocs, 1);	/* only its own */
+	assert_int_equal(record_of(1)->sums.bytes_in, 1);
+	assert_int_equal(record_of(1)->sums.frees, 0);
+	assert_int_equal(record_of(1)->sums.bytes_out, 0);
+	assert_int_equal(record_of(0)->sums.allocs, 10);
 }
 
 static void contexts_of_the_dead_are_adopted(void **state)
@@ -168,12 +170,12 @@ static void contexts_of_the_dead_are_adopted(void **state)
 
 	(void)state;
 	c = ctx_of(1, GONE);
-	c->pub.allocs = 3;
+	c->pub.class[0].calls[PMM_KIND_MALLOC] = 3;
 	other = ctx_of(2, own_tid());			/* of another thread pointer */
 	assert_ptr_equal(other, c);
 	assert_int_equal(agent.ledger->nr_ctx, 1);
 	assert_int_equal(agent.ledger->nr_threads, 2);
-	assert_int_equal(record_of(0)->allocs, 3);
+	assert_int_equal(record_of(0)->sums.allocs, 3);
 	assert_int_equal(record_of(0)->current, 0);
 	assert_int_equal(record_of(1)->current, 1);
 	/* the first place again: its entry is gone */
@@ -303,7 +305,7 @@ static void *run(void *arg)
 		if (ctx_find() != *mine)
 			*mine = NULL;
 	if (*mine && (*mine)->tid == own_tid())
-		(*mine)->pub.allocs += 1 + (uint64_t)(mine - had);
+		(*mine)->pub.class[0].calls[PMM_KIND_MALLOC] += 1 + (uint64_t)(mine - had);
 	pthread_barrier_wait(&barrier);
 	return NULL;
 }
@@ -337,12 +339,13 @@ static void threads_at_once_never_share(void **state)
 	/* as many as there were at once, or a few more that ended just then */
 	assert_in_range(agent.ledger->nr_ctx, THREADS, 2 * THREADS);
 	for (uint32_t i = 0; i < agent.ledger->nr_ctx; i++)
-		allocs += ((struct pmm_ctx *)arena_at(agent.ledger->ctx[i]))->allocs;
+		allocs += pmm_ctx_sums(arena_at(agent.ledger->ctx[i])).allocs;
 	for (uint32_t i = 0; i < agent.ledger->nr_threads; i++) {
 		const struct pmm_thread *t = record_of(i);
 		const struct pmm_ctx *c = arena_at(agent.ledger->ctx[t->ctx]);
 
-		sum += t->current ? c->allocs - c->base_allocs : t->allocs;
+		sum += t->current ? pmm_ctx_sums(c).allocs - c->base.allocs
+				  : t->sums.allocs;
 	}
 	assert_int_equal(allocs, 4 * THREADS * (THREADS + 1) / 2);
 	assert_int_equal(sum, allocs);			/* each thread's own, and all of them */
@@ -466,7 +469,7 @@ static uint32_t view_at_end(void *mallinfo2, uint64_t frees, uint32_t before)
 	STORE(agent.state, AGENT_ON);
 	l->mapping.brk_now = l->mapping.brk_start + 32 * 60000;
 	l->allocator_view.valid = before;
-	ctx_find()->pub.frees = frees;
+	ctx_find()->pub.class[0].frees = frees;
 	l->state = PMM_STATE_RUNNING;
 	agent_finish(NULL);
 	assert_int_equal(l->state, PMM_STATE_EXITED);

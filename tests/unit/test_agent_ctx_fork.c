@@ -30,7 +30,7 @@ static void child_gets_a_ledger(void)
 	MUST(agent.ledger->forked == 1);
 	MUST(agent.ledger->pid == (uint32_t)getpid());
 	MUST(agent.ledger->nr_ctx == 1 && agent.ledger->nr_threads == 1);
-	MUST(c->pub.allocs == 0 && c->tid == own_tid());
+	MUST(pmm_ctx_sums(&c->pub).allocs == 0 && c->tid == own_tid());
 	MUST(*agent.alive == 2 && agent.generation == 2);
 	MUST(agent.state == AGENT_ON);
 	MUST(agent_host_form.published == 1 && !agent_host_form.new_image && !agent_host_form.lost);
@@ -95,7 +95,7 @@ static void prepare(uint32_t flags, int (*file)(void))
 {
 	agent.tid_offset = 0;
 	assert_non_null(ctx_find());
-	ctx_find()->pub.allocs = 9;
+	ctx_find()->pub.class[0].calls[PMM_KIND_MALLOC] = 9;
 	ctx_of(3, own_tid());
 	parents = agent.ledger;
 	*tree() = (struct pmm_tree){ .flags = flags,
@@ -117,7 +117,7 @@ static void a_child_has_a_ledger_of_its_own(void **state)
 	(void)state;
 	prepare(PMM_TREE_FOLLOW, file_of_memory);
 	in_child(child_gets_a_ledger);
-	assert_int_equal(ctx_find()->pub.allocs, 9);
+	assert_int_equal(pmm_ctx_sums(&ctx_find()->pub).allocs, 9);
 	assert_int_equal(agent.ledger->nr_ctx, 2);
 	assert_int_equal(agent.ledger->forked, 0);
 }

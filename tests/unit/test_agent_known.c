@@ -497,7 +497,7 @@ static void test_limits(void **state)
 
 static void walk(unsigned nr)
 {
-	ctx->pub.allocs += nr;
+	ctx->pub.class[0].calls[PMM_KIND_MALLOC] += nr;
 	while (nr--)
 		known_weigh(ctx);
 }
@@ -510,13 +510,13 @@ static void test_it_rests_where_it_does_not_pay(void **state)
 	walk(KNOWN_WALKS);				/* most of them before there was one */
 	assert_ptr_equal(ctx->known, known);
 	for (unsigned turn = 0; turn < 3; turn++) {
-		ctx->pub.allocs += KNOWN_PAYS;
+		ctx->pub.class[0].calls[PMM_KIND_MALLOC] += KNOWN_PAYS;
 		walk(KNOWN_WALKS);
 		assert_ptr_equal(ctx->known, known);
 	}
 	learn(5, 3);
 	assert_int_equal(site(), 5);
-	ctx->pub.allocs += KNOWN_PAYS - 1;
+	ctx->pub.class[0].calls[PMM_KIND_MALLOC] += KNOWN_PAYS - 1;
 	walk(KNOWN_WALKS - 1);
 	assert_ptr_equal(ctx->known, known);
 	walk(1);
@@ -530,7 +530,7 @@ static void test_it_rests_where_it_does_not_pay(void **state)
 	assert_int_equal(site(), 0);			/* code may have gone meanwhile */
 	learn(5, 3);
 	assert_int_equal(site(), 5);
-	ctx->pub.allocs += KNOWN_PAYS;
+	ctx->pub.class[0].calls[PMM_KIND_MALLOC] += KNOWN_PAYS;
 	walk(KNOWN_WALKS);
 	assert_ptr_equal(ctx->known, known);
 }

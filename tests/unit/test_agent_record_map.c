@@ -74,7 +74,7 @@ static void mappings_are_counted_apart(void **state)
 	assert_int_equal(record(site)->first_tick, 1000);
 	assert_int_equal(record(site)->last_tick, 1100);
 	assert_int_equal(agent_host_total(), 0);		/* no heap */
-	assert_int_equal(c->pub.allocs, 0);
+	assert_int_equal(pmm_ctx_sums(&c->pub).allocs, 0);
 	record_unmap(c, MAPS + 20 * PAGE, 1);			/* its page */
 	assert_int_equal(record(site)->bytes_out, 100);
 	assert_int_equal(record(site)->frees, 1);

@@ -108,12 +108,12 @@ static void asked_now_and_then(void **state)
 	assert_int_equal(s.last.asked->allocator.arena_bytes, said->figures.arena);
 	assert_int_equal(s.last.asked->allocator.used_bytes, said->figures.uordblks);
 	/* not at once again, and not soon where nothing has happened */
-	s.ctx->allocs++;
+	s.ctx->class[0].calls[PMM_KIND_MALLOC]++;
 	assert_int_equal(asked(&s, at + 19 * MS), at);
 	at += 1500 * MS;
 	assert_int_equal(asked(&s, at), at);
 	assert_int_equal(asked(&s, at + 1500 * MS), at);
-	s.ctx->frees++;
+	s.ctx->class[0].frees++;
 	at += 1600 * MS;
 	assert_int_equal(asked(&s, at), at);
 	assert_int_equal(asked(&s, at + 1950 * MS), at);

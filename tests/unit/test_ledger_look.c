@@ -13,10 +13,11 @@ static void totals_add_up_contexts(void **state)
 	struct ledger_map *m;
 
 	(void)state;
-	a->allocs = 10;
-	a->bytes_in = 1000;
-	b->frees = 4;
-	b->bytes_out = 300;
+	a->class[0].calls[PMM_KIND_MALLOC] = 3;
+	a->class[6].calls[PMM_KIND_OTHER] = 7;
+	a->class[6].bytes_in = 1000;
+	b->class[3].frees = 4;
+	b->class[0].bytes_out = 300;
 	b->temporary = 1;
 	b->untracked_frees = 2;
 	assert_int_equal(ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL), 0);

@@ -83,7 +83,7 @@ static void looks_at_totals_ask_the_kernel_nothing(void **state)
 	struct ledger_map *m;
 
 	(void)state;
-	((struct pmm_ctx *)image_at(&im, image_ctx(&im)))->allocs = 10;
+	((struct pmm_ctx *)image_at(&im, image_ctx(&im)))->class[0].calls[PMM_KIND_MALLOC] = 10;
 	assert_int_equal(ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL), 0);
 	assert_int_equal(series_init(&s, 0, 10 * MS), 0);
 	figures_last_tick(&last, m, getpid(), 100 * MS);
@@ -124,7 +124,7 @@ static void sites_of_an_idle_heap_are_not_looked_at(void **state)
 	image_site(&im, 1, 1, 0);
 	r = image_record(&im, a, 1);
 	r->bytes_in = 100;
-	r->allocs = c->allocs = 1;
+	r->allocs = c->class[0].calls[PMM_KIND_MALLOC] = 1;
 	assert_int_equal(ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL), 0);
 	assert_int_equal(series_init(&s, 0, 10 * MS), 0);
 	take(&s, m, 1, 11);
@@ -134,7 +134,7 @@ static void sites_of_an_idle_heap_are_not_looked_at(void **state)
 	assert_int_equal(s.sites[9].live_bytes, 100);
 	assert_int_equal(s.sites[9].time_ns, 100 * MS);
 	r->bytes_in = 300;
-	r->allocs = c->allocs = 2;
+	r->allocs = c->class[0].calls[PMM_KIND_MALLOC] = 2;
 	take(&s, m, 11, 12);
 	assert_int_equal(nr_scans, 1);
 	assert_int_equal(s.sites[10].live_bytes, 300);
@@ -144,7 +144,7 @@ static void sites_of_an_idle_heap_are_not_looked_at(void **state)
 	assert_int_equal(s.sites[11].live_bytes, 400);
 	assert_int_equal(s.sites[19].live_bytes, 400);
 	assert_int_equal(s.nr_scans, 20);
-	c->frees = 1;
+	c->class[0].frees = 1;
 	take(&s, m, 21, 22);
 	assert_int_equal(nr_scans, 1);
 	series_fini(&s);
@@ -218,7 +218,7 @@ static void figures_rest_after_each_look(void **state)
 	assert_int_equal(ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL), 0);
 	nr_asked = 0;
 	for (unsigned ms = 0; ms < 1000; ms += 10) {
-		c->allocs++;
+		c->class[0].calls[PMM_KIND_MALLOC]++;
 		figures_last_tick(&last, m, getpid(), 1000 * MS + ms * MS);
 	}
 	assert_int_equal(nr_asked, 7);		/* at 20 ms, and every 150 ms */

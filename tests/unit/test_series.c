@@ -172,10 +172,10 @@ static void a_look_takes_totals_and_sites(void **state)
 		r->bytes_in = 1000 * i;
 		r->bytes_out = 10 * i;
 	}
-	((struct pmm_ctx *)image_at(&im, ctx))->allocs = 60;
-	((struct pmm_ctx *)image_at(&im, ctx))->frees = 6;
-	((struct pmm_ctx *)image_at(&im, ctx))->bytes_in = 6000;
-	((struct pmm_ctx *)image_at(&im, ctx))->bytes_out = 60;
+	((struct pmm_ctx *)image_at(&im, ctx))->class[0].calls[PMM_KIND_MALLOC] = 60;
+	((struct pmm_ctx *)image_at(&im, ctx))->class[0].frees = 6;
+	((struct pmm_ctx *)image_at(&im, ctx))->class[0].bytes_in = 6000;
+	((struct pmm_ctx *)image_at(&im, ctx))->class[0].bytes_out = 60;
 	assert_int_equal(ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL), 0);
 	assert_int_equal(series_init(&s, 5 * MS, 100 * MS), 0);
 	series_take(&s, m, 4 * MS, 77);				/* too early */
