@@ -149,7 +149,7 @@ static void take_credit(struct tctx *c, struct pmm_ledger *l, uint64_t word, uin
 static bool renew_credit(struct tctx *c, struct pmm_ledger *l, uint64_t bytes)
 {
 	uint64_t left = __atomic_exchange_n(&c->pub.credit, 0, __ATOMIC_ACQ_REL), word,
-		 before = LOAD_ACQUIRE(l->epoch), epoch;
+		 before = LOAD_ACQUIRE(l->epoch), exact, epoch;
 	int64_t share;
 
 	if (!(left & TOTAL_CREDIT))
@@ -157,8 +157,7 @@ static bool renew_credit(struct tctx *c, struct pmm_ledger *l, uint64_t bytes)
 	left &= ~TOTAL_CREDIT;
 	word = LOAD_ACQUIRE(l->total);
 	do {
-		uint64_t exact = word + ((bytes - left) << PMM_TOTAL_SHIFT);
-
+		exact = word + ((bytes - left) << PMM_TOTAL_SHIFT);
 		epoch = epoch_full(before, word);
 		share = credit_share(l, exact, epoch);
 		if (share < 0) {
@@ -166,7 +165,7 @@ static bool renew_credit(struct tctx *c, struct pmm_ledger *l, uint64_t bytes)
 			__atomic_fetch_sub(&l->credit_out, 1, __ATOMIC_ACQ_REL);
 			return false;
 		}
-	} while (!CAS(l->total, word, word + ((bytes - left + (uint64_t)share) << PMM_TOTAL_SHIFT)));
+	} while (!CAS(l->total, word, exact + ((uint64_t)share << PMM_TOTAL_SHIFT)));
 	c->credit_epoch = epoch;
 	STORE_RELEASE(c->pub.credit, TOTAL_CREDIT | (uint64_t)share);
 	return true;
