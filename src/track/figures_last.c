@@ -16,8 +16,10 @@
 #define MOST_FIRST_NS	1000000000u
 /* what the agent takes at exit() is of the end, give or take two ticks of the clock */
 #define SAME_NS		20000000u
-/* counted: the monitor's clock must not wait for longer than a tick */
+/* counted: the monitor's clock must not wait for longer than a tick ... */
 #define MAX_CHUNKS	4096u
+#define MIN_CHUNKS	256u	/* ... and a look must not take more than its share, but these */
+#define CHUNK_NS	2000u	/* to count one */
 
 /* Does it pay to ask again? */
 static bool may_know(int figures)
@@ -25,7 +27,16 @@ static bool may_know(int figures)
 	return figures != HEAP_FIGURES_OTHER && figures != HEAP_FIGURES_DENIED;
 }
 
-static int ask(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t now_ns)
+/* Free chunks that there is time for, after `rest_ns` in which nothing was asked. */
+static unsigned chunks_in(uint64_t rest_ns, uint64_t share)
+{
+	uint64_t nr = rest_ns / (CHUNK_NS * REST * share);
+
+	return nr < MIN_CHUNKS ? MIN_CHUNKS : nr < MAX_CHUNKS ? (unsigned)nr : MAX_CHUNKS;
+}
+
+static int ask(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t now_ns,
+	       unsigned max_chunks)
 {
 	if (!l->asked) {
 		l->asked = heap_new();
@@ -35,7 +46,7 @@ static int ask(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t
 			return HEAP_FIGURES_GONE;
 		}
 	}
-	return figures_read(pid, now_ns, MAX_CHUNKS, l->asked);
+	return figures_read(pid, now_ns, max_chunks, l->asked);
 }
 
 static uint64_t lower(uint64_t a, uint64_t b)
@@ -67,15 +78,18 @@ void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, 
 	uint64_t start, rest;
 	int rc;
 
-	if (!l->next_ns)
+	if (!l->next_ns) {
+		l->rests_ns = now_ns;
 		l->next_ns = now_ns + lower(FIRST_NS * share, MOST_FIRST_NS);
+	}
 	if (now_ns < l->next_ns || pid <= 0)
 		return;
 	l->next_ns = now_ns + REST_NS;
 	if (!is_worth_it(l, m, now_ns))
 		return;
 	start = thread_cpu_ns();
-	rc = ask(l, m, pid, now_ns);
+	rc = ask(l, m, pid, now_ns, chunks_in(now_ns - l->rests_ns, share));
+	l->rests_ns = now_ns;
 	rest = (thread_cpu_ns() - start) * share * REST;
 	if (rc == HEAP_FIGURES_SHAPE)
 		rest = higher(rest, CALM_NS);		/* it will hardly be found the next time */

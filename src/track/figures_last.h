@@ -2,8 +2,8 @@
 /*
  * The allocator's last figures of a process that is watched, for when it is killed, or has too many
  * free chunks to be asked at its end. Taken now and then, which costs the monitor 1/500 of its time
- * for all its processes, and next to nothing for those that are idle; where there are many free
- * chunks they are not counted.
+ * for all its processes, and next to nothing for those that are idle; where there are more free
+ * chunks than can be counted in that time they are not.
  */
 #ifndef TRACK_FIGURES_LAST_H
 #define TRACK_FIGURES_LAST_H
@@ -24,6 +24,7 @@ struct figures_last {
 	 * of how many processes has the monitor as much to do? 0 = of this one; who watches sets it
 	 */
 	size_t share;
+	uint64_t rests_ns;		/* since when nothing was asked */
 	uint64_t next_ns;		/* ask again not before; 0 = begin to count from now on */
 };
 

@@ -22,6 +22,7 @@
 #define LEAF_SPAN	(32u << PMM_LEAF_BITS)
 
 static unsigned nr_preads, nr_leaves, nr_asked, nr_scans, nr_lists;
+static unsigned most_chunks;
 static uint64_t cpu_ns;
 
 ssize_t __real_pread64(int fd, void *to, size_t size, off_t off);
@@ -67,7 +68,7 @@ uint64_t __wrap_thread_cpu_ns(void)
 int __wrap_figures_read(pid_t pid, uint64_t now_ns, unsigned max_chunks, struct heap *h)
 {
 	(void)pid;
-	(void)max_chunks;
+	most_chunks = max_chunks;
 	nr_asked++;
 	cpu_ns += LOOK_NS;
 	h->allocator.taken_ns = now_ns;
@@ -96,6 +97,35 @@ static void looks_at_totals_ask_the_kernel_nothing(void **state)
 	assert_int_equal(nr_preads, 0);
 	figures_last_fini(&last);
 	series_fini(&s);
+	ledger_map_close(m);
+	image_free(&im);
+}
+
+/* Free chunks are counted in the time that has come together since the last look, not beyond it. */
+static void figures_take_their_share_of_the_time(void **state)
+{
+	struct image im = image_new();
+	struct pmm_ctx *c = image_at(&im, image_ctx(&im));
+	static const struct { uint64_t after_ms; size_t share; unsigned chunks; } looks[] = {
+		{ 20, 0, 256 }, { 1000, 0, 1000 }, { 60000, 0, 4096 },
+		{ 3000, 1, 3000 }, { 3000, 10, 300 }, { 2000, 10, 256 },
+	};
+	struct figures_last last = { 0 };
+	uint64_t now_ns = 5000 * MS;
+	struct ledger_map *m;
+
+	(void)state;
+	assert_int_equal(ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL), 0);
+	figures_last_tick(&last, m, getpid(), now_ns);
+	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+		c->allocs++;
+		now_ns += looks[i].after_ms * MS;
+		last.share = looks[i].share;
+		figures_last_tick(&last, m, getpid(), now_ns);
+		assert_int_equal(last.asked->allocator.taken_ns, now_ns);
+		assert_int_equal(most_chunks, looks[i].chunks);
+	}
+	figures_last_fini(&last);
 	ledger_map_close(m);
 	image_free(&im);
 }
@@ -275,6 +305,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(looks_at_totals_ask_the_kernel_nothing),
+		cmocka_unit_test(figures_take_their_share_of_the_time),
 		cmocka_unit_test(sites_of_an_idle_heap_are_not_looked_at),
 		cmocka_unit_test(a_zombie_is_looked_at_once),
 		cmocka_unit_test(code_of_the_agent_is_not_searched_for_notes),

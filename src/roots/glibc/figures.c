@@ -14,7 +14,7 @@
 #include "src/proc/task.h"
 
 #define TRIES		3
-#define TRIES_OUTDATED	16		/* of a process that maps memory while it is looked at */
+#define TRIES_OUTDATED	16		/* ... that maps memory meanwhile, by who has time */
 
 static size_t memory_read(void *arg, uint64_t address, void *to, size_t bytes)
 {
@@ -151,13 +151,14 @@ int figures_read(pid_t pid, uint64_t now_ns, unsigned max_chunks, struct heap *h
 	struct heap_allocator a = { .path = h->allocator.path,
 				    .taken_ns = now_ns,
 				    .outside = true };
+	const unsigned tries_outdated = max_chunks < FIGURES_MAX_CHUNKS ? TRIES : TRIES_OUTDATED;
 	int rc = HEAP_FIGURES_OTHER;
 	bool outdated = false;
 
 	if (heap_allocator_is_glibc(h))
 		rc = process_ask(pid, h, max_chunks, &a, &outdated);
 	/* memory may have been mapped since the mappings were read */
-	for (unsigned n = 1; n < (outdated ? TRIES_OUTDATED : TRIES) &&
+	for (unsigned n = 1; n < (outdated ? tries_outdated : TRIES) &&
 			     (rc == HEAP_FIGURES_SHAPE || rc == HEAP_FIGURES_SENSELESS);
 	     n++)
 		rc = process_ask(pid, h, max_chunks, &a, &outdated);

@@ -21,7 +21,8 @@
 
 /*
  * Ask process `pid`, whose heap `h` is, at `now_ns` of its time; free chunks are counted up to
- * `max_chunks`. Fills h->allocator; where the figures cannot be had those that are in it stay, and
+ * `max_chunks`; with fewer than FIGURES_MAX_CHUNKS it is not asked often, either, that maps memory
+ * meanwhile. Fills h->allocator; where the figures cannot be had those that are in it stay, and
  * if there are none, h->allocator.why says why. Returns enum heap_figures; or -ENOMEM, then nothing
  * has changed.
  */

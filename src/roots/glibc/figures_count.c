@@ -342,7 +342,7 @@ static bool mapped_at(const struct roots_find *f, const uint64_t *w, bool has_me
 }
 
 /* There is one such place: 1; 0; -ENOMEM. `has_memory`: the main arena has had some. */
-static int mapped_find(const struct roots_find *f, uint64_t state, bool has_memory,
+static int mapped_look(const struct roots_find *f, uint64_t state, bool has_memory,
 		       struct mapped *m)
 {
 	const size_t nr = 2 * NEAR_BYTES / 8;
@@ -358,6 +358,25 @@ static int mapped_find(const struct roots_find *f, uint64_t state, bool has_memo
 		found += mapped_at(f, word + i, has_memory, m);
 	free(word);
 	return found == 1;
+}
+
+/*
+ * The same for the main arena at `state`, whose bins are `before` bytes behind; more than once, as
+ * a thread that is just mapping a chunk has not counted all of it yet.
+ */
+static int mapped_find(const struct roots_find *f, uint64_t state, uint64_t before,
+		       struct mapped *m)
+{
+	const uint64_t unused = state + before - 16;
+	int found = 0;
+
+	for (unsigned n = 0; !found && n < TRIES; n++) {
+		uint64_t top;
+
+		if (roots_word(f, unused, &top))
+			found = mapped_look(f, state, top != unused, m);
+	}
+	return found;
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -393,14 +412,22 @@ int figures_count(const struct roots_find *f, const struct glibc *g, size_t main
 	struct heap_allocator sum = { .path = a->path,
 				      .taken_ns = a->taken_ns,
 				      .outside = a->outside };
-	const uint64_t state = g->arenas.v[main].state,
-		       unused = state + g->arenas.v[main].before - 16;
-	uint64_t most_bytes = 0, top = unused;
+	uint64_t most_bytes = 0;
 	struct mapped m = { 0 };
-	int found = 0;
+	int found;
 
 	if (!k)
 		return -ENOMEM;
+	/* first, as without it nothing is known, and to follow the lists takes long */
+	found = mapped_find(f, g->arenas.v[main].state, g->arenas.v[main].before, &m);
+	if (found <= 0) {
+		free(k);
+		if (found)
+			return found;
+		sum.why = HEAP_FIGURES_SHAPE;
+		*a = sum;
+		return sum.why;
+	}
 	k->f = f;
 	k->most = max_chunks;
 	vec_each(&f->ranges, r)
@@ -413,19 +440,10 @@ int figures_count(const struct roots_find *f, const struct glibc *g, size_t main
 
 		arena_count(k, &arena, most_bytes, &c);
 		add(&sum, &c);
-		if (i == main) {
+		if (i == main)
 			sum.top_bytes = c.top_bytes;
-			memcpy(&top, arena.state.byte + arena.before - 16, sizeof(top));
-		}
 	}
 	free(k);
-	/* a thread that is just mapping a chunk has not counted all of it yet */
-	for (unsigned n = 0; !found && n < TRIES; n++)
-		found = mapped_find(f, state, top != unused, &m);
-	if (found < 0)
-		return found;
-	if (!found)
-		sum.why = (uint8_t)worse(sum.why, HEAP_FIGURES_SHAPE);
 	sum.mmapped_bytes = m.bytes;
 	sum.mmapped_chunks = m.chunks;
 	if (sum.why == HEAP_FIGURES_BUSY || sum.why == HEAP_FIGURES_MANY)
