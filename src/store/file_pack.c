@@ -9,8 +9,11 @@
 #include <string.h>
 
 #define LEVEL 3
-#define ROWS_AHEAD 16		/* of large tables, that memory is asked for */
-#define LARGE_TABLE (1u << 20)
+#define NUMBER_BYTES 10		/* at most */
+#define PART_NUMBERS 512
+#define ROWS_AHEAD 16		/* that memory is asked for */
+#define MOST_COPIES 16		/* of columns, at a time ... */
+#define COPIES_BYTES (2u << 20) /* ... and how large all of them are, unless one is larger */
 
 void pack_fail(struct pack *p, int rc)
 {
@@ -53,6 +56,7 @@ void pack_free(struct pack *p)
 	if (!p)
 		return;
 	ZSTD_freeCCtx(p->zstd);
+	free(p->copies);
 	free(p);
 }
 
@@ -139,13 +143,20 @@ void pack_end(struct pack *p)
 		pack_fail(p, -E2BIG);
 }
 
+/* Room for it is there. */
+static uint8_t *put_number(uint8_t *to, uint64_t n)
+{
+	for (; n >= 0x80; n >>= 7)
+		*to++ = (uint8_t)(n | 0x80);
+	*to++ = (uint8_t)n;
+	return to;
+}
+
 void pack_number(struct pack *p, uint64_t n)
 {
-	if (sizeof(p->in) - p->nr_in < 10)
+	if (sizeof(p->in) - p->nr_in < NUMBER_BYTES)
 		squeeze(p, ZSTD_e_continue);
-	for (; n >= 0x80; n >>= 7)
-		p->in[p->nr_in++] = (uint8_t)(n | 0x80);
-	p->in[p->nr_in++] = (uint8_t)n;
+	p->nr_in = (size_t)(put_number(p->in + p->nr_in, n) - p->in);
 }
 
 void pack_bytes(struct pack *p, const void *bytes, size_t n)
@@ -206,19 +217,6 @@ static uint64_t column_get(const struct column *c, uint64_t i)
 	return n;
 }
 
-/* The column side by side: rows of a large table are each a wait for memory, once is enough. */
-static uint64_t *column_copy(const struct column *c)
-{
-	bool apart = c->stride > sizeof(uint64_t) && c->count * c->stride >= LARGE_TABLE;
-	uint64_t *copy = apart ? malloc(c->count * sizeof(*copy)) : NULL;
-
-	for (uint64_t i = 0; copy && i < c->count; i++) {
-		__builtin_prefetch(c->base + (i + ROWS_AHEAD) * c->stride);
-		copy[i] = column_get(c, i);
-	}
-	return copy;
-}
-
 static uint64_t zigzag(uint64_t n)
 {
 	return n << 1 ^ -(n >> 63);
@@ -226,34 +224,7 @@ static uint64_t zigzag(uint64_t n)
 
 static unsigned varint_bytes(uint64_t n)
 {
-	return (unsigned)(70 - __builtin_clzll(n | 1)) / 7;
-}
-
-/* The greatest number that divides all values; 0 when all are 0. */
-static uint64_t column_unit(const struct column *c)
-{
-	uint64_t unit = 0;
-
-	for (uint64_t i = 0; i < c->count && unit != 1; i++) {
-		uint64_t a = column_get(c, i), b = unit;
-
-		if (b && a % b == 0)
-			continue;
-		while (b) {
-			uint64_t rest = a % b;
-
-			a = b;
-			b = rest;
-		}
-		unit = a;
-	}
-	return unit;
-}
-
-/* A value in units; most columns have unit 1, and a division costs more than all the rest. */
-static inline uint64_t in_units(uint64_t value, uint64_t unit)
-{
-	return unit == 1 ? value : value / unit;
+	return (9 * (64 - (unsigned)__builtin_clzll(n | 1)) + 64) / 64;	/* (bits + 6) / 7 */
 }
 
 static bool column_constant(const struct column *c)
@@ -272,40 +243,166 @@ static void pack_constant(struct pack *p, const struct column *c)
 	pack_number(p, column_get(c, 0));
 }
 
-/* The shorter of both codings. All delta: the sums differ by the lengths' differences. */
-static enum file_coding column_coding(const struct column *c, uint64_t unit)
+/* A column that has more than one value, on its way to the file. */
+struct varied {
+	struct column c;
+	uint64_t *copy;			/* its numbers; NULL: they are side by side, or no memory */
+	uint64_t unit;			/* they are in multiples of it; 0 until it is known */
+	uint64_t part[PART_NUMBERS];	/* some of them */
+};
+
+/* Numbers from the `from`th on, *nr of them. */
+static const uint64_t *varied_get(struct varied *v, uint64_t from, uint64_t *nr)
 {
-	uint64_t plain = 0, delta = 0, last = 0;
+	uint64_t left = v->c.count - from;
 
-	for (uint64_t i = 0; i < c->count; i++) {
-		uint64_t n = in_units(column_get(c, i), unit);
+	*nr = v->copy || left < PART_NUMBERS ? left : PART_NUMBERS;
+	if (v->copy)
+		return v->copy + from;
+	for (uint64_t i = 0; i < *nr; i++) {
+		v->part[i] = column_get(&v->c, from + i);
+		if (v->unit > 1)
+			v->part[i] /= v->unit;
+	}
+	return v->part;
+}
 
-		plain += varint_bytes(n);
-		delta += varint_bytes(zigzag(n - last));
-		last = n;
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/*
+ * The greatest number that divides all; they are not all 0. Most columns have unit 1, and a
+ * division costs more than all the rest.
+ */
+static void find_unit(struct varied *v)
+{
+	uint64_t unit = 0, nr;
+
+	for (uint64_t at = 0; at < v->c.count && unit != 1; at += nr) {
+		const uint64_t *n = varied_get(v, at, &nr);
+
+		for (uint64_t i = 0; i < nr && unit != 1; i++)
+			if (!unit || n[i] % unit)
+				unit = common_divisor(n[i], unit);
+	}
+	v->unit = unit;
+	for (uint64_t i = 0; v->copy && unit > 1 && i < v->c.count; i++)
+		v->copy[i] /= unit;
+}
+
+/* The shorter of both codings. All delta: the sums differ by the lengths' differences. */
+static enum file_coding find_coding(struct varied *v)
+{
+	uint64_t plain = 0, delta = 0, last = 0, nr;
+
+	for (uint64_t at = 0; at < v->c.count; at += nr) {
+		const uint64_t *n = varied_get(v, at, &nr);
+
+		for (uint64_t i = 0; i < nr; i++) {
+			plain += varint_bytes(n[i]);
+			delta += varint_bytes(zigzag(n[i] - last));
+			last = n[i];
+		}
 	}
 	return delta < plain ? FILE_DELTA : FILE_PLAIN;
 }
 
-/* A column that has more than one value. */
-static void pack_varied(struct pack *p, struct column c)
+/* `nr` numbers; `last`: the one before them. */
+static void pack_numbers(struct pack *p, const uint64_t *n, uint64_t nr, enum file_coding coding,
+			 uint64_t last)
 {
-	uint64_t unit, last = 0, *copy = column_copy(&c);
-	enum file_coding coding;
+	for (uint64_t i = 0; i < nr;) {
+		const uint8_t *end = p->in + sizeof(p->in) - NUMBER_BYTES;
+		uint8_t *to = p->in + p->nr_in;
 
-	if (copy)
-		c = (struct column){(const uint8_t *)copy, sizeof(*copy), sizeof(*copy), c.count};
-	unit = column_unit(&c);
-	coding = column_coding(&c, unit);
-	pack_number(p, coding);
-	pack_number(p, unit);
-	for (uint64_t i = 0; i < c.count; i++) {
-		uint64_t n = in_units(column_get(&c, i), unit);
-
-		pack_number(p, coding == FILE_DELTA ? zigzag(n - last) : n);
-		last = n;
+		for (; i < nr && to <= end; i++) {
+			to = put_number(to, coding == FILE_DELTA ? zigzag(n[i] - last) : n[i]);
+			last = n[i];
+		}
+		p->nr_in = (size_t)(to - p->in);
+		if (i < nr)
+			squeeze(p, ZSTD_e_continue);
 	}
-	free(copy);
+}
+
+/* `copy`: of the column, and spent; or NULL. */
+static void pack_varied(struct pack *p, const struct column *c, uint64_t *copy)
+{
+	struct varied v;
+	enum file_coding coding;
+	uint64_t last = 0, nr;
+
+	v.c = *c;
+	v.copy = copy;
+	v.unit = 0;
+	find_unit(&v);
+	coding = find_coding(&v);
+	pack_number(p, coding);
+	pack_number(p, v.unit);
+	for (uint64_t at = 0; at < c->count; at += nr) {
+		const uint64_t *n = varied_get(&v, at, &nr);
+
+		pack_numbers(p, n, nr, coding, last);
+		last = n[nr - 1];
+	}
+}
+
+/* Columns of one table, `nr` of them, side by side: those of a row are near each other. */
+static void copy_columns(const struct column *c, unsigned nr, uint64_t *to)
+{
+	const size_t stride = c->stride, ahead = ROWS_AHEAD * stride;
+	const uint64_t count = c->count;
+
+	for (uint64_t i = 0; i < count; i++) {
+		__builtin_prefetch(c[0].base + i * stride + ahead);
+		__builtin_prefetch(c[nr - 1].base + i * stride + ahead);
+		for (unsigned k = 0; k < nr; k++)
+			to[k * count + i] = column_get(&c[k], i);
+	}
+}
+
+/* How many columns are copied at a time: at least one. */
+static unsigned copies_at_once(uint64_t count)
+{
+	uint64_t nr = COPIES_BYTES / sizeof(uint64_t) / count;
+
+	return nr < 1 ? 1 : nr < MOST_COPIES ? (unsigned)nr : MOST_COPIES;
+}
+
+/* Room for `nr` numbers, which stays for the next columns; NULL: there is no memory. */
+static uint64_t *copies_room(struct pack *p, uint64_t nr)
+{
+	uint64_t *copies;
+
+	if (nr <= p->room)
+		return p->copies;
+	copies = nr > SIZE_MAX / sizeof(*copies) ? NULL : malloc(nr * sizeof(*copies));
+	if (!copies)
+		return NULL;
+	free(p->copies);
+	p->copies = copies;
+	p->room = nr;
+	return copies;
+}
+
+/* Columns of one table that vary, `nr` of them. */
+static void pack_together(struct pack *p, const struct column *c, unsigned nr)
+{
+	bool apart = c->stride > sizeof(uint64_t);
+	uint64_t *copies = apart ? copies_room(p, nr * c->count) : NULL;
+
+	if (copies)
+		copy_columns(c, nr, copies);
+	for (unsigned i = 0; i < nr; i++)
+		pack_varied(p, &c[i], copies ? copies + i * c->count : NULL);
 }
 
 void pack_column(struct pack *p, const void *base, size_t stride, unsigned bytes, uint64_t count)
@@ -317,7 +414,7 @@ void pack_column(struct pack *p, const void *base, size_t stride, unsigned bytes
 	if (column_constant(&c))
 		pack_constant(p, &c);
 	else
-		pack_varied(p, c);
+		pack_together(p, &c, 1);
 }
 
 static struct column column_of(const struct file_table *t, unsigned i, const void *rows,
@@ -348,18 +445,26 @@ static uint64_t constant_columns(const struct file_table *t, const void *rows, u
 
 void pack_columns(struct pack *p, const struct file_table *t, const void *rows, uint64_t count)
 {
-	uint64_t constant = count ? constant_columns(t, rows, count) : 0;
+	const uint64_t constant = count ? constant_columns(t, rows, count) : 0;
+	const unsigned most = count ? copies_at_once(count) : 0;
+	struct column varied[MOST_COPIES];
+	unsigned nr = 0;
 
 	for (unsigned i = 0; count && i < t->nr_columns; i++) {
 		struct column c = column_of(t, i, rows, count);
+		bool is_constant = i < 64 ? constant >> i & 1 : column_constant(&c);
 
-		if (i >= 64)
-			pack_column(p, c.base, c.stride, c.bytes, count);
-		else if (constant >> i & 1)
+		if (nr && (is_constant || nr == most)) {
+			pack_together(p, varied, nr);
+			nr = 0;
+		}
+		if (is_constant)
 			pack_constant(p, &c);
 		else
-			pack_varied(p, c);
+			varied[nr++] = c;
 	}
+	if (nr)
+		pack_together(p, varied, nr);
 }
 
 /* A section of zeros that no reader needs to know, not compressed. */

@@ -18,6 +18,8 @@ struct pack {
 	uint64_t offset;		/* of the end of what was written */
 	size_t nr_in;
 	uint8_t in[1 << 16], out[1 << 16];
+	uint64_t *copies;		/* of columns, side by side */
+	uint64_t room;			/* of numbers */
 	uint32_t nr_toc;
 	struct file_toc_entry toc[FILE_MAX_SECTIONS];	/* the last is the section being written */
 	/* its head: not written yet, written and to be written again with its sums, written */

@@ -125,31 +125,56 @@ static uint64_t frame_key(const struct heap_node *n)
 }
 
 /*
- * The different frames of the call tree in order; their number, or -ENOMEM. Few frames make many
- * nodes: a hash first.
+ * The frames of the call tree, nearly all of them once: numbers[node] is the place of its frame,
+ * which the frame itself has in `reserved`. Few frames make many nodes. 0 or -ENOMEM.
  */
-static int64_t collect_frames(const struct heap *h, struct file_frame *frames)
+static int collect_frames(const struct heap *h, struct file_frame *frames, uint32_t *numbers,
+			  uint32_t *nr)
 {
 	struct hash_map seen = { 0 };
-	uint32_t all = 0, nr = 0;
 
 	for (uint32_t i = 0; i < h->nr_nodes; i++) {
 		const struct heap_node *n = &h->nodes[i];
+		uint32_t *place = nr;
 		bool added = true;
 
-		if (!(n->pc >> 48) && n->module <= UINT16_MAX &&
-		    !hash_add(&seen, frame_key(n), 0, &added)) {
-			hash_fini(&seen);
-			return -ENOMEM;
+		if (!(n->pc >> 48) && n->module <= UINT16_MAX) {
+			place = hash_add(&seen, frame_key(n), *nr, &added);
+			if (!place) {
+				hash_fini(&seen);
+				return -ENOMEM;
+			}
 		}
-		if (added)
-			frames[all++] = (struct file_frame){.pc = n->pc, .module = n->module};
+		numbers[i] = *place;
+		if (added) {
+			frames[*nr] = (struct file_frame){n->pc, n->module, *nr};
+			++*nr;
+		}
 	}
 	hash_fini(&seen);
+	return 0;
+}
+
+/* All of them in order, each once; their number or -ENOMEM. Numbers become places in that order. */
+static int64_t sort_frames(const struct heap *h, struct file_frame *frames, uint32_t *numbers)
+{
+	uint32_t all = 0, nr = 0, *place;
+	int rc = collect_frames(h, frames, numbers, &all);
+
+	place = rc ? NULL : calloc(all + 1, sizeof(*place));
+	if (!place)
+		return -ENOMEM;
 	qsort(frames, all, sizeof(*frames), by_frame);
-	for (uint32_t i = 0; i < all; i++)
+	for (uint32_t i = 0; i < all; i++) {
+		uint32_t was = frames[i].reserved;
+
 		if (!i || by_frame(&frames[i], &frames[nr - 1]))
-			frames[nr++] = frames[i];
+			frames[nr++] = (struct file_frame){frames[i].pc, frames[i].module, 0};
+		place[was] = nr - 1;
+	}
+	for (uint32_t i = 0; i < h->nr_nodes; i++)
+		numbers[i] = place[numbers[i]];
+	free(place);
 	return nr;
 }
 
@@ -158,19 +183,9 @@ static int write_nodes(const struct heap *h, struct pack *p)
 {
 	struct file_frame *frames = calloc(h->nr_nodes, sizeof(*frames));
 	uint32_t *numbers = calloc(h->nr_nodes, sizeof(*numbers));
-	int rc = frames && numbers ? 0 : -ENOMEM;
-
-	int64_t nr = rc ? rc : collect_frames(h, frames);
+	int64_t nr = frames && numbers ? sort_frames(h, frames, numbers) : -ENOMEM;
 
 	if (nr >= 0) {
-		for (uint32_t i = 0; i < h->nr_nodes; i++) {
-			struct file_frame key = {.pc = h->nodes[i].pc,
-						 .module = h->nodes[i].module};
-			struct file_frame *at =
-				bsearch(&key, frames, (size_t)nr, sizeof(*frames), by_frame);
-
-			numbers[i] = (uint32_t)(at - frames);
-		}
 		pack_begin(p, file_tables[FILE_FRAMES].id, (uint64_t)nr);
 		pack_columns(p, &file_tables[FILE_FRAMES], frames, (uint64_t)nr);
 		pack_end(p);
