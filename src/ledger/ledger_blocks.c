@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "src/base/vec.h"
+#include "src/ledger/ledger_heap.h"
 
 #define LEAF_GRANULES	(1u << PMM_LEAF_BITS)
 #define LEAF_BYTES	(PMM_LEAF_WORDS * sizeof(uint64_t))
@@ -38,6 +39,7 @@ struct cursor {
 	uint32_t next_word;		/* in leaf */
 	uint64_t leaf_address;
 	uint64_t leaves, max_leaves;	/* visited; as many as the arena can hold */
+	uint64_t *left;			/* blocks not met yet; at 0 all further leaves are empty */
 	uint64_t *leaf, *again;		/* PMM_LEAF_WORDS each */
 };
 
@@ -97,11 +99,15 @@ static void cursor_fini(struct cursor *c)
 	free(c->again);
 }
 
-static int cursor_init(struct cursor *c, struct ledger_reader *r, enum pmm_table_id id)
+/* `left`: kept; how many blocks there are in this table and others, UINT64_MAX if not known. */
+static int cursor_init(struct cursor *c, struct ledger_reader *r, enum pmm_table_id id,
+		       uint64_t *left)
 {
 	const struct pmm_table *t = r->o->frozen ? &r->o->frozen->table[id] : &r->l->table[id];
 
-	*c = (struct cursor){ .r = r, .id = id, .shift = t->shift, .mid_bits = t->mid_bits };
+	*c = (struct cursor){
+		.r = r, .id = id, .shift = t->shift, .mid_bits = t->mid_bits, .left = left
+	};
 	if (!t->mids)
 		return 0;
 	if (c->shift > MAX_SHIFT || c->mid_bits > MAX_MID_BITS) {
@@ -133,14 +139,17 @@ static bool cursor_next_mid(struct cursor *c)
 }
 
 /*
- * Most leaves of a program that has released its memory are empty. Where events go on it is looked
- * at twice, as leaves are copied twice: a block of which a realloc() makes another one may have
- * moved from behind one look to before it.
+ * Most leaves of a program that has released its memory are empty. Where it is known how many blocks
+ * there are, all those behind the last one: to look at them is to read much of the ledger. Where
+ * events go on each is looked at twice, as leaves are copied twice: a block of which a realloc()
+ * makes another one may have moved from behind one look to before it.
  */
 static bool leaf_is_empty(struct cursor *c, pmm_ref ref)
 {
 	const unsigned looks = c->r->o->running ? 2 : 1;
 
+	if (!*c->left)
+		return true;
 	for (unsigned i = 0; i < looks; i++)
 		if (c->r->o->frozen || ledger_map_may_have(c->r->m, ref_off(ref), LEAF_GRANULES,
 							   ~0ull << PMM_WORD_KIND_SHIFT))
@@ -242,8 +251,10 @@ static bool cursor_next(struct cursor *c, struct heap_block *b)
 		if (c->next_word == LEAF_GRANULES)
 			continue;
 		i = c->next_word++;
-		if (block_decode(c, i, b))
+		if (block_decode(c, i, b)) {
+			*c->left -= *c->left != UINT64_MAX;
 			return true;
+		}
 		ledger_reader_odd(c->r);
 	}
 }
@@ -296,13 +307,38 @@ static void list_move(struct block_list *list, struct heap_block **to, uint64_t 
 		*to = NULL;
 }
 
+/*
+ * How many blocks HEAP and DENSE hold, as counted; UINT64_MAX: not known. Only at the end, where no
+ * event is half done, and where each block counts once and none was lost.
+ */
+static uint64_t blocks_counted(struct ledger_reader *r)
+{
+	struct ledger_totals t;
+	uint64_t seq;
+
+	if (r->o->running || r->o->frozen || r->m->tree.mode != PMM_MODE_EXACT)
+		return UINT64_MAX;
+	for (unsigned i = 0; i < PMM_NR_DROPS; i++)
+		if (r->l->dropped[i])
+			return UINT64_MAX;
+	for (uint32_t i = 0; i < r->l->nr_ctx; i++)
+		if (ledger_map_read(r->m, ref_off(r->l->ctx[i]) + offsetof(struct pmm_ctx, seq),
+				    &seq, sizeof(seq)) ||
+		    seq & 1)
+			return UINT64_MAX;
+	if (ledger_totals_untimed(r->m, &t) || !t.allocs || t.allocs < t.frees)
+		return UINT64_MAX;
+	return t.allocs - t.frees;
+}
+
 int ledger_read_blocks(struct ledger_reader *r)
 {
 	struct block_list blocks = { 0 }, maps = { 0 };
+	uint64_t left = blocks_counted(r), maps_left = UINT64_MAX;
 	struct cursor heap, dense, map;
-	int rc = cursor_init(&heap, r, PMM_TABLE_HEAP);
-	int rc_dense = cursor_init(&dense, r, PMM_TABLE_DENSE);
-	int rc_map = cursor_init(&map, r, PMM_TABLE_MAP);
+	int rc = cursor_init(&heap, r, PMM_TABLE_HEAP, &left);
+	int rc_dense = cursor_init(&dense, r, PMM_TABLE_DENSE, &left);
+	int rc_map = cursor_init(&map, r, PMM_TABLE_MAP, &maps_left);
 
 	if (!rc && !rc_dense && !rc_map) {
 		rc = list_merge(&blocks, &heap, &dense);

@@ -154,6 +154,67 @@ static void shared_leaves_do_not_multiply(void **state)
 	image_free(&im);
 }
 
+/* Three blocks in three leaves, of which the context has counted `allocs`. */
+static struct image counted(uint64_t allocs)
+{
+	struct image im = image_new();
+	pmm_ref a = image_ctx(&im);
+	struct pmm_ctx *c = image_at(&im, a);
+
+	image_node(&im, 1, 0, 0, 0x1000);
+	image_site(&im, 1, 1, 0);
+	image_record(&im, a, 1)->allocs = allocs;
+	image_thread(&im, 0, 77, "main");
+	for (unsigned i = 0; i < 3; i++)
+		image_block(&im, PMM_TABLE_HEAP, 0x555500000000 + i * 0x10000, 48, 1,
+			    PMM_KIND_MALLOC, 0, 1);
+	c->allocs = allocs + 5;
+	c->frees = 5;
+	c->seq = 2;
+	return im;
+}
+
+/* How many of them are read. The leaves without any count as well. */
+static uint64_t blocks_read(struct image *im)
+{
+	struct heap *h = read_image(im);
+	uint64_t nr = h->nr_blocks;
+
+	assert_int_equal(h->ledger_slots, 3 * 256);
+	assert_int_equal(damaged, 0);
+	heap_free(h);
+	image_free(im);
+	return nr;
+}
+
+/* What follows the last block that was counted is not looked at, where the counts are complete. */
+static void no_leaf_is_read_behind_the_last_block(void **state)
+{
+	struct image im;
+
+	(void)state;
+	im = counted(2);
+	assert_int_equal(blocks_read(&im), 2);
+	im = counted(3);
+	assert_int_equal(blocks_read(&im), 3);
+	im = counted(4);
+	assert_int_equal(blocks_read(&im), 3);
+	im = counted(2);
+	((struct pmm_ctx *)image_at(&im, im.l->ctx[0]))->seq = 3;
+	assert_int_equal(blocks_read(&im), 3);
+	im = counted(2);
+	((struct pmm_ctx *)image_at(&im, im.l->ctx[0]))->frees = 8;
+	assert_int_equal(blocks_read(&im), 3);
+	for (unsigned i = 0; i < PMM_NR_DROPS; i++) {
+		im = counted(2);
+		im.l->dropped[i] = 1;
+		assert_int_equal(blocks_read(&im), 3);
+	}
+	im = counted(2);
+	im.tree->mode = PMM_MODE_SAMPLED;
+	assert_int_equal(blocks_read(&im), 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +223,7 @@ int main(void)
 		cmocka_unit_test(small_and_wide_blocks_say_who_and_when),
 		cmocka_unit_test(stamps_that_are_not_there),
 		cmocka_unit_test(shared_leaves_do_not_multiply),
+		cmocka_unit_test(no_leaf_is_read_behind_the_last_block),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
