@@ -139,10 +139,10 @@ static bool cursor_next_mid(struct cursor *c)
 }
 
 /*
- * Most leaves of a program that has released its memory are empty. Where it is known how many blocks
- * there are, all those behind the last one: to look at them is to read much of the ledger. Where
- * events go on each is looked at twice, as leaves are copied twice: a block of which a realloc()
- * makes another one may have moved from behind one look to before it.
+ * Most leaves of a program that has released its memory are empty. Where it is known how many
+ * blocks there are, all those behind the last one: to look at them is to read much of the ledger.
+ * Where events go on each is looked at twice, as leaves are copied twice: a block of which a
+ * realloc() makes another one may have moved from behind one look to before it.
  */
 static bool leaf_is_empty(struct cursor *c, pmm_ref ref)
 {

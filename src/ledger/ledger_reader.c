@@ -120,11 +120,13 @@ static int copy_between(struct ledger_reader *r, pmm_ref ctx,
 
 	if (!ctx)
 		return -EFAULT;
+	if (!r->o->running)
+		return copy(r, arg) ? -EFAULT : 0;
 	for (unsigned tries = 0;; tries++) {
 		if (ledger_map_read(r->m, seq_off, &before, sizeof(before)) || copy(r, arg) ||
 		    ledger_map_read(r->m, seq_off, &after, sizeof(after)))
 			return -EFAULT;
-		if (!r->o->running || (before == after && !(before & 1)))
+		if (before == after && !(before & 1))
 			return 0;
 		if (before == after && r->stuck_off == seq_off && r->stuck_seq == before)
 			break;

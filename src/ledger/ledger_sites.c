@@ -15,8 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/large.h"
 #include "src/base/vec.h"
 
+/* records were added one behind another, and are read from the newest back */
+#define AHEAD_BYTES	2048u
 #define PEAK_TRIES	5		/* of all records when a peak was sealed meanwhile */
 
 struct peak {
@@ -114,6 +117,7 @@ static void add_records(struct sum *sum, uint32_t i)
 		struct pmm_lifetimes lifetimes;
 		struct pmm_record rec;
 
+		ledger_map_prefetch(r->m, ((uint64_t)ref << PMM_REF_SHIFT) - AHEAD_BYTES);
 		if (sum->records++ == sum->max_records ||
 		    ledger_reader_record(r, ctx, ref, &rec, &lifetimes) ||
 		    (rec.site < sum->nr && sum->seen[rec.site] == i + 1)) {
@@ -384,7 +388,7 @@ int ledger_read_sites(struct ledger_reader *r)
 	if (r->o->running)		/* sites that come while we read */
 		nr = nr + nr / 8 + 1024 < PMM_MAX_SITES ? nr + nr / 8 + 1024 : PMM_MAX_SITES;
 	sum.nr = nr ? nr : 1;
-	sum.v = calloc(sum.nr, sizeof(*sum.v));
+	sum.v = large_calloc(sum.nr, sizeof(*sum.v));
 	sum.seen = calloc(sum.nr, sizeof(*sum.seen));
 	r->site_index = calloc(sum.nr, sizeof(*r->site_index));
 	r->nr_site_index = sum.nr;
