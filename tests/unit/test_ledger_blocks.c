@@ -168,8 +168,8 @@ static struct image counted(uint64_t allocs)
 	for (unsigned i = 0; i < 3; i++)
 		image_block(&im, PMM_TABLE_HEAP, 0x555500000000 + i * 0x10000, 48, 1,
 			    PMM_KIND_MALLOC, 0, 1);
-	c->allocs = allocs + 5;
-	c->frees = 5;
+	c->class[0].calls[PMM_KIND_MALLOC] = allocs + 5;
+	c->class[0].frees = 5;
 	c->seq = 2;
 	return im;
 }
@@ -203,7 +203,7 @@ static void no_leaf_is_read_behind_the_last_block(void **state)
 	((struct pmm_ctx *)image_at(&im, im.l->ctx[0]))->seq = 3;
 	assert_int_equal(blocks_read(&im), 3);
 	im = counted(2);
-	((struct pmm_ctx *)image_at(&im, im.l->ctx[0]))->frees = 8;
+	((struct pmm_ctx *)image_at(&im, im.l->ctx[0]))->class[0].frees = 8;
 	assert_int_equal(blocks_read(&im), 3);
 	for (unsigned i = 0; i < PMM_NR_DROPS; i++) {
 		im = counted(2);

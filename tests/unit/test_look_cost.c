@@ -118,7 +118,7 @@ static void figures_take_their_share_of_the_time(void **state)
 	assert_int_equal(ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL), 0);
 	figures_last_tick(&last, m, getpid(), now_ns);
 	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
-		c->allocs++;
+		c->class[0].calls[PMM_KIND_MALLOC]++;
 		now_ns += looks[i].after_ms * MS;
 		last.share = looks[i].share;
 		figures_last_tick(&last, m, getpid(), now_ns);
