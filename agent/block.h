@@ -85,6 +85,9 @@ void block_forget(uint64_t address);
 /* Look at a block and leave it where it is. False when it is not known. */
 bool block_get(uint64_t address, struct block_info *out);
 
+/* The same where only its site is of interest. */
+bool block_site(uint64_t address, uint32_t *site);
+
 /*
  * The nearest block that begins at `address` or up to `reach` bytes below; its start goes to *at.
  * False when there is none. Pools' are none.

@@ -17,6 +17,15 @@ bool block_get(uint64_t address, struct block_info *out)
 	return is_block(out->word[0]);
 }
 
+bool block_site(uint64_t address, uint32_t *site)
+{
+	const uint64_t *at = block_find(address);
+	uint64_t word = at ? LOAD(*at) : 0;
+
+	*site = site_field(word);
+	return is_block(word);
+}
+
 uint32_t block_thread(const struct block_info *b)
 {
 	uint32_t time = (uint32_t)(b->word[0] & PMM_WORD_TIME_MASK);

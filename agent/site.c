@@ -55,9 +55,13 @@ uint32_t site_get(uint32_t node, uint32_t flags)
 
 void site_mark(uint32_t site, uint32_t flag)
 {
-	struct pmm_site *s = site ? site_entry(site) : NULL;
+	pmm_ref chunk = site ? LOAD_ACQUIRE(agent.ledger->site_dir[site >> PMM_SITE_SHIFT]) : 0;
+	struct pmm_site *s = chunk ? arena_at(chunk) : NULL;
 
-	if (s && !(LOAD(s->flags) & flag))
+	if (!s)
+		return;
+	s += site & ((1u << PMM_SITE_SHIFT) - 1);
+	if (!(LOAD(s->flags) & flag))
 		__atomic_fetch_or(&s->flags, flag, __ATOMIC_RELAXED);
 }
 

@@ -198,11 +198,11 @@ EXPORT size_t malloc_usable_size(void *p)
 {
 	struct caller from = CALLER_HERE();
 	struct tctx *c = p ? hook_enter(&from) : NULL;
-	struct block_info was;
+	uint32_t site;
 
 	if (c) {
-		if (block_get((uint64_t)p, &was))
-			site_mark(was.site, PMM_SITE_USABLE);
+		if (block_site((uint64_t)p, &site))
+			site_mark(site, PMM_SITE_USABLE);
 		agent_leave(c);
 	}
 	if (!agent.next.malloc_usable_size)

@@ -103,6 +103,34 @@ static void test_a_block_gets_another_site(void **state)
 	assert_false(block_change_site(HEAP, 3, &was, &size));
 }
 
+/* Of live blocks of either table, not of what is inside them, nor of pools'. */
+static void test_a_site_is_looked_up(void **state)
+{
+	struct block_info b;
+	uint32_t site;
+
+	(void)state;
+	start(1 << 20);
+	agent.dense = true;
+	assert_true(add(HEAP, 16, PMM_MAX_SITES - 1));
+	assert_true(add(HEAP + 16, 16, 8));			/* the same granule */
+	assert_true(add(HEAP + 64, 4000, 9));
+	assert_true(add_by(HEAP + 128, 8, 10, PMM_KIND_OTHER, 0, 5));
+	assert_true(block_site(HEAP, &site));
+	assert_int_equal(site, PMM_MAX_SITES - 1);
+	assert_true(block_site(HEAP + 16, &site));
+	assert_int_equal(site, 8);
+	assert_true(block_site(HEAP + 64, &site));
+	assert_int_equal(site, 9);
+	assert_false(block_site(HEAP + 8, &site));
+	assert_false(block_site(HEAP + 96, &site));		/* the second word */
+	assert_false(block_site(HEAP + 128, &site));
+	assert_false(block_site(HEAP + (1 << 30), &site));
+	assert_true(del(HEAP + 16, &b));
+	assert_false(block_site(HEAP + 16, &site));
+	agent_host_fini();
+}
+
 static void test_dense_neighbours(void **state)
 {
 	struct block_info b;
@@ -428,6 +456,7 @@ int main(void)
 		cmocka_unit_test(test_rename),
 		cmocka_unit_test(test_the_limit_is_counted),
 		cmocka_unit_test(test_a_block_gets_another_site),
+		cmocka_unit_test(test_a_site_is_looked_up),
 		cmocka_unit_test(test_addresses_beyond_the_tables),
 		cmocka_unit_test(test_mappings_are_found_from_inside),
 	};
