@@ -69,37 +69,42 @@ static inline void check_put(struct check *checks, uint32_t *nr, uint64_t addres
 	checks[(*nr)++] = (struct check){ address, value };
 }
 
+/* A word that is what it is. */
+static inline void check_put_word(struct check *checks, uint32_t *nr, uint64_t address)
+{
+	check_put(checks, nr, address, stack_word(address));
+}
+
 /*
- * What has to hold for f to lead to `next` (NULL: to nothing) again, the first to look at last.
- * `saved`: the fp that f saved matters.
+ * What has to hold for f to lead to `next` (NULL: to nothing) by `rule` again, the first to look at
+ * last. `saved`: the fp that f saved matters.
  */
-static __attribute__((noinline)) uint32_t checks_put(struct check *checks, uint32_t nr,
-						     const struct fresh_frame *f,
-						     const struct frame *next, bool saved)
+static inline uint32_t checks_put(struct check *checks, uint32_t nr, const struct fresh_frame *f,
+				  struct cfi_rule rule, const struct frame *next, bool saved)
 {
 	uint64_t pc = next ? PMM_FRAME_PC(next->id) : 0, cfa;
 
-	switch (f->rule.kind) {
+	switch (rule.kind) {
 	case CFI_SP:
 	case CFI_FP:
 		if (unlikely(!next)) {		/* ends where the return address is 0 */
-			cfa = (f->rule.kind == CFI_SP ? f->sp : f->fp) +
-			      (uint64_t)(int64_t)f->rule.cfa_off;
+			cfa = (rule.kind == CFI_SP ? f->sp : f->fp) +
+			      (uint64_t)(int64_t)rule.cfa_off;
 			check_put(checks, &nr, cfa - 8, 0);
 			break;
 		}
 		if (saved)
-			check_put(checks, &nr, next->sp + 8 * (uint64_t)(int64_t)f->rule.fp_off,
+			check_put(checks, &nr, next->sp + 8 * (uint64_t)(int64_t)rule.fp_off,
 				  next->fp);
 		check_put(checks, &nr, next->sp - 8, pc + 1);
 		break;
 	case CFI_FP_DEREF:
-		check_put(checks, &nr, f->fp, next->fp);
+		check_put_word(checks, &nr, f->fp);
 		check_put(checks, &nr, next->sp - 8, pc + 1);
-		check_put(checks, &nr, f->fp + (uint64_t)(int64_t)f->rule.cfa_off, next->sp);
+		check_put(checks, &nr, f->fp + (uint64_t)(int64_t)rule.cfa_off, next->sp);
 		break;
 	case CFI_SIGFRAME:
-		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_FP, next->fp);
+		check_put_word(checks, &nr, f->sp + ARCH_SIGFRAME_FP);
 		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_SP, next->sp);
 		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_PC, pc);
 		break;
@@ -137,7 +142,7 @@ static inline void memo_put_near(struct tctx *c, uint32_t join, uint32_t nr_fres
 
 /*
  * ... whatever they hang on. Also finds out where fp matters: from a frame whose CFA hangs on fp
- * inwards to the frame that saved it.
+ * inwards to the frame that saved it. Only there the memo's frames have it.
  */
 static __attribute__((noinline)) void memo_put(struct tctx *c, uint32_t join, uint32_t nr_fresh)
 {
@@ -148,19 +153,21 @@ static __attribute__((noinline)) void memo_put(struct tctx *c, uint32_t join, ui
 	uint64_t *hash = &c->stack_hash[join];
 
 	for (const struct fresh_frame *w = &c->fresh[nr_fresh]; w-- > c->fresh; next = f++) {
-		bool saved = w->rule.fp_off && needed;
+		struct cfi_rule rule = w->near ? rule_near_rule(w->near) : w->rule;
+		bool saved = rule.fp_off && needed;
 
-		if (likely(w->rule.kind == CFI_SP && next && !saved)) {
-			check_put(c->checks, &nr_checks, next->sp - 8, PMM_FRAME_PC(next->id) + 1);
-		} else {
-			nr_checks = checks_put(c->checks, nr_checks, w, next, saved);
-			needed &= !saved && w->rule.kind != CFI_SIGFRAME;
-			needed |= w->rule.kind == CFI_FP || w->rule.kind == CFI_FP_DEREF;
-		}
+		nr_checks = checks_put(c->checks, nr_checks, w, rule, next, saved);
+		needed &= !saved && rule.kind != CFI_SIGFRAME;
+		needed |= rule.kind == CFI_FP || rule.kind == CFI_FP_DEREF;
 		hash[1] = node_hash(hash[0], w->id);
 		hash++;
-		*f = (struct frame){ .id = w->id, .sp = w->sp, .fp = w->fp,
-				     .nr_checks = (uint16_t)nr_checks, .needs_fp = needed };
+		f->id = w->id;
+		f->sp = w->sp;
+		/* where it matters, RULE_NEAR_SP has not saved it */
+		f->fp = w->near & RULE_NEAR_SP ? next->fp : w->fp;
+		f->node = 0;
+		f->nr_checks = (uint16_t)nr_checks;
+		f->needs_fp = needed;
 	}
 }
 
@@ -200,7 +207,7 @@ static inline uint64_t fresh_saved(const struct fresh_frame *f, uint64_t fp)
  * fp in frame n, to which the walk came from the frames further in. It is noted of the innermost
  * frame and of each whose callee has another than a near rule.
  */
-static uint64_t fresh_fp(const struct tctx *c, uint32_t n)
+static inline uint64_t fresh_fp(const struct tctx *c, uint32_t n)
 {
 	const struct fresh_frame *f = &c->fresh[n];
 	const struct fresh_frame *k = f;
@@ -208,16 +215,6 @@ static uint64_t fresh_fp(const struct tctx *c, uint32_t n)
 	while (k > c->fresh && k[-1].near && !rule_near_saved(k[-1].near))
 		k--;
 	return k > c->fresh && k[-1].near ? fresh_saved(k - 1, 0) : k->fp;
-}
-
-/* Note fp and rule of the frames with near rules as well. */
-static __attribute__((noinline)) void fresh_complete(struct tctx *c, uint32_t nr)
-{
-	for (struct fresh_frame *f = c->fresh; f < c->fresh + nr; f++)
-		if (f->near) {
-			f->rule = rule_near_rule(f->near);
-			f[1].fp = fresh_saved(f, f->fp);
-		}
 }
 
 /* The walk came to frame n and cannot step from there. */
@@ -252,6 +249,28 @@ static __attribute__((noinline)) bool walk_step(struct tctx *c, struct walked *w
 		return false;
 	}
 	c->fresh[++w->nr].fp = at->fp;
+	return true;
+}
+
+/*
+ * The step by a near rule from frame w->nr whose CFA hangs on fp, on the part of the stack that may
+ * be read up to `end`. False: nothing was done.
+ */
+static inline bool walk_step_fp(struct tctx *c, struct walked *w, uint64_t rule, uint64_t pc,
+				uint64_t sp, uint64_t end)
+{
+	struct fresh_frame *f = &c->fresh[w->nr];
+	uint64_t cfa, slot;
+
+	f->sp = sp;
+	f->fp = fresh_fp(c, w->nr);
+	cfa = f->fp + rule_near_cfa(rule);
+	slot = cfa - 8 * rule_near_saved(rule);
+	if (cfa <= sp || cfa - 8 >= end || cfa & 7 || slot < c->stack_lo || !stack_word(cfa - 8))
+		return false;
+	f->id = rule_near_id(rule, pc);
+	f->near = rule;
+	w->near = false;
 	return true;
 }
 
@@ -315,6 +334,11 @@ walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, struct walked 
 			continue;
 		}
 		w->nr = (uint32_t)(f - c->fresh);
+		if (likely(rule & RULE_NEAR_FP) && walk_step_fp(c, w, rule, pc, sp, end)) {
+			sp = f->fp + rule_near_cfa(rule);
+			pc = stack_word(sp - 8) - 1;
+			continue;
+		}
 		at = (struct stack_at){ pc, sp, 0 };
 		if (!walk_step(c, w, &at))
 			return;
@@ -455,7 +479,6 @@ static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct
 		if (likely(w.near)) {
 			memo_put_near(c, w.join, w.nr);
 		} else {
-			fresh_complete(c, w.nr);
 			memo_put(c, w.join, w.nr);
 		}
 		c->last_site = piece_site(c, w.join, site_flags);

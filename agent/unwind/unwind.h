@@ -16,7 +16,7 @@
 struct frame {
 	uint64_t id;		/* module:16 | pc:48, as in the ledger */
 	uint64_t sp;		/* sp of the frame: the CFA of the frame it called */
-	uint64_t fp;
+	uint64_t fp;		/* if needs_fp */
 	uint32_t node;		/* its node in the call tree; known for each fourth frame, else 0 */
 	uint16_t nr_checks;	/* checks[0 .. nr_checks) lead from it to the outermost frame */
 	bool needs_fp;		/* frames from here outwards depend on fp's value here */
@@ -26,8 +26,7 @@ struct frame {
 struct fresh_frame {
 	uint64_t id, sp;
 	uint64_t near;		/* by that word of the near cache; 0: by `rule` */
-	/* these two of all frames only once fresh_complete() was called */
-	uint64_t fp;
+	uint64_t fp;		/* not noted with RULE_NEAR_SP, but for the innermost frame */
 	struct cfi_rule rule;
 };
 
