@@ -99,11 +99,15 @@ static inline uint32_t checks_put(struct check *checks, uint32_t nr, const struc
 		check_put(checks, &nr, next->sp - 8, pc + 1);
 		break;
 	case CFI_FP_DEREF:
+		if (unlikely(!next))		/* ends, and is not kept */
+			break;
 		check_put_word(checks, &nr, f->fp);
 		check_put(checks, &nr, next->sp - 8, pc + 1);
 		check_put(checks, &nr, f->fp + (uint64_t)(int64_t)rule.cfa_off, next->sp);
 		break;
 	case CFI_SIGFRAME:
+		if (unlikely(!next))
+			break;
 		check_put_word(checks, &nr, f->sp + ARCH_SIGFRAME_FP);
 		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_SP, next->sp);
 		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_PC, pc);

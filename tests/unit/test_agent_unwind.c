@@ -375,6 +375,23 @@ static void test_a_zero_return_address(void **state)
 	stop();
 }
 
+/* ... also below a realigned frame, and where a signal has interrupted a call of address 0. */
+static void test_nothing_beyond_odd_frames(void **state)
+{
+	struct stack s;
+
+	(void)state;
+	start(true);
+	s = STACK(56, 3);
+	for (int turn = 0; turn < 2; turn++)
+		assert_int_equal(site_at(&s), SITE(56, 3));
+	rule_put(30, MODULE, (struct cfi_rule){ .kind = CFI_SIGFRAME });
+	s = STACK(30);
+	for (int turn = 0; turn < 2; turn++)
+		assert_int_equal(site_at(&s), SITE(30));
+	stop();
+}
+
 /* Two stacks in turn, until both are known and their pieces are kept. */
 static void settle_on(struct stack *a, struct stack *b)
 {
@@ -582,6 +599,7 @@ int main(void)
 		cmocka_unit_test(test_saved_fp),
 		cmocka_unit_test(test_a_realigned_frame),
 		cmocka_unit_test(test_a_zero_return_address),
+		cmocka_unit_test(test_nothing_beyond_odd_frames),
 		cmocka_unit_test(test_code_that_goes),
 		cmocka_unit_test(test_a_known_stack_and_fp),
 		cmocka_unit_test(test_a_piece_is_verified),
