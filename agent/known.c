@@ -25,6 +25,7 @@ void known_clear(struct known *known)
 {
 	memset(known->stack, 0, sizeof(known->stack));
 	memset(known->bucket, 0, sizeof(known->bucket));
+	memset(known->seen, 0, sizeof(known->seen));
 	known->nr_groups = 0;
 	known->noted = false;
 }
@@ -153,20 +154,18 @@ static struct known_stack *way_replaced(struct known *known, uint32_t set)
 	}
 }
 
-void known_note(const struct tctx *c, const struct caller *from)
+static __attribute__((noinline)) void words_note(const struct tctx *c, const struct caller *from,
+						 uint64_t ra)
 {
 	const struct frame *inner = &c->memo[c->memo_nr - 1];
 	struct known *known = c->known;
 	uint32_t set = known_set(from);
-	uint64_t ra = from->ra ^ known->era;
 	struct known_stack *k = way_of(known->stack[set], c->last_site, ra, from->sp);
 
 	if (!k) {
 		known->noted = true;
-		*way_replaced(known, set) = (struct known_stack){
-			.ra = ra, .sp = from->sp, .site = c->last_site
-		};
-		return;
+		k = way_replaced(known, set);
+		*k = (struct known_stack){ .ra = ra, .sp = from->sp, .site = c->last_site };
 	}
 	k->vain = k->found ? 0 : k->vain < UINT8_MAX ? k->vain + 1 : VAIN_MOST;
 	if (k->vain & (k->vain - 1))
@@ -177,23 +176,53 @@ void known_note(const struct tctx *c, const struct caller *from)
 	k->group = (uint16_t)groups_put(known, c->checks, inner->nr_checks);
 }
 
+void known_note(const struct tctx *c, const struct caller *from)
+{
+	uint64_t ra = from->ra ^ c->known->era;
+	uint64_t hash = (ra ^ (uint64_t)c->last_site << 16) * 0x9e3779b97f4a7c15ull ^
+			from->sp * 0xc2b2ae3d27d4eb4full;
+	uint16_t *seen = &c->known->seen[hash >> 32 & (KNOWN_SEEN - 1)];
+	uint16_t tag = (uint16_t)(hash >> 48);
+
+	if (*seen == tag)
+		words_note(c, from, ra);
+	*seen = tag;
+}
+
 /* ---- whether it pays ------------------------------------------------------------------------- */
 
-/* Stacks that were known are those of the allocations that were not walked. */
+/*
+ * The more allocations there are to a walk, the more stacks were known. Where it does not pay the
+ * known stacks rest.
+ */
 void known_pays(struct tctx *c)
 {
-	uint64_t allocs = pmm_ctx_sums(&c->pub).allocs;
-	int64_t found = (int64_t)(allocs - c->weighed_allocs) - KNOWN_WALKS;
+	struct known *known = c->known ? c->known : c->known_resting;
+	uint64_t now = pmm_ctx_sums(&c->pub).allocs, allocs = now - c->weighed_allocs;
+	bool first = !c->weighed_allocs;
 
 	c->walks_left = KNOWN_WALKS - 1;
-	if (c->known && found < KNOWN_PAYS && c->weighed_allocs) {
-		c->known_resting = c->known;
-		c->known = NULL;
-		c->walks_left = KNOWN_REST - 1;
-	} else if (c->known_resting) {
-		known_clear(c->known_resting);	/* code may have gone meanwhile */
-		c->known = c->known_resting;
-		c->known_resting = NULL;
+	c->weighed_allocs = now;
+	if (!known || first)
+		return;
+	if (known->decided) {
+		known->decided = false;
+		allocs /= KNOWN_LONG / KNOWN_WALKS;
+	} else if (!c->known) {
+		known->decided = true;
+		c->walks_left = KNOWN_LONG - 1;
+		if (known->with < allocs + allocs / KNOWN_PAYS)
+			return;
 	}
-	c->weighed_allocs = allocs;
+	if (c->known) {
+		known->with = allocs;		/* to be compared */
+		if (allocs >= KNOWN_SURE * KNOWN_WALKS)
+			return;
+		c->known = NULL;
+		c->known_resting = known;
+	} else {
+		known_clear(known);		/* code may have gone meanwhile */
+		c->known_resting = NULL;
+		c->known = known;
+	}
 }

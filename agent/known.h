@@ -24,9 +24,11 @@
 #define KNOWN_GROUPS	832		/* [0] is not used */
 #define KNOWN_CHAIN	64		/* groups of a stack at most; a deeper one is not kept */
 #define KNOWN_BUCKETS	1024
-#define KNOWN_WALKS	8192		/* after so many it is asked whether it pays: */
-#define KNOWN_PAYS	(KNOWN_WALKS / 8)	/* so many stacks were known meanwhile */
-#define KNOWN_REST	65536		/* walks without */
+#define KNOWN_SEEN	1024		/* a power of two */
+#define KNOWN_WALKS	4096		/* with, and as many without, tell whether it pays */
+#define KNOWN_PAYS	2		/* it does if so many walks spare one */
+#define KNOWN_SURE	4		/* allocations to a walk: it need not be compared */
+#define KNOWN_LONG	131072		/* walks the better way, then it is found out anew */
 
 struct known_group {
 	uint64_t base;			/* the lowest address */
@@ -56,6 +58,9 @@ struct known {
 	uint64_t era;			/* in the bits that no address has; raised to forget all */
 	uint8_t last[KNOWN_SETS];	/* the way found last */
 	uint8_t turn[KNOWN_SETS];	/* ... to be looked at next for replacement */
+	uint16_t seen[KNOWN_SEEN];	/* hashes of stacks met lately */
+	uint64_t with;			/* allocations to the KNOWN_WALKS that were compared last */
+	bool decided;			/* the time of KNOWN_LONG */
 };
 
 static inline uint32_t known_set(const struct caller *from)
@@ -111,9 +116,8 @@ static inline __attribute__((always_inline)) uint32_t known_last(struct known *k
 uint32_t known_other(struct known *known, const struct caller *from);
 
 /*
- * The context's memo is the stack of this caller: the first time note its key, the second time its
- * words, and later at longer and longer intervals where the words noted before did not bring
- * anything.
+ * The context's memo is the stack of this caller: note its words the second time that it is met,
+ * and later at longer and longer intervals where the words noted before did not bring anything.
  */
 void known_note(const struct tctx *c, const struct caller *from);
 
@@ -121,8 +125,8 @@ void known_note(const struct tctx *c, const struct caller *from);
 void known_pays(struct tctx *c);
 
 /*
- * Called for each walk: does it pay to know stacks? Where hardly any come back, asking and noting
- * cost more than the walks they save, and rest for a while.
+ * Called for each walk to another stack than the last one: does it pay to know stacks? Where hardly
+ * any others come back, asking and noting cost more than the walks they save.
  */
 static inline void known_weigh(struct tctx *c)
 {

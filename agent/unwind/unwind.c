@@ -208,12 +208,11 @@ static inline uint64_t fresh_saved(const struct fresh_frame *f, uint64_t fp)
 }
 
 /*
- * fp in frame n, to which the walk came from the frames further in. It is noted of the innermost
+ * fp in frame f, to which the walk came from the frames further in. It is noted of the innermost
  * frame and of each whose callee has another than a near rule.
  */
-static inline uint64_t fresh_fp(const struct tctx *c, uint32_t n)
+static inline uint64_t fresh_fp(const struct tctx *c, const struct fresh_frame *f)
 {
-	const struct fresh_frame *f = &c->fresh[n];
 	const struct fresh_frame *k = f;
 
 	while (k > c->fresh && k[-1].near && !rule_near_saved(k[-1].near))
@@ -244,8 +243,7 @@ static __attribute__((noinline)) bool walk_step(struct tctx *c, struct walked *w
 	struct cfi_rule rule = rule_get(at->pc, &id);
 
 	w->near = false;
-	c->fresh[w->nr].sp = at->sp;
-	at->fp = fresh_fp(c, w->nr);
+	at->fp = fresh_fp(c, &c->fresh[w->nr]);
 	fresh_put(c, w->nr, id, at, rule);
 	w->why = stack_step(c, at, rule);
 	if (w->why != STEP_ON) {
@@ -266,8 +264,7 @@ static inline bool walk_step_fp(struct tctx *c, struct walked *w, uint64_t rule,
 	struct fresh_frame *f = &c->fresh[w->nr];
 	uint64_t cfa, slot;
 
-	f->sp = sp;
-	f->fp = fresh_fp(c, w->nr);
+	f->fp = fresh_fp(c, f);
 	cfa = f->fp + rule_near_cfa(rule);
 	slot = cfa - 8 * rule_near_saved(rule);
 	if (cfa <= sp || cfa - 8 >= end || cfa & 7 || slot < c->stack_lo || !stack_word(cfa - 8))
@@ -304,15 +301,15 @@ walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, struct walked 
 		uint64_t rule, cfa, ra;
 		struct stack_at at;
 
+		f->sp = sp;
 		while (m->sp < sp)
 			m--;
 		if (m->sp == sp && PMM_FRAME_PC(m->id) == pc && m->nr_checks < failing &&
-		    (!m->needs_fp || (f->sp = sp, m->fp == fresh_fp(c, (uint32_t)(f - c->fresh))))) {
+		    (!m->needs_fp || m->fp == fresh_fp(c, f))) {
 			failing = checks_failing(c->checks, m->nr_checks);
 			if (likely(!failing)) {
 				w->join = (uint32_t)(m - c->memo) + 1;
 				w->near &= !m->needs_fp;
-				f->sp = sp;
 				break;
 			}
 			/*
@@ -331,7 +328,6 @@ walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, struct walked 
 		if (likely(rule & RULE_NEAR_SP) && likely(cfa - 8 < end) &&
 		    likely((ra = stack_word(cfa - 8)) != 0)) {
 			f->id = rule_near_id(rule, pc);
-			f->sp = sp;
 			f->near = rule;
 			pc = ra - 1;
 			sp = cfa;
@@ -498,13 +494,27 @@ static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct
 	return c->last_site;
 }
 
+/* The memo's site if the caller's stack is that one again, else 0. */
+static inline uint32_t memo_again(const struct tctx *c, const struct caller *from)
+{
+	const struct frame *m = &c->memo[(int64_t)c->memo_nr - 1];
+
+	return m->sp == from->sp && PMM_FRAME_PC(m->id) == from->ra - 1 &&
+			       (!m->needs_fp || m->fp == from->fp) &&
+			       !checks_failing(c->checks, m->nr_checks)
+		       ? c->last_site
+		       : 0;
+}
+
 uint32_t unwind_site_other(struct tctx *c, const struct caller *from, uint32_t site_flags)
 {
 	uint32_t site;
 
 	if (unlikely(unwind_void(c)))
 		changed(c);
-	site = c->known ? known_other(c->known, from) : 0;
+	site = memo_again(c, from);
+	if (!site && c->known)
+		site = known_other(c->known, from);
 	return site ? site : walk_site(c, from, site_flags);
 }
 

@@ -311,13 +311,16 @@ static void test_replacement(void **state)
 		be(n);
 		assert_int_equal(site(), n);
 	}
+	note(5);
+	assert_non_null(way_of(1));
 	note(5);				/* once around, and all have to be found anew */
 	assert_null(way_of(1));
-	note(6);
+	learn(6, 10);
 	assert_null(way_of(2));
 	be(3);
 	assert_int_equal(site(), 3);
-	note(7);
+	be(7);
+	learn(7, 10);
 	assert_null(way_of(4));
 	assert_true(way_of(3) && way_of(5) && way_of(6) && way_of(7));
 }
@@ -338,7 +341,7 @@ static void test_in_vain(void **state)
 			noted = time;
 		/* a look at the words only, which does not count as found */
 		words[2] = noted;
-		assert_int_equal(way_of(7)->group && known_holds(known, way_of(7)->group), !!noted);
+		assert_int_equal(way_of(7) && known_holds(known, way_of(7)->group), !!noted);
 	}
 	words[2] = noted;
 	assert_int_equal(site(), 7);		/* found: the next one counts from the start */
@@ -495,44 +498,68 @@ static void test_limits(void **state)
 	assert_int_equal(site(), 0);
 }
 
-static void walk(unsigned nr)
+/* So many walks, with so many allocations for 128 of them. */
+static void walk(unsigned nr, unsigned allocs)
 {
-	ctx->pub.class[0].calls[PMM_KIND_MALLOC] += nr;
-	while (nr--)
+	while (nr--) {
+		ctx->pub.class[0].calls[PMM_KIND_MALLOC] +=
+			allocs / 128 + (nr % 128 < allocs % 128);
 		known_weigh(ctx);
+	}
 }
 
-/* Where few stacks come back nothing is asked for a while, and then anew. */
+static void expect(bool at_work)
+{
+	assert_ptr_equal(ctx->known, at_work ? known : NULL);
+	assert_ptr_equal(ctx->known_resting, at_work ? NULL : known);
+}
+
+/*
+ * With and without known stacks in turn, then for long the way that took fewer walks: without if
+ * there were not half as many allocations again to a walk.
+ */
 static void test_it_rests_where_it_does_not_pay(void **state)
 {
 	(void)state;
-	known_weigh(ctx);
-	walk(KNOWN_WALKS);				/* most of them before there was one */
-	assert_ptr_equal(ctx->known, known);
+	ctx->pub.class[0].calls[PMM_KIND_MALLOC] = 1000;
+	known_weigh(ctx);				/* from here on */
+	expect(true);
+	walk(KNOWN_WALKS, 191);
+	expect(false);
+	walk(KNOWN_WALKS, 128);
+	expect(false);
+	walk(KNOWN_LONG - 1, 128);
+	expect(false);
+	walk(1, 128);
+	expect(true);
 	for (unsigned turn = 0; turn < 3; turn++) {
-		ctx->pub.class[0].calls[PMM_KIND_MALLOC] += KNOWN_PAYS;
-		walk(KNOWN_WALKS);
-		assert_ptr_equal(ctx->known, known);
+		unsigned without = 128 + turn * 64;
+
+		walk(KNOWN_WALKS - 1, without * 3 / 2);
+		expect(true);
+		walk(1, without * 3 / 2);
+		expect(false);
+		walk(KNOWN_WALKS - 1, without);
+		expect(false);
+		walk(1, without);
+		expect(true);				/* it pays */
+		learn(5 + turn, 3);
+		assert_int_equal(site(), 5 + turn);
+		walk(KNOWN_LONG, without * 3 / 2);	/* compared with what is measured now */
+		expect(false);
+		assert_int_equal(pmm_ctx_sums(&ctx->pub).allocs, ctx->weighed_allocs);
+		walk(KNOWN_WALKS, without + 2);
+		expect(false);
+		walk(KNOWN_LONG, without);
+		expect(true);
+		assert_int_equal(site(), 0);		/* code may have gone meanwhile */
 	}
-	learn(5, 3);
-	assert_int_equal(site(), 5);
-	ctx->pub.class[0].calls[PMM_KIND_MALLOC] += KNOWN_PAYS - 1;
-	walk(KNOWN_WALKS - 1);
-	assert_ptr_equal(ctx->known, known);
-	walk(1);
-	assert_null(ctx->known);
-	assert_ptr_equal(ctx->known_resting, known);
-	walk(KNOWN_REST - 1);
-	assert_null(ctx->known);
-	walk(1);
-	assert_ptr_equal(ctx->known, known);
-	assert_null(ctx->known_resting);
-	assert_int_equal(site(), 0);			/* code may have gone meanwhile */
-	learn(5, 3);
-	assert_int_equal(site(), 5);
-	ctx->pub.class[0].calls[PMM_KIND_MALLOC] += KNOWN_PAYS;
-	walk(KNOWN_WALKS);
-	assert_ptr_equal(ctx->known, known);
+	for (unsigned turn = 0; turn < 3; turn++) {	/* it surely pays */
+		walk(KNOWN_WALKS, KNOWN_SURE * 128);
+		expect(true);
+	}
+	walk(KNOWN_WALKS, KNOWN_SURE * 128 - 1);
+	expect(false);
 }
 
 int main(void)
