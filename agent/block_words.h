@@ -245,14 +245,18 @@ static inline uint64_t *block_place(uint64_t address)
 static inline __attribute__((always_inline)) bool
 block_add_quick(uint64_t address, uint64_t *place, const struct block_new *b, bool usual)
 {
-	uint64_t word[2], nowhere;
+	uint64_t word[2], nowhere, was = 0;
 
-	if (unlikely(!place || (!usual && (agent.dense || b->kind == PMM_KIND_OTHER)) ||
-		     !block_stamped(b) || block_watched()))
+	if (unlikely(!place || (!usual && b->kind == PMM_KIND_OTHER) || !block_stamped(b) ||
+		     block_watched()))
+		return false;
+	if (!usual && agent.dense && is_block(was = LOAD(*place)))
 		return false;
 	block_words(address, b, word);
 	STORE(*(uint64_t *)either(wide_size(b->size), (uint64_t)(place + 1), (uint64_t)&nowhere),
 	      word[1]);
+	if (!usual && agent.dense)
+		return CAS(*place, was, word[0]);
 	STORE_RELEASE(*place, word[0]);
 	return true;
 }
