@@ -17,7 +17,9 @@
 #define COUNTED_BYTES	(offsetof(struct pmm_record, frees) + sizeof(uint64_t))
 #define SITE_OFF	offsetof(struct pmm_record, site)
 #define NEXT_OFF	offsetof(struct pmm_record, next)
-#define AHEAD		16		/* records prefetched */
+#define AHEAD		16		/* records prefetched ... */
+/* ... of new ones, which were added one behind another and are met from the newest back */
+#define AHEAD_BYTES	(AHEAD * sizeof(struct pmm_record))
 
 _Static_assert(offsetof(struct pmm_record, bytes_in) == 0 && COUNTED_BYTES == 32,
 	       "a record begins with its counters");
@@ -221,6 +223,7 @@ static int top_extend(struct ledger_top *t, uint32_t nr, const pmm_ref *ctx)
 		for (ref = head; ref && ref != t->head[i] && !t->broken; ref = next) {
 			uint64_t off = ref_off(ref);
 
+			ledger_map_prefetch(t->m, off + SITE_OFF - AHEAD_BYTES);
 			if (t->walked++ == max ||
 			    ledger_map_read(t->m, off + SITE_OFF, &site, sizeof(site)) ||
 			    ledger_map_read(t->m, off + NEXT_OFF, &next, sizeof(next)))

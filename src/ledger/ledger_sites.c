@@ -288,8 +288,8 @@ static int number_sites(struct sum *sum)
 		r->site_index[i] = mapping ? LEDGER_SITE_MAPPING | (uint32_t)maps.nr : nr;
 		if (mapping)
 			rc = vec_push(&maps, sum->v[i]);
-		else
-			sum->v[nr++] = sum->v[i];
+		else if (nr++ != i)
+			sum->v[nr - 1] = sum->v[i];
 	}
 	if (rc) {
 		vec_fini(&maps);
