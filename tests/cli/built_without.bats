@@ -78,6 +78,7 @@ has_inih() { pkg-config --exists inih; }
 	build src_analyze_budget_budget_parse.c.o
 	grep -q 'inih found: NO' "$T/setup"
 	! ldd "$LACKING" | grep inih || return 1
+	! nm "$LACKING" | grep -w ini_parse_stream || return 1
 	printf '[demo]\npeak = 1\n' >"$T/budgets"
 	refused_with 3 "'$T/budgets' cannot be read: pmm was built without libinih$" "$LACKING" budget -f "$T/budgets" "$T/demo.pmm"
 	[ "$(sed -n 2p "$T/said")" = "pmm: hint: install libinih-dev and build pmm again" ]
@@ -102,4 +103,21 @@ has_inih() { pkg-config --exists inih; }
 	hide_esbuild
 	build "$ASSETS" -Ddygraphs="$T"
 	lacks_pages "esbuild and libjs-dygraphs"
+}
+
+needed() { readelf -d "$1" | sed -n 's/.*NEEDED.*\[\(.*\)\.so\..*/\1/p' | sort | xargs; }
+
+@test "shared libraries: those without an archive alone; -Dstatic_libraries=false: all" {
+	need readelf
+	if [ -z "$(needed "$PMM" | grep -w libdw)" ]; then
+		[ "$(needed "$PMM")" = "ld-linux-x86-64 libZydis libc" ]
+	else
+		grep -q "libraries are linked as shared ones, .*: there is no lib" "$(dirname "$PMM")/meson-logs/meson-log.txt"
+	fi
+	build src_analyze_budget_budget_parse.c.o -Dstatic_libraries=false
+	local library
+	for library in libbpf libdw libelf libexpat liblzma libz libzstd; do
+		needed "$LACKING" | grep -qw "$library" || { echo "not $library"; return 1; }
+	done
+	! grep "libraries are linked as shared ones" "$T/setup" || return 1
 }

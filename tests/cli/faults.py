@@ -140,6 +140,23 @@ class Victim:
 # ---- pmm ----
 
 
+def elfutils_code():
+    """[start, end] of each piece of code of libdw and libelf that is linked into pmm."""
+    pieces = []
+    with open(f"{os.path.dirname(PMM)}/pmm.map", encoding="utf-8") as f:
+        placed = re.findall(r"^ \.text\S*\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) (\S+)", f.read(), re.M)
+    last = None  # which of all places was added to the last piece
+    for number, (at, size, file) in enumerate((int(at, 16), int(size, 16), file) for at, size, file in placed if int(size, 16)):
+        if not re.search(r"/lib(dw|elf)\.a\(", file):
+            continue
+        if last == number - 1:
+            pieces[-1][1] = at + size
+        else:
+            pieces.append([at, at + size])
+        last = number
+    return pieces
+
+
 class Run:
     """One run of pmm: status, output, messages, what was done to it."""
 
@@ -152,7 +169,7 @@ class Run:
             shutil.rmtree(ENV["XDG_CACHE_HOME"], ignore_errors=True)
         if kind == "memory" or kind == "count":
             with open(self.counter, "wb") as f:
-                f.write(struct.pack("QQ", 0, n))
+                f.write(struct.pack("QQ", 0, n) + b"".join(struct.pack("QQ", *piece) for piece in elfutils_code()))
             env |= {"LD_PRELOAD": f"{TOOL}/libnomem.so", "NOMEM": self.counter}
         elif kind:
             action = ["list"] if kind == "list" else ["short", str(n)] if kind == "short" else ["-v", kind[4:] or "0", "fail", str(n)]
@@ -547,7 +564,7 @@ def numbers(scene, kind, wanted):
     scene.base(base)
     if kind == "memory":
         with open(base.counter, "rb") as f:
-            total = struct.unpack("QQ", f.read())[0]
+            total = struct.unpack("QQ", f.read(16))[0]
         return list(range(1, total + 1))
     with open(base.log, encoding="utf-8") as f:
         calls = list(map(str.split, f))

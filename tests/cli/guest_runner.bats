@@ -92,7 +92,7 @@ said() { diff "$T/tap" <(printf '%s\n' "$@"); }
 	for f in init dev/console bin/busybox pmm/pmm pmm/libpmm.so prog/threads prog/threads.c t/test lib64/ld-linux-x86-64.so.2; do
 		grep -qx "$f" "$T/list" || { echo "no $f"; return 1; }
 	done
-	grep -q '^lib/x86_64-linux-gnu/libdw\.so' "$T/list"
+	grep -q '^lib/x86_64-linux-gnu/libZydis\.so' "$T/list"
 	[ "$(cpio -i --quiet --to-stdout t/tests <"$T/first")" = $'doctor\nrun' ]
 	mkdir "$T/root"
 	(cd "$T/root" && cpio -id --quiet pmm/pmm <"$T/first")
