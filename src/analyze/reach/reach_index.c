@@ -4,6 +4,7 @@
  */
 #include "src/analyze/reach/reach_index.h"
 
+#include <cpuid.h>
 #include <errno.h>
 
 struct filling {
@@ -224,6 +225,13 @@ static int gather(struct reach_index *ix)
 	return rc;
 }
 
+static bool has_popcnt(void)
+{
+	unsigned a, b, c, d;
+
+	return __get_cpuid(1, &a, &b, &c, &d) && c & bit_POPCNT;
+}
+
 int reach_index_init(struct reach_index *ix, const struct heap *h, struct reach_space *space,
 		     unsigned nr_threads)
 {
@@ -232,7 +240,8 @@ int reach_index_init(struct reach_index *ix, const struct heap *h, struct reach_
 
 	*ix = (struct reach_index){ .blocks = h->blocks,
 				    .nr = (uint32_t)h->nr_blocks,
-				    .space = space };
+				    .space = space,
+				    .popcnt = has_popcnt() };
 	if (!ix->nr)
 		return 0;
 	ix->nr_chunks = chunks_walk(ix, NULL);

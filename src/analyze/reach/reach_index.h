@@ -71,6 +71,7 @@ struct reach_index {
 	uint32_t *outer;
 	VEC(uint32_t) spilling;		/* blocks that reach out of their chunk, by address */
 	struct reach_space *space;
+	bool popcnt;			/* the processor counts bits in one instruction */
 };
 
 struct reach_hit {

@@ -107,9 +107,8 @@ static inline unsigned all_but(unsigned nr, unsigned lag)
 	return nr > lag ? nr - lag : 0;
 }
 
-/* Counting bits takes one instruction where the processor has it, else a call. */
-__attribute__((target_clones("arch=x86-64-v3", "default")))
-static void resolve(const struct reach_index *ix, struct reach_batch *b, unsigned lag)
+static inline __attribute__((always_inline)) void resolve(const struct reach_index *ix,
+							  struct reach_batch *b, unsigned lag)
 {
 	unsigned asked = b->asked, read = b->read, found = b->found;
 
@@ -128,10 +127,25 @@ static void resolve(const struct reach_index *ix, struct reach_batch *b, unsigne
 	b->found = found;
 }
 
+/*
+ * Counting bits takes one instruction where the processor has it, else a call. Not by
+ * target_clones, which asks the processor at each start of pmm.
+ */
+__attribute__((target("popcnt")))
+static void resolve_counting(const struct reach_index *ix, struct reach_batch *b, unsigned lag)
+{
+	resolve(ix, b, lag);
+}
+
+static void resolve_calling(const struct reach_index *ix, struct reach_batch *b, unsigned lag)
+{
+	resolve(ix, b, lag);
+}
+
 void reach_resolve(const struct reach_index *ix, struct reach_batch *b, unsigned lag)
 {
 	if (ix->nr) {
-		resolve(ix, b, lag);
+		(ix->popcnt ? resolve_counting : resolve_calling)(ix, b, lag);
 		return;
 	}
 	for (; b->found < b->nr; b->found++)
