@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "src/base/real.h"
+
 #define Z95 1.959964 /* two-sided 95 % of the normal distribution */
 /* -ln(0.05): of so many times the distance between samples none is met in 5 % of cases */
 #define NONE95 2.995732
@@ -14,7 +16,7 @@ static double probability(const struct heap *h, uint64_t size_bytes)
 {
 	uint64_t s = size_bytes ? size_bytes : 1; /* the agent samples empty blocks as one byte */
 
-	return -expm1(-(double)s / (double)h->sample_bytes);
+	return real_any((double)s / (double)h->sample_bytes);
 }
 
 static bool sampled(const struct heap *h)

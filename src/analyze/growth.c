@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "src/analyze/trend.h"
+#include "src/base/real.h"
 
 #define MIN_Z		3.3	/* one false alarm in 2000 */
 #define MIN_HALF_Z	1.64	/* of the second half: one in 20 */
@@ -42,7 +43,7 @@ static struct growth_point join(struct growth_point a, struct growth_point b)
 	return (struct growth_point){
 		.time_ns = a.time_ns + (b.time_ns - a.time_ns) / 2,
 		.bytes = (a.bytes + b.bytes) / 2,
-		.low = fmin(a.low, b.low),
+		.low = real_least(a.low, b.low),
 	};
 }
 
@@ -68,7 +69,7 @@ int growth_add(struct growth_series *s, uint64_t time_ns, double bytes)
 	}
 	o->time_ns += time_ns - s->open_ns;
 	o->bytes += bytes;
-	o->low = fmin(o->low, bytes);
+	o->low = real_least(o->low, bytes);
 	if (++s->nr_open < s->looks)
 		return 0;
 	done = (struct growth_point){
@@ -108,8 +109,8 @@ static void fill_stretch(struct stretch *x, const struct growth_point *p, unsign
 
 	x->n = n;
 	for (unsigned i = 0; i < n; i++) {
-		least = fmin(least, p[i].bytes);
-		most = fmax(most, p[i].bytes);
+		least = real_least(least, p[i].bytes);
+		most = real_most(most, p[i].bytes);
 		x->t[i] = (double)(p[i].time_ns - p[0].time_ns) / 1e9;
 		x->y[i] = p[i].bytes;
 		x->low[i] = p[i].low;
@@ -142,14 +143,14 @@ static int measure_parts(struct stretch *x)
 	for (unsigned k = 0; k < PARTS; k++)
 		part_of(x, k, &t[k], &floor[k], &least[k]);
 	for (unsigned k = 0; k + 1 < PARTS; k++) {
-		d[k] = (floor[k + 1] - floor[k]) / fmax(t[k + 1] - t[k], 1e-9);
+		d[k] = (floor[k + 1] - floor[k]) / real_most(t[k + 1] - t[k], 1e-9);
 		mean += d[k] / (PARTS - 1);
 	}
 	for (unsigned k = 0; k + 1 < PARTS; k++)
 		square += (d[k] - mean) * (d[k] - mean);
 	x->floor_slope = mean;
 	x->floor_error = sqrt(square / (PARTS - 2) / (PARTS - 1));
-	x->floor_t = mean / fmax(x->floor_error, 1e-9 * fabs(mean) + 1e-30);
+	x->floor_t = mean / real_most(x->floor_error, 1e-9 * fabs(mean) + 1e-30);
 	rc = trend_fit(t, least, PARTS, &lowest);
 	x->least_slope = lowest.slope;
 	return rc;

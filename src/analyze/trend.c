@@ -11,24 +11,27 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "src/base/real.h"
 
 #define CONFIDENCE_Z	1.96	/* 95 % */
 #define MAX_MEMORY	0.99
 
 /*
- * Puts what is less than the pivot before the rest; returns where that begins. No branch depends on
- * a value: half of them would be predicted wrong.
+ * Puts what is less than the pivot, or is it if with_pivot, before the rest; returns where that
+ * begins. No branch depends on a value: half of them would be predicted wrong.
  */
-static unsigned split(double *v, unsigned from, unsigned to, double pivot)
+static inline unsigned split(double *v, unsigned from, unsigned to, double pivot, bool with_pivot)
 {
 	for (unsigned i = from; i < to; i++) {
 		double x = v[i];
 
 		v[i] = v[from];
 		v[from] = x;
-		from += x < pivot;
+		from += with_pivot ? x <= pivot : x < pivot;
 	}
 	return from;
 }
@@ -39,14 +42,14 @@ double trend_select(double *v, unsigned n, unsigned k)
 
 	for (;;) {
 		double a = v[from], b = v[from + (to - from) / 2], c = v[to - 1];
-		double pivot = fmax(fmin(a, b), fmin(fmax(a, b), c));
-		unsigned least = split(v, from, to, pivot);
+		double pivot = real_most(real_least(a, b), real_least(real_most(a, b), c));
+		unsigned least = split(v, from, to, pivot, false);
 
 		if (k < least) {
 			to = least;
 			continue;
 		}
-		from = split(v, least, to, nextafter(pivot, INFINITY));
+		from = split(v, least, to, pivot, true);
 		if (k < from)
 			return pivot;
 	}
@@ -101,8 +104,8 @@ static double memory(const double *t, const double *y, unsigned n, double slope,
 	for (unsigned i = 0; i < n; i++) {
 		rest[i] = y[i] - slope * (t[i] - t[0]);
 		mean += rest[i] / n;
-		low = fmin(low, y[i]);
-		high = fmax(high, y[i]);
+		low = real_least(low, y[i]);
+		high = real_most(high, y[i]);
 	}
 	for (unsigned i = 0; i < n; i++) {
 		square += (rest[i] - mean) * (rest[i] - mean);
@@ -112,7 +115,7 @@ static double memory(const double *t, const double *y, unsigned n, double slope,
 	if (n <= 8 || square <= 1e-12 * (high - low) * (high - low))
 		return 0;	/* nothing but rounding is left */
 	r = (product / square + 2.0 / n) / (1 - 4.0 / n);
-	return fmin(fmax(r, 0), MAX_MEMORY);
+	return real_least(real_most(r, 0), MAX_MEMORY);
 }
 
 /* Rising pairs less falling ones, less one for continuity. */
@@ -151,8 +154,8 @@ int trend_fit(const double *t, const double *y, unsigned n, struct trend *out)
 	sd = sqrt(variance(y, n, slope + nr) * (1 + out->memory) / (1 - out->memory));
 	out->z = sd > 0 ? pairs(y, n) / sd : 0;
 	reach = CONFIDENCE_Z * sd / 2;
-	out->low = select_of_halves(slope, nr, (unsigned)fmax(nr / 2.0 - reach, 0));
-	out->high = select_of_halves(slope, nr, (unsigned)fmin(nr / 2.0 + reach, nr - 1));
+	out->low = select_of_halves(slope, nr, (unsigned)real_most(nr / 2.0 - reach, 0));
+	out->high = select_of_halves(slope, nr, (unsigned)real_least(nr / 2.0 + reach, nr - 1));
 	free(slope);
 	return 0;
 }
@@ -178,7 +181,7 @@ void trend_line_or_step(const double *t, const double *y, unsigned n, double *li
 
 		left += y[i] - y[0] - sy;	/* the right part's sum is -left */
 		gain = left * left * (1.0 / (i + 1) + 1.0 / (n - i - 1));
-		best = fmax(best, gain);
+		best = real_most(best, gain);
 	}
 	*step = syy - best;
 }

@@ -2,11 +2,11 @@
 /* A heap that is made of a profile: places, frames, sites, sums. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/real.h"
 #include "src/base/utf8.h"
 #include "src/import/import_priv.h"
 #include "src/proc/limits.h"
@@ -263,7 +263,7 @@ static uint64_t scaled(uint64_t n, double by)
 static void unsample(uint64_t *blocks, uint64_t *bytes, uint64_t period)
 {
 	double mean = *blocks ? (double)*bytes / (double)*blocks : 0;
-	double by = mean > 0 ? -1 / expm1(-mean / (double)period) : 1;
+	double by = mean > 0 ? 1 / real_any(mean / (double)period) : 1;
 
 	*blocks = scaled(*blocks, by);
 	*bytes = scaled(*bytes, by);
