@@ -14,6 +14,8 @@
 #define ROWS_AHEAD 16		/* that memory is asked for */
 #define MOST_COPIES 16		/* of columns, at a time ... */
 #define COPIES_BYTES (2u << 20) /* ... and how large all of them are, unless one is larger */
+/* Of fewer bytes a frame is made here: to get a compressor ready takes more than it would save. */
+#define SMALL_BYTES 512
 
 void pack_fail(struct pack *p, int rc)
 {
@@ -37,14 +39,6 @@ struct pack *pack_new(FILE *f)
 	if (!p)
 		return NULL;
 	p->f = f;
-	p->zstd = ZSTD_createCCtx();
-	if (!p->zstd) {
-		free(p);
-		return NULL;
-	}
-	if (ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_checksumFlag, 1)))
-		pack_fail(p, -ENOTSUP);
 	memcpy(head.magic, FILE_MAGIC, sizeof(head.magic));
 	head.crc = file_crc(0, &head, offsetof(struct file_header, crc));
 	put(p, &head, sizeof(head));
@@ -106,15 +100,57 @@ static void payload_put(struct pack *p, size_t n, bool last)
 	put(p, p->out, n);
 }
 
+/* A frame of one block that is stored as it is (RFC 8878, 3.1.1), and not a checksum more. */
+static size_t frame_store(uint8_t *out, const uint8_t *in, size_t n)
+{
+	static const uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};
+	uint32_t block = (uint32_t)n << 3 | 1;	/* raw, the last */
+	uint8_t *to = out + sizeof(magic);
+
+	memcpy(out, magic, sizeof(magic));
+	if (n < 256) {
+		*to++ = 0x20;	/* a single segment, whose size is a byte */
+		*to++ = (uint8_t)n;
+	} else {
+		*to++ = 0x60;	/* ... two bytes */
+		*to++ = (uint8_t)(n - 256);
+		*to++ = (uint8_t)((n - 256) >> 8);
+	}
+	for (unsigned i = 0; i < 24; i += 8)
+		*to++ = (uint8_t)(block >> i);
+	memcpy(to, in, n);
+	return (size_t)(to - out) + n;
+}
+
+static bool is_ready(struct pack *p)
+{
+	if (p->zstd)
+		return true;
+	p->zstd = ZSTD_createCCtx();
+	if (!p->zstd)
+		pack_fail(p, -ENOMEM);
+	else if (ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
+		 ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_checksumFlag, 1)))
+		pack_fail(p, -ENOTSUP);
+	return !p->rc;
+}
+
 /* Compress what has gathered; at the end of the section write all of it out. */
 static void squeeze(struct pack *p, ZSTD_EndDirective how)
 {
 	ZSTD_inBuffer in = {p->in, p->nr_in, 0};
+	bool small = how == ZSTD_e_end && !current(p)->raw_bytes && p->nr_in <= SMALL_BYTES;
 	size_t left;
 
 	current(p)->raw_bytes += p->nr_in;
 	p->nr_in = 0;
 	if (p->rc)
+		return;
+	if (small) {
+		payload_put(p, frame_store(p->out, p->in, in.size), true);
+		return;
+	}
+	if (!is_ready(p))
 		return;
 	do {
 		ZSTD_outBuffer out = {p->out, sizeof(p->out), 0};

@@ -14,7 +14,7 @@
 struct pack {
 	FILE *f;			/* the caller's */
 	int rc;				/* first -errno */
-	ZSTD_CCtx *zstd;
+	ZSTD_CCtx *zstd;		/* NULL: not needed so far */
 	uint64_t offset;		/* of the end of what was written */
 	size_t nr_in;
 	uint8_t in[1 << 16], out[1 << 16];

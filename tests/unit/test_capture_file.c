@@ -23,6 +23,22 @@ static void heaps_read_back_the_same(void **state)
 	expect_round_trip(recipe_heap("generate sites=700 blocks=20000 depth=30 points=50\n"));
 }
 
+/* Sections of up to 512 bytes are stored as they are, with one or two bytes for their size. */
+static void sections_of_any_size_read_back_the_same(void **state)
+{
+	char text[1200] = "";
+
+	(void)state;
+	for (size_t n = 0; n + 1 < sizeof(text); n++) {
+		struct heap *h = heap_new();
+
+		free(h->cmdline);
+		h->cmdline = strdup(text);
+		expect_round_trip(h);
+		text[n] = (char)('a' + n % 26);
+	}
+}
+
 static void extreme_numbers_read_back_the_same(void **state)
 {
 	struct heap *h = recipe_heap(rich_recipe);
@@ -293,6 +309,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(heaps_read_back_the_same),
+		cmocka_unit_test(sections_of_any_size_read_back_the_same),
 		cmocka_unit_test(extreme_numbers_read_back_the_same),
 		cmocka_unit_test(texts_are_made_harmless),
 		cmocka_unit_test(lines_of_the_source_read_back_the_same),
