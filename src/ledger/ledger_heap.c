@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -298,6 +299,21 @@ static void too_large(const struct ledger_reader *r, struct err *e)
 		    "--memory-limit SIZE");
 }
 
+/* For a header, of which mostly a tenth is copied: the rest is no memory. NULL: there is none. */
+static struct pmm_ledger *header_new(void)
+{
+	void *l = mmap(NULL, sizeof(struct pmm_ledger), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return l != MAP_FAILED ? l : NULL;
+}
+
+static void header_free(struct pmm_ledger *l)
+{
+	if (l)
+		munmap(l, sizeof(*l));
+}
+
 int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct heap **out,
 		struct err *e)
 {
@@ -307,7 +323,7 @@ int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct hea
 	int rc = -ENOMEM;
 
 	r.h = heap_new();
-	r.l = calloc(1, sizeof(*r.l));
+	r.l = header_new();
 	if (r.h && r.l)
 		rc = read_parts(&r);
 	if (rc == -ENOMEM)
@@ -320,7 +336,7 @@ int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct hea
 		*o->damaged = r.damaged;
 	free(r.site_index);
 	free(r.stamps);
-	free(r.l);
+	header_free(r.l);
 	if (rc)
 		heap_free(r.h);
 	else
@@ -331,11 +347,11 @@ int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct hea
 int ledger_read_names(struct ledger_map *m, struct heap *h)
 {
 	const struct ledger_options o = { .running = true };
-	struct ledger_reader r = { .m = m, .o = &o, .h = h, .l = calloc(1, sizeof(*r.l)) };
+	struct ledger_reader r = { .m = m, .o = &o, .h = h, .l = header_new() };
 	int rc = r.l ? ledger_reader_refresh(&r) : -ENOMEM;
 
 	if (!rc)
 		rc = read_names(&r);
-	free(r.l);
+	header_free(r.l);
 	return rc;
 }

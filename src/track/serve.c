@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -222,12 +223,23 @@ static bool is_short_of_descriptors(int error)
 	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }
 
+/* Asked before accept4(), which makes a socket, and then throws it away where nobody waits. */
+static bool process_waits(const struct serve_socket *l)
+{
+	struct pollfd p = { .fd = l->fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) != 0;
+}
+
 /* One that waits. False: there was none. */
 static bool accept_one(struct serve *s, struct serve_socket *l, uint64_t now_ns, bool *stranger)
 {
-	int socket = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int socket;
 
 	*stranger = true;
+	if (!process_waits(l))
+		return false;
+	socket = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (socket < 0) {
 		if (!is_short_of_descriptors(errno))
 			return false;
