@@ -13,7 +13,8 @@
 #include "agent/segment.h"
 #include "agent/sys.h"
 
-#define GROW_MIN	(64ull << 10)
+#define GROW_FIRST	(16ull << 10)	/* each page costs 3 us, and small programs need few */
+#define GROW_MIN	(64ull << 10)	/* ... doubled up to this */
 #define GROW_MAX	(1024ull << 10)
 
 /* Give [from, to) of the ledger backing. */
@@ -29,11 +30,12 @@ bool arena_back(uint64_t from, uint64_t to)
 static bool arena_grow(struct pmm_ledger *l, uint64_t need)
 {
 	uint64_t ready = LOAD_ACQUIRE(l->arena_ready);
-	uint64_t step = (ready - l->arena_off) / 8;
-	uint64_t to;
+	uint64_t grown = ready - l->arena_off, step = grown / 8, to;
 
 	if (step < GROW_MIN)
-		step = GROW_MIN;
+		step = grown < GROW_MIN ? grown : GROW_MIN;
+	if (step < GROW_FIRST)
+		step = GROW_FIRST;
 	if (step > GROW_MAX)
 		step = GROW_MAX;
 	to = (need + step) & ~(PMM_PAGE - 1);

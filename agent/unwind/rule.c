@@ -68,6 +68,13 @@ __attribute__((noinline)) struct cfi_rule rule_get_far(uint64_t pc, uint64_t *id
 	return rule;
 }
 
+struct cfi_rule rule_read(uint64_t pc, uint64_t *id)
+{
+	struct rule_entry unused;
+
+	return rule_make(pc, &unused, id);
+}
+
 void rule_flush(void)
 {
 	ADD(agent.code_gen, 1);

@@ -109,6 +109,12 @@ static inline struct cfi_rule rule_get(uint64_t pc, uint64_t *id)
 	return rule_near_rule(w);
 }
 
+/*
+ * The same without the caches. For what is asked once: an entry is memory that is not there yet,
+ * and to get it takes longer than to read the rule.
+ */
+struct cfi_rule rule_read(uint64_t pc, uint64_t *id);
+
 /* Code came or went: throw away all rules. */
 void rule_flush(void);
 

@@ -8,6 +8,7 @@
 #include "agent/agent_stack.h"
 
 #define INTERRUPTED_STEPS 10000	/* frames looked at for a signal handler among them */
+#define ONCE_STEPS	32	/* ... the first, asked for at the program's end only */
 #define INSIDE_STEPS	200	/* ... between one hook and another below it */
 #define INSIDE_BYTES	(64ull << 10)
 
@@ -18,7 +19,8 @@ bool unwind_interrupted(struct tctx *c, const struct caller *from)
 	stack_note(c, from->sp);
 	for (unsigned steps = 0; steps < INTERRUPTED_STEPS; steps++) {
 		uint64_t id;
-		struct cfi_rule rule = rule_get(at.pc, &id);
+		struct cfi_rule rule = steps < ONCE_STEPS ? rule_read(at.pc, &id)
+							  : rule_get(at.pc, &id);
 		enum step why = rule.kind == CFI_SIGFRAME ? STEP_UNKNOWN : stack_step(c, &at, rule);
 
 		if (why != STEP_ON)

@@ -15,7 +15,10 @@
 #include <unistd.h>
 
 #include "agent/agent_arena.h"
+#include "agent/hook.h"
 #include "agent/unwind/module.h"
+#include "agent/unwind/rule.h"
+#include "agent/unwind/unwind.h"
 
 #define SCRATCH	(1u << 20)
 #define LIBRARY	"libzstd.so.1"
@@ -453,6 +456,24 @@ static void the_allocator_is_named_as_its_module_is(void **state)
 	agent.next.malloc = NULL;
 }
 
+/* Asked once, at the program's end: the caches' memory stays as it is. */
+static void who_interrupted_whom_is_read_without_caches(void **state)
+{
+	struct rules *none = calloc(1, sizeof(*none));
+	struct caller from = CALLER_HERE();
+	struct tctx *c;
+
+	(void)state;
+	agent.rules = calloc(1, sizeof(*agent.rules));
+	module_record_all();
+	c = agent_host_ctx();
+	assert_false(unwind_interrupted(c, &from));
+	assert_memory_equal(agent.rules, none, sizeof(*none));
+	free(agent.rules);
+	free(none);
+	agent.rules = NULL;
+}
+
 static void a_full_ledger_has_no_more(void **state)
 {
 	uint64_t b = base_of(LIBRARY);
@@ -485,6 +506,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(modules_go_and_come_back, begin, end),
 		cmocka_unit_test_setup_teardown(a_child_records_all_again, begin, end),
 		cmocka_unit_test_setup_teardown(the_allocator_is_named_as_its_module_is, begin,
+						end),
+		cmocka_unit_test_setup_teardown(who_interrupted_whom_is_read_without_caches, begin,
 						end),
 		cmocka_unit_test_setup_teardown(a_full_ledger_has_no_more, begin, end),
 	};

@@ -320,6 +320,27 @@ static void a_ledger_begins_empty(void **state)
 	assert_true(usable(agent.base + PMM_TOP_OFF(PMM_TABLE_MAP)));
 }
 
+/* Each page costs time: a small program's ledger is small. */
+static void the_arena_grows_with_what_it_has(void **state)
+{
+	const uint64_t least = 16 << 10, most = 64 << 10;
+	struct pmm_ledger *l;
+	uint64_t ready;
+
+	(void)state;
+	assert_int_equal(segment_claim(false), 0);
+	l = agent.ledger;
+	assert_true(l->arena_used - PMM_ARENA_OFF < PAGE);
+	assert_int_equal(l->arena_ready, PMM_ARENA_OFF + least);
+	for (ready = l->arena_ready; ready < PMM_ARENA_OFF + 8 * most; ready = l->arena_ready) {
+		uint64_t had = ready - PMM_ARENA_OFF, by = had < most ? had : most;
+
+		while (l->arena_ready == ready)
+			assert_non_null(arena_get(512, 64));
+		assert_int_equal(l->arena_ready - ready, by);
+	}
+}
+
 static void a_limit_ends_the_arena(void **state)
 {
 	(void)state;
@@ -575,6 +596,7 @@ int main(void)
 		TEST(memory_is_given_whole),
 		TEST(older_kernels_touch_pages),
 		TEST(a_ledger_begins_empty),
+		TEST(the_arena_grows_with_what_it_has),
 		TEST(a_limit_ends_the_arena),
 		TEST(options_in_the_file_are_left_there),
 		TEST(without_memory_there_is_no_ledger),
