@@ -27,6 +27,7 @@
 #define ADOPT_TRIES	4
 #define PROBES		8
 #define START_TRIES	100000
+#define SS_ONSTACK	1
 
 /*
  * Where the C library keeps the thread id: found by looking for it, since the layout is its own
@@ -245,8 +246,8 @@ static bool child_begin(void)
 
 /*
  * The process forked: what we have is the parent's. Threads may be here at once, as the first calls
- * of a child may be theirs; and a handler that interrupted the one that is at it, which is not
- * waited for.
+ * of a child may be theirs; and, where signals could not be blocked, a handler that interrupted the
+ * one that is at it, which is not waited for.
  */
 static bool child_start(void)
 {
@@ -262,35 +263,64 @@ static bool child_start(void)
 	return LOAD_ACQUIRE(*agent.alive) && agent_is_on();
 }
 
-struct tctx *ctx_find_slow(uint64_t tp)
-{
-	struct ctx_entry *e;
-	uint32_t tid, owner;
-	struct tctx *c;
+/*
+ * A signal handler that comes while its thread gets a context would get another one, and in a
+ * forked child that has no ledger yet none: it comes afterwards. Not those signals that an
+ * instruction causes, which kills where they are blocked, or a filter of system calls, which the
+ * program may answer in its handler.
+ */
+#define SIGNAL(number)	(1ull << ((number) - 1))
+#define ALL_SIGNALS	(~(SIGNAL(4) | SIGNAL(5) | SIGNAL(7) | SIGNAL(8) | SIGNAL(11) | SIGNAL(31)))
 
-	if (!LOAD(*agent.alive) && !child_start())
-		return NULL;
-	e = entry_near(tp);
-	c = LOAD(e->ctx);
-	if (likely(LOAD(e->tp) == tp && c && agent.tid_offset &&
-		   c->tid == *(volatile uint32_t *)(tp + agent.tid_offset)))
-		return c;
-	tid = ctx_tid(tp);
+/* Returns whether *before is to be set again. */
+static bool signals_block(uint64_t *before)
+{
+	const uint64_t all = ALL_SIGNALS;
+
+	return !LOAD(agent.confined) &&
+	       !sys_failed(sys4(rt_sigprocmask, SYS_SIG_BLOCK, &all, before, sizeof(all)));
+}
+
+static void signals_restore(const uint64_t *before)
+{
+	sys4(rt_sigprocmask, SYS_SIG_SETMASK, before, 0, sizeof(*before));
+}
+
+/* What has a thread pointer, and whose it is: of an ended thread if not the calling one's. */
+struct ctx_owned {
+	struct tctx *ctx;
+	uint32_t tid;
+};
+
+/* The calling thread's context, if it has one. *was: whatever has its thread pointer. */
+static struct tctx *ctx_own(uint64_t tp, struct ctx_owned *was)
+{
+	struct ctx_entry *e = entry_near(tp);
+	struct tctx *c = LOAD(e->tp) == tp ? LOAD(e->ctx) : NULL;
+	uint32_t tid = ctx_tid(tp);
+
 	if (!agent.tid_offset)
 		agent.tid_offset = tid_offset_find(tp, tid);
-	c = LOAD(e->tp) == tp ? LOAD(e->ctx) : NULL;
 	/* an entry may mix what two threads wrote at once */
 	if (!c || LOAD(c->tp) != tp)
 		c = ctx_search(tp);
-	owner = c ? LOAD(c->tid) : 0;
-	if (c && owner == tid) {
-		/* back in the hash; its neighbour will do the same */
-		STORE(e->ctx, c);
-		STORE_RELEASE(e->tp, tp);
-		return c;
-	}
-	/* a new thread on the stack of one that has ended */
-	if (c && ctx_seize(c, owner))
+	*was = (struct ctx_owned){ c, c ? LOAD(c->tid) : 0 };
+	if (!c || was->tid != tid)
+		return NULL;
+	/* back in the hash; its neighbour will do the same */
+	STORE(e->ctx, c);
+	STORE_RELEASE(e->tp, tp);
+	return c;
+}
+
+/* Take over that of the thread that was on this stack before, adopt or make one. */
+static struct tctx *ctx_get(uint64_t tp, const struct ctx_owned *was)
+{
+	struct tctx *c = was->ctx;
+	struct ctx_entry *e = entry_near(tp);
+	uint32_t tid = ctx_tid(tp);
+
+	if (c && ctx_seize(c, was->tid))
 		thread_retire(c);
 	else if ((c = ctx_adopt()))
 		thread_retire(c);
@@ -309,33 +339,65 @@ struct tctx *ctx_find_slow(uint64_t tp)
 	return c;
 }
 
-/* Is the thread running on its alternate signal stack? */
-static bool on_signal_stack(void)
+struct tctx *ctx_find_slow(uint64_t tp)
 {
-	struct { void *sp; int flags; size_t size; } ss = { 0 };
+	struct tctx *c = NULL;
+	struct ctx_owned was;
+	uint64_t before;
+	bool blocked;
 
-	return !sys_failed(sys2(sigaltstack, 0, &ss)) && (ss.flags & 1);
+	if (LOAD(*agent.alive) && (c = ctx_own(tp, &was)))
+		return c;
+	blocked = signals_block(&before);
+	if (LOAD(*agent.alive) || child_start()) {
+		c = ctx_own(tp, &was);
+		if (!c)
+			c = ctx_get(tp, &was);
+	}
+	if (blocked)
+		signals_restore(&before);
+	return c;
+}
+
+/*
+ * Can the hook that `c` is busy with not be running any more, as a hook at `sp` is? It is below the
+ * other on the same stack, or just there; or it is on the thread's alternate signal stack, which is
+ * in use no more. One on the alternate stack may have interrupted one elsewhere.
+ */
+static bool is_left(const struct tctx *c, uintptr_t sp)
+{
+	struct { uintptr_t sp; int flags; size_t size; } ss = { 0 };
+	bool known = !sys_failed(sys2(sigaltstack, 0, &ss)), on = known && ss.flags & SS_ONSTACK,
+	     there = known && c->pub.busy_sp - ss.sp <= ss.size && ss.size;
+
+	if (on != there)
+		return there;
+	return sp >= c->pub.busy_sp && sp - c->pub.busy_sp < (8ul << 20);
+}
+
+/* The program jumped out of the hook that `c` was in: the event was cut short. */
+static void ctx_left(struct tctx *c)
+{
+	if (c->busy == TCTX_RECORDING) {
+		unwind_recover(c);
+		site_recover(c);
+	}
+	c->memo_nr = 0;
+	c->stamp = (struct block_stamp){ .now = BLOCK_NEVER };	/* it may be half written */
+	c->busy = TCTX_IDLE;
+	seqlock_write_abandon(&c->pub.seq);
+	STORE(c->pub.move[PMM_MOVE_HEAP].address, 0);
+	if (c->throwing)
+		record_failed_at(c, c->throwing_size, c->throwing_site);
+	c->throwing = false;
 }
 
 struct tctx *ctx_nested(struct tctx *c, uintptr_t sp)
 {
-	/*
-	 * A hook that is below us on the same stack, or just here, cannot still be running:
-	 * the program jumped out of it.
-	 */
-	if (sp >= c->pub.busy_sp && sp - c->pub.busy_sp < (8ul << 20) && !on_signal_stack()) {
-		if (c->busy == TCTX_RECORDING) {
-			unwind_recover(c);
-			site_recover(c);
-		}
-		c->memo_nr = 0;
-		c->stamp = (struct block_stamp){ .now = BLOCK_NEVER };	/* it may be half written */
-		c->busy = TCTX_IDLE;
-		seqlock_write_abandon(&c->pub.seq);	/* the event was cut short */
-		STORE(c->pub.move[PMM_MOVE_HEAP].address, 0);
-		if (c->throwing)
-			record_failed_at(c, c->throwing_size, c->throwing_site);
-		c->throwing = false;
+	if (is_left(c, sp)) {
+		/* handlers that had interrupted it were left as well */
+		for (struct tctx *n = c; n && n->busy; n = n->nested)
+			ctx_left(n);
 		return c;
 	}
 	if (c->pub.level >= AGENT_MAX_LEVEL) {

@@ -5,6 +5,7 @@
  */
 #include "tests/unit/ctx_host.h"
 
+#include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -437,6 +438,106 @@ static void who_was_left_by_a_jump_starts_afresh(void **state)
 	assert_int_equal(agent.ledger->nr_ctx, 2);
 }
 
+/* ... and so were the hooks of handlers that had interrupted it. */
+static void handlers_of_who_was_left_were_left(void **state)
+{
+	struct tctx *c, *n[2];
+
+	(void)state;
+	c = ctx_of(1, own_tid());
+	c->busy = TCTX_RECORDING;
+	c->pub.busy_sp = SP;
+	for (unsigned i = 0; i < 2; i++) {
+		n[i] = ctx_nested(c, SP - 0x1000 * (i + 1));
+		n[i]->busy = TCTX_RECORDING;
+		n[i]->pub.busy_sp = 0x1000;		/* on any stack */
+		n[i]->pub.seq = 3;
+	}
+	assert_ptr_equal(ctx_nested(c, SP), c);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(n[i]->busy, TCTX_IDLE);
+		assert_int_equal(n[i]->pub.seq, 4);
+	}
+}
+
+static char stack[65536];
+static struct tctx *elsewhere, *same, *lower;	/* what ctx_nested() says on the alternate stack */
+
+static void on_alternate_stack(int number)
+{
+	struct tctx *c = ctx_of(1, own_tid());
+
+	(void)number;
+	c->busy = TCTX_RECORDING;
+	c->pub.busy_sp = SP;
+	elsewhere = ctx_nested(c, (uintptr_t)stack + 4096);
+	c->pub.busy_sp = (uintptr_t)stack + 4096;
+	lower = ctx_nested(c, (uintptr_t)stack + 4088);
+	same = ctx_nested(c, (uintptr_t)stack + 4096);
+}
+
+/* A hook on the alternate stack is not running when that is not in use, wherever the next is. */
+static void who_was_left_on_the_alternate_stack_starts_afresh(void **state)
+{
+	stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) }, before;
+	struct sigaction sa = { .sa_handler = on_alternate_stack, .sa_flags = SA_ONSTACK };
+	struct tctx *c;
+
+	(void)state;
+	assert_int_equal(sigaltstack(&ss, &before), 0);
+	sigaction(SIGUSR1, &sa, NULL);
+	raise(SIGUSR1);
+	signal(SIGUSR1, SIG_DFL);
+	c = ctx_of(1, own_tid());
+	assert_non_null(c->nested);
+	assert_ptr_equal(elsewhere, c->nested);
+	assert_ptr_equal(lower, c->nested);
+	assert_ptr_equal(same, c);
+	c->busy = TCTX_RECORDING;
+	c->pub.busy_sp = (uintptr_t)stack + 4096;
+	assert_ptr_equal(ctx_nested(c, SP), c);
+	assert_int_equal(c->busy, TCTX_IDLE);
+	sigaltstack(&before, NULL);
+}
+
+static unsigned handled, handled_within;
+
+static void count_handled(int number)
+{
+	(void)number;
+	handled++;
+}
+
+static void interrupt(struct tctx *c)
+{
+	(void)c;
+	raise(SIGUSR1);
+	handled_within = handled;
+}
+
+/* A handler would get a context of its own, and the thread a second record. */
+static void no_handler_comes_while_a_thread_gets_its_context(void **state)
+{
+	sigset_t mask;
+
+	(void)state;
+	handled = 0;
+	handled_within = 9;
+	signal(SIGUSR1, count_handled);
+	agent.taken = interrupt;
+	ctx_of(1, own_tid());
+	assert_int_equal(handled_within, 0);
+	assert_int_equal(handled, 1);			/* but then */
+	agent.confined = true;				/* no system call more than is needed */
+	ctx_of(2, own_tid());
+	assert_int_equal(handled_within, 2);
+	agent.confined = false;
+	agent.taken = NULL;
+	signal(SIGUSR1, SIG_DFL);
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	assert_false(sigismember(&mask, SIGUSR1));
+}
+
 static void an_operator_new_that_threw_has_failed(void **state)
 {
 	struct tctx *c;
@@ -504,6 +605,9 @@ int main(void)
 		TEST(handlers_have_contexts_of_their_own),
 		TEST(a_handler_without_room_is_not_recorded),
 		TEST(who_was_left_by_a_jump_starts_afresh),
+		TEST(handlers_of_who_was_left_were_left),
+		TEST(who_was_left_on_the_alternate_stack_starts_afresh),
+		TEST(no_handler_comes_while_a_thread_gets_its_context),
 		TEST(an_operator_new_that_threw_has_failed),
 		TEST(who_has_much_to_count_is_not_asked_at_its_end),
 	};
