@@ -55,10 +55,10 @@ bugs: all
 	tests/bugs/bugs.py --seed $(SEED) --count 2400 --level light,guard,left,exhaustive,sampled,sampled-default --peer asan,memcheck --table
 	tests/bugs/bugs.py --seed $(SEED) --count 800 --level attached --table
 
-# A program killed at 5000 random moments, and its capture compared with the truth that it keeps; `make test` kills 70 times. SEED=N: other moments.
+# A program killed at 5000 random moments, and its capture compared with the truth that it keeps; `make test` kills 140 times. SEED=N: other moments.
 KILLS ?= 5000
 kills: all
-	ninja -C $(BUILD) tests/prog/kill_driver tests/prog/kill_victim
+	ninja -C $(BUILD) tests/prog/kill_driver tests/prog/kill_victim tests/prog/kill_victim_safe
 	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT && \
 		$(BUILD)/tests/prog/kill_driver "$(abspath $(BUILD))/pmm" "$(abspath $(BUILD))/tests/prog/kill_victim" "$$directory" $(KILLS) $(SEED)
 

@@ -11,6 +11,7 @@
 
 #define NO_GROUP	UINT32_MAX
 #define NR_PRINTED	8
+#define MOST_FLIGHTS	(KILL_THREADS + KILL_LEFT)
 
 static const unsigned char kind_of_leaf[KILL_LEAVES] = {
 	PMM_KIND_MALLOC, PMM_KIND_CALLOC, PMM_KIND_REALLOC, PMM_KIND_MEMALIGN, PMM_KIND_ALIGNED_ALLOC, PMM_KIND_POSIX_MEMALIGN,
@@ -20,8 +21,9 @@ static const unsigned char kind_of_leaf[KILL_LEAVES] = {
 struct comparison {
 	const struct kill_truth *truth;
 	const struct heap *h;
-	const struct kill_thread *flight[KILL_THREADS];
-	bool old_found[KILL_THREADS], new_found[KILL_THREADS];
+	const struct kill_note *flight[MOST_FLIGHTS];
+	bool old_found[MOST_FLIGHTS], new_found[MOST_FLIGHTS];
+	uint32_t flight_tid[MOST_FLIGHTS];
 	unsigned nr_flights;
 	struct kill_sums sums[KILL_GROUPS];	/* what is certain */
 	struct kill_sums found[KILL_GROUPS], others;
@@ -44,14 +46,14 @@ static void wrong(struct comparison *c, const char *format, ...)
 	putchar('\n');
 }
 
-static bool goes(const struct kill_thread *t)
+static bool goes(const struct kill_note *n)
 {
-	return t->op == KILL_FREE || t->op == KILL_RESIZE;
+	return n->op == KILL_FREE || n->op == KILL_RESIZE;
 }
 
-static bool comes(const struct kill_thread *t)
+static bool comes(const struct kill_note *n)
 {
-	return t->op == KILL_ALLOC || t->op == KILL_RESIZE;
+	return n->op == KILL_ALLOC || n->op == KILL_RESIZE;
 }
 
 /* Which function of the table begins last before the address, -1: none. */
@@ -89,10 +91,10 @@ static void add_thread(struct comparison *c, const struct kill_thread *t)
 		const struct kill_sums *from = &t->sums[g];
 		struct kill_sums *to = &c->sums[g];
 
-		if (goes(t) && t->old.group == g)
-			from = &t->old_sums;
-		else if (comes(t) && t->new.group == g)
-			from = &t->new_sums;
+		if (goes(&t->note) && t->note.old.group == g)
+			from = &t->note.old_sums;
+		else if (comes(&t->note) && t->note.new.group == g)
+			from = &t->note.new_sums;
 		to->allocs += from->allocs;
 		to->frees += from->frees;
 		to->bytes_in += from->bytes_in;
@@ -133,7 +135,7 @@ static bool is_sum(uint64_t value, const uint64_t *numbers, unsigned nr)
 static void compare_group(struct comparison *c, uint32_t g, struct kill_figures *f)
 {
 	const struct kill_sums *is = &c->found[g], *was = &c->sums[g];
-	uint64_t in[KILL_THREADS], out[KILL_THREADS], temporary = 0;
+	uint64_t in[MOST_FLIGHTS], out[MOST_FLIGHTS], temporary = 0;
 	unsigned nr_in = 0, nr_out = 0;
 
 	for (unsigned k = 0; k < c->nr_flights; k++) {
@@ -193,17 +195,18 @@ static bool same(const struct comparison *c, const struct heap_block *b, const s
 	       b->thread < c->h->nr_threads && c->h->threads[b->thread].tid == c->truth->thread[s->thread].tid;
 }
 
-/* Does an operation under way explain a block that is in the table? */
+/* Does an operation under way explain a block that is in the table? What goes is known by its address as well, so it is looked for first. */
 static bool explained(struct comparison *c, const struct heap_block *b)
 {
 	for (unsigned k = 0; k < c->nr_flights; k++) {
-		const struct kill_thread *t = c->flight[k];
+		const struct kill_note *n = c->flight[k];
 
-		if (!c->old_found[k] && goes(t) && t->old.address == b->address && same(c, b, &t->old))
+		if (!c->old_found[k] && goes(n) && n->old.address == b->address && same(c, b, &n->old))
 			return c->old_found[k] = true;
-		if (!c->new_found[k] && comes(t) && same(c, b, &t->new))
-			return c->new_found[k] = true;
 	}
+	for (unsigned k = 0; k < c->nr_flights; k++)
+		if (!c->new_found[k] && comes(c->flight[k]) && same(c, b, &c->flight[k]->new))
+			return c->new_found[k] = true;
 	return false;
 }
 
@@ -253,41 +256,79 @@ static void compare_kinds(struct comparison *c)
 		wrong(c, "%lu calls, not %lu to %lu", all, others, others + c->nr_flights);
 }
 
+/* What the threads of the truth with this tid have done for certain, and the bytes of what they may have done. */
+static void sum_thread(const struct comparison *c, uint32_t tid, struct kill_sums *sums, uint64_t *in, unsigned *nr_in, uint64_t *out,
+		       unsigned *nr_out)
+{
+	const struct kill_truth *truth = c->truth;
+	struct comparison one = { 0 };
+
+	for (unsigned i = 0; i < truth->nr_threads; i++)
+		if (truth->thread[i].tid == tid)
+			add_thread(&one, &truth->thread[i]);
+	for (unsigned g = 0; g < KILL_GROUPS; g++) {
+		sums->allocs += one.sums[g].allocs;
+		sums->frees += one.sums[g].frees;
+		sums->bytes_in += one.sums[g].bytes_in;
+		sums->bytes_out += one.sums[g].bytes_out;
+	}
+	for (unsigned k = 0; k < c->nr_flights; k++) {
+		if (c->flight_tid[k] != tid)
+			continue;
+		if (comes(c->flight[k]))
+			in[(*nr_in)++] = c->flight[k]->new.size;
+		if (goes(c->flight[k]))
+			out[(*nr_out)++] = c->flight[k]->old.size;
+	}
+}
+
+static void compare_thread(struct comparison *c, uint32_t tid)
+{
+	uint64_t in[MOST_FLIGHTS], out[MOST_FLIGHTS];
+	struct heap_thread found = { 0 };
+	unsigned nr_in = 0, nr_out = 0, nr_found = 0;
+	struct kill_sums sums = { 0 };
+
+	sum_thread(c, tid, &sums, in, &nr_in, out, &nr_out);
+	for (uint32_t k = 0; k < c->h->nr_threads && tid; k++) {
+		if (c->h->threads[k].tid != tid)
+			continue;
+		nr_found++;
+		found.allocs += c->h->threads[k].allocs;
+		found.frees += c->h->threads[k].frees;
+		found.bytes_in += c->h->threads[k].bytes_in;
+		found.bytes_out += c->h->threads[k].bytes_out;
+	}
+	if (!nr_found && sums.allocs)
+		wrong(c, "thread %u is there %u times", tid, nr_found);
+	if (!nr_found)
+		return;
+	if (found.allocs - sums.allocs > nr_in || found.frees - sums.frees > nr_out || !is_sum(found.bytes_in - sums.bytes_in, in, nr_in) ||
+	    !is_sum(found.bytes_out - sums.bytes_out, out, nr_out))
+		wrong(c, "thread %u: %lu %lu %lu %lu, not %lu %lu %lu %lu", tid, found.allocs, found.frees, found.bytes_in, found.bytes_out,
+		      sums.allocs, sums.frees, sums.bytes_in, sums.bytes_out);
+}
+
 /* The first thread is not compared: what others allocate is its. */
 static void compare_threads(struct comparison *c)
 {
-	for (unsigned i = 1; i < c->truth->nr_threads; i++) {
-		const struct kill_thread *t = &c->truth->thread[i];
-		const struct heap_thread *found = NULL;
-		struct comparison one = { 0 };
-		struct kill_sums sums = { 0 };
-		uint64_t in = comes(t) ? t->new.size : 0, out = goes(t) ? t->old.size : 0;
+	uint32_t first = c->truth->thread[0].tid;
 
-		add_thread(&one, t);
-		for (unsigned g = 0; g < KILL_GROUPS; g++) {
-			sums.allocs += one.sums[g].allocs;
-			sums.frees += one.sums[g].frees;
-			sums.bytes_in += one.sums[g].bytes_in;
-			sums.bytes_out += one.sums[g].bytes_out;
-		}
-		for (uint32_t k = 0; k < c->h->nr_threads && t->tid; k++)
-			if (c->h->threads[k].tid == t->tid)
-				found = &c->h->threads[k];
-		if (!found && sums.allocs)
-			wrong(c, "thread %u is not there", t->tid);
-		if (!found)
-			continue;
-		if (found->allocs - sums.allocs > comes(t) || found->frees - sums.frees > goes(t) ||
-		    !is_sum(found->bytes_in - sums.bytes_in, &in, 1) || !is_sum(found->bytes_out - sums.bytes_out, &out, 1))
-			wrong(c, "thread %u: %lu %lu %lu %lu, not %lu %lu %lu %lu", t->tid, found->allocs, found->frees, found->bytes_in,
-			      found->bytes_out, sums.allocs, sums.frees, sums.bytes_in, sums.bytes_out);
+	for (unsigned i = 1; i < c->truth->nr_threads; i++) {
+		uint32_t tid = c->truth->thread[i].tid;
+		bool before = tid == first;
+
+		for (unsigned k = 1; k < i; k++)
+			before |= c->truth->thread[k].tid == tid;
+		if (!before)
+			compare_thread(c, tid);
 	}
 }
 
 /* Of one thread only: with several nobody knows their order. Blocks of others were all there before. */
 static void compare_peak(struct comparison *c)
 {
-	const struct kill_thread *t = c->nr_flights ? c->flight[0] : NULL;
+	const struct kill_note *t = c->nr_flights ? c->flight[0] : NULL;
 	uint64_t others = c->others.bytes_in - c->others.bytes_out;
 	uint64_t peak = (t ? t->peak_bytes : c->truth->peak_bytes) + others, more = peak;
 
@@ -304,7 +345,7 @@ static void compare_peak(struct comparison *c)
 static void compare_sums(struct comparison *c, struct kill_figures *f)
 {
 	const struct heap *h = c->h;
-	uint64_t allocs = c->others.allocs, frees = c->others.frees;
+	uint64_t allocs = c->others.allocs, frees = c->others.frees, inherited = 0, releasing = 0;
 
 	for (uint32_t g = 0; g < KILL_GROUPS; g++) {
 		compare_group(c, g, f);
@@ -317,8 +358,32 @@ static void compare_sums(struct comparison *c, struct kill_figures *f)
 	for (unsigned k = 0; k < HEAP_NR_DROPS; k++)
 		if (h->dropped[k])
 			wrong(c, "%lu events were dropped, cause %u", h->dropped[k], k);
-	if (h->untracked_frees || h->missed_frees)
-		wrong(c, "%lu and %lu releases of unknown blocks", h->untracked_frees, h->missed_frees);
+	for (unsigned i = 0; i < c->truth->nr_threads; i++)
+		inherited += c->truth->thread[i].nr_inherited;
+	for (unsigned k = 0; k < c->nr_flights; k++)
+		releasing += c->flight[k]->op == KILL_INHERITED;
+	if (h->untracked_frees - inherited > releasing || h->missed_frees)
+		wrong(c, "%lu and %lu releases of unknown blocks, not %lu to %lu and none", h->untracked_frees, h->missed_frees, inherited,
+		      inherited + releasing);
+}
+
+static void add_flight(struct comparison *c, const struct kill_note *n, uint32_t tid)
+{
+	if (n->op == KILL_NONE)
+		return;
+	c->flight_tid[c->nr_flights] = tid;
+	c->flight[c->nr_flights++] = n;
+}
+
+/* An operation that was left by a jump belongs to the thread whose block it makes, which is the one that was at it. */
+static void add_flights(struct comparison *c)
+{
+	const struct kill_truth *truth = c->truth;
+
+	for (unsigned i = 0; i < truth->nr_threads; i++)
+		add_flight(c, &truth->thread[i].note, truth->thread[i].tid);
+	for (unsigned i = 0; i < KILL_LEFT; i++)
+		add_flight(c, &truth->left[i], truth->thread[truth->left[i].new.thread].tid);
 }
 
 unsigned kill_compare(const struct kill_truth *truth, const struct heap *h, struct kill_figures *f)
@@ -328,11 +393,9 @@ unsigned kill_compare(const struct kill_truth *truth, const struct heap *h, stru
 	c.group = calloc(h->nr_sites, sizeof(*c.group));
 	if (!c.group)
 		abort();
-	for (unsigned i = 0; i < truth->nr_threads; i++) {
+	for (unsigned i = 0; i < truth->nr_threads; i++)
 		add_thread(&c, &truth->thread[i]);
-		if (truth->thread[i].op != KILL_NONE)
-			c.flight[c.nr_flights++] = &truth->thread[i];
-	}
+	add_flights(&c);
 	for (uint32_t i = 0; i < h->nr_sites; i++) {
 		c.group[i] = group_of(truth, h, &h->sites[i]);
 		add_site(&c, &h->sites[i], c.group[i]);

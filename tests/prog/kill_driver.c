@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Runs kill_victim under pmm run again and again, kills it at a random moment, and compares the capture with the victim's own truth
- * (kill_compare.h). Before that it may look into the running process, whose threads are stopped meanwhile, and compare what a reader sees.
+ * Runs kill_victim under pmm run again and again, kills it at a random moment with all processes that it has made, and compares the capture of each
+ * with its own truth (kill_compare.h). Before that it may look into a running process, whose threads are stopped meanwhile, and compare what a
+ * reader sees. A ledger seen so of a process that has executed another program since, and of which there is no capture, is compared as well.
  *
- *	kill_driver PMM VICTIM DIRECTORY KILLS SEED [FIRST]	FIRST: the number of the first case, 0 (to repeat one)
+ *	kill_driver PMM VICTIM DIRECTORY KILLS SEED [FIRST [TURNS]]	FIRST: the number of the first case, 0 (to repeat one)
+ *							TURNS: in each case, as for kill_victim
  *
- * The moment is a time, a number of events, or an instruction: one of the threads is stopped, goes on step by step until it is in the agent, and
- * some steps more.
+ * VICTIM_safe is the one whose allocator may be interrupted. The moment is a time, a number of events, or an instruction: one of the threads is
+ * stopped and goes on step by step until it is somewhere in the agent.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,18 +32,35 @@
 
 #define STOP_NS		30000000000u
 #define PATIENCE_MS	60000		/* for what must come */
-#define MOST_STEPS	20000		/* until the thread is in the agent */
-#define MORE_STEPS	1200		/* once it is there */
+#define CAPTURE_MS	4000
+#define MOST_STEPS	8000		/* until a thread is where it is to be */
+#define MOST_CODE	(1u << 19)	/* bytes of the agent */
+#define FIRST_CHANCE	4		/* one in as many to stop at an instruction, the first time */
+#define MOST_POKES	12		/* signals at instructions of the agent */
 #define MOST_US		40000		/* a case's time after the start */
 #define MOST_EVENTS	60000
 #define MOST_LOOKS	3
+#define MOST_HELD	(2 * MOST_LOOKS)
 
 enum moment { AT_TIME, AT_EVENT, AT_STEP, NR_MOMENTS };
 
 static const char *const moment_names[NR_MOMENTS] = { "time", "event", "step" };
 
+/* What the victim does beside its work (kill_turns.c). */
+static const char *const all_turns[] = { "-", "-", "-", "-", "s", "s", "sj", "sj", "f", "e", "fe", "sf", "se", "sjfe" };
+
+#define NR_TURNS (sizeof(all_turns) / sizeof(*all_turns))
+
+/* A ledger that was looked at, of which image. */
+struct held {
+	struct ledger_map *map;
+	unsigned image;
+};
+
 struct kill_case {
-	unsigned number, threads, looks;
+	const char *turns;
+	bool safe, leaves;		/* leaves: processes come, and are replaced */
+	unsigned number, threads, pokes, looks;
 	uint64_t seed;
 	enum moment moment;
 	unsigned us;
@@ -51,9 +70,10 @@ struct kill_case {
 
 static struct err e;
 static const char *pmm, *victim;
-static struct kill_truth *truth;
-static struct kill_figures looked, captured;
-static unsigned nr_looks, nr_in_agent;
+static struct kill_file *file;
+static struct kill_figures looked, captured, replaced;
+static struct held held[MOST_HELD];
+static unsigned nr_held, nr_looks, nr_in_agent, nr_captures, nr_replaced, nr_left;
 
 static unsigned said(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -69,6 +89,13 @@ static unsigned said(const char *format, ...)
 	return 1;
 }
 
+/* All images are in one group of processes, the first one's. */
+static void kill_all(void)
+{
+	if (file && file->image[0].pid)
+		kill(-(pid_t)file->image[0].pid, SIGKILL);
+}
+
 static void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 static void fail(const char *format, ...)
@@ -79,8 +106,7 @@ static void fail(const char *format, ...)
 	vprintf(format, args);
 	va_end(args);
 	putchar('\n');
-	if (truth && truth->pid)
-		kill((pid_t)truth->pid, SIGKILL);
+	kill_all();
 	exit(1);
 }
 
@@ -90,7 +116,7 @@ static uint64_t next(uint64_t *x)
 	return *x >> 24;
 }
 
-static struct kill_case draw(uint64_t seed, unsigned number)
+static struct kill_case draw(uint64_t seed, unsigned number, const char *turns)
 {
 	static const unsigned threads[] = { 1, 1, 1, 2, 3, 8 };
 	uint64_t x = (seed << 32 | number) + 1;
@@ -103,7 +129,19 @@ static struct kill_case draw(uint64_t seed, unsigned number)
 	c.looks = next(&x) % 2 ? (unsigned)(next(&x) % (MOST_LOOKS + 1)) : 0;
 	c.us = (unsigned)(next(&x) % MOST_US);
 	c.events = next(&x) % (next(&x) % 2 ? MOST_EVENTS : 500);
-	c.steps = (unsigned)(next(&x) % MORE_STEPS);
+	c.steps = (unsigned)next(&x);
+	c.turns = all_turns[next(&x) % NR_TURNS];
+	c.turns = turns ? turns : c.turns;
+	c.safe = strchr(c.turns, 's') || next(&x) % 4 == 0;
+	c.leaves = strpbrk(c.turns, "fe");
+	if (strchr(c.turns, 's') && c.threads > KILL_THREADS / (1 + KILL_HANDLERS))
+		c.threads = KILL_THREADS / (1 + KILL_HANDLERS);
+	if (strchr(c.turns, 's') && !c.leaves)
+		c.pokes = (unsigned)(next(&x) % (MOST_POKES + 1));
+	if (c.leaves && c.moment == AT_STEP)
+		c.moment = AT_TIME;	/* who steps would have to follow it */
+	if (c.leaves)
+		c.looks *= 2;
 	return c;
 }
 
@@ -112,36 +150,57 @@ static void nap_us(unsigned us)
 	nanosleep(&(struct timespec){ .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000L }, NULL);
 }
 
-/* A pid of `pmm run` of the victim, whose truth begins anew. */
+/* The truth of a case begins anew. */
+static void map_file(void)
+{
+	int fd = open("truth", O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	if (file)
+		munmap(file, sizeof(*file));
+	file = NULL;
+	if (fd < 0 || ftruncate(fd, sizeof(*file)))
+		fail("no truth: %s", strerror(errno));
+	file = mmap(NULL, sizeof(*file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (file == MAP_FAILED)
+		fail("no memory for the truth");
+	file->nr_images = 1;
+	close(fd);
+}
+
+/* A pid of `pmm run` of the victim. */
 static pid_t launch(const struct kill_case *c)
 {
-	char threads[16], seed[32];
-	char *argv[] = { (char *)pmm, "run", "-q", "-o", "c.pmm", "--", (char *)victim, "truth", threads, seed, NULL };
-	int fd = open("truth", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	char threads[16], seed[32], program[4096];
+	char *argv[] = { (char *)pmm, "run", "-q", "-o", "%p.pmm", "--", program, "truth", "0", threads, seed, (char *)c->turns, NULL };
+	posix_spawn_file_actions_t actions;
 	unsigned ms = 0;
 	pid_t pid;
 	int rc;
 
-	unlink("c.pmm");
-	if (truth)
-		munmap(truth, sizeof(*truth));
-	truth = NULL;
-	if (fd < 0 || ftruncate(fd, sizeof(*truth)))
-		fail("no truth: %s", strerror(errno));
-	truth = mmap(NULL, sizeof(*truth), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
+	map_file();
+	posix_spawn_file_actions_init(&actions);	/* what it says is kept apart: programs that are killed as they begin were not tracked */
+	posix_spawn_file_actions_addopen(&actions, 2, "stderr", O_WRONLY | O_CREAT | O_APPEND, 0600);
+	snprintf(program, sizeof(program), "%s%s", victim, c->safe ? "_safe" : "");
 	snprintf(threads, sizeof(threads), "%u", c->threads);
 	snprintf(seed, sizeof(seed), "%u", c->number);
-	rc = posix_spawn(&pid, pmm, NULL, NULL, argv, environ);
-	if (truth == MAP_FAILED || rc)
+	rc = posix_spawn(&pid, pmm, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (rc)
 		fail("'%s' does not start: %s", pmm, strerror(rc));
-	for (; !*(volatile uint32_t *)&truth->started; ms++, nap_us(1000))
+	for (; !*(volatile uint32_t *)&file->image[0].started; ms++, nap_us(1000))
 		if (ms > PATIENCE_MS)
 			fail("the victim does not start");
 	return pid;
 }
 
-static uint64_t events(void)
+static unsigned nr_images(void)
+{
+	unsigned nr = __atomic_load_n(&file->nr_images, __ATOMIC_RELAXED);
+
+	return nr < KILL_IMAGES ? nr : KILL_IMAGES;
+}
+
+static uint64_t events_of(const struct kill_truth *truth)
 {
 	uint64_t nr = 0;
 
@@ -150,33 +209,75 @@ static uint64_t events(void)
 	return nr;
 }
 
-/* What a reader sees while all threads are stopped. */
-static unsigned look(void)
+static uint64_t events(void)
+{
+	uint64_t nr = 0;
+
+	for (unsigned i = 0; i < nr_images(); i++)
+		nr += events_of(&file->image[i]);
+	return nr;
+}
+
+/* The image that came after this one in its process; 0: none has begun. */
+static unsigned successor(unsigned image)
+{
+	for (unsigned i = image + 1; i < nr_images(); i++)
+		if (file->image[i].started && file->image[i].pid == file->image[image].pid)
+			return i;
+	return 0;
+}
+
+/* All its threads are stopped. Has it a ledger, and is that of this image? */
+static bool is_to_be_seen(unsigned image)
+{
+	const struct kill_truth *truth = &file->image[image];
+
+	return !truth->leaving && !successor(image) && events_of(truth);
+}
+
+static unsigned compare_look(struct ledger_map *map, const struct kill_truth *truth)
 {
 	static struct kill_truth copy;
 	struct ledger_options o = { .running = true, .pid = (pid_t)truth->pid };
-	struct ledger_map *map = NULL;
-	struct stopped s = { 0 };
-	struct heap *h = NULL;
 	uint64_t flights = looked.flights;
+	struct heap *h = NULL;
 	unsigned wrong;
-	int rc = stop_all((pid_t)truth->pid, STOP_NS, &s, &e);
 
-	if (rc)
-		fail("not stopped: %s", e.text);
-	rc = ledger_map_open_pid((pid_t)truth->pid, &map, &e);
-	if (!rc)
-		rc = ledger_read(map, &o, &h, &e);
-	if (rc)
+	if (ledger_read(map, &o, &h, &e))
 		fail("the running process cannot be read: %s", e.text);
 	copy = *truth;
 	wrong = kill_compare(&copy, h, &looked);
 	if (h->drift_blocks && looked.flights == flights && kill_all_started(&copy))
 		wrong += said("%" PRIu64 " blocks have changed while the process was stopped", h->drift_blocks);
 	heap_free(h);
-	ledger_map_close(map);
-	stop_resume(&s);
 	nr_looks++;
+	return wrong;
+}
+
+/* What a reader sees while all threads are stopped. */
+static unsigned look(const struct kill_case *c, unsigned image)
+{
+	const struct kill_truth *truth = &file->image[image];
+	struct held *to = &held[nr_held];
+	struct stopped s = { 0 };
+	unsigned wrong = 0;
+	int rc;
+
+	if (!truth->started)
+		return 0;
+	rc = stop_all((pid_t)truth->pid, STOP_NS, &s, &e);
+	if (rc && c->leaves)
+		return 0;		/* it has ended, or is about to be replaced */
+	if (rc)
+		fail("not stopped: %s", e.text);
+	if (is_to_be_seen(image)) {
+		to->image = image;
+		if (ledger_map_open_pid((pid_t)truth->pid, &to->map, &e))
+			fail("the running process cannot be opened: %s", e.text);
+		nr_held++;
+		wrong = compare_look(to->map, truth);
+	}
+	stop_resume(&s);
 	return wrong;
 }
 
@@ -184,53 +285,77 @@ static unsigned look(void)
 static void agent_range(uint64_t *start, uint64_t *end)
 {
 	char path[64], line[512], access[8];
-	FILE *file;
+	FILE *maps;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", truth->pid);
-	file = fopen(path, "r");
+	snprintf(path, sizeof(path), "/proc/%u/maps", file->image[0].pid);
+	maps = fopen(path, "r");
 	*start = *end = 0;
-	while (file && fgets(line, sizeof(line), file))
+	while (maps && fgets(line, sizeof(line), maps))
 		if (strstr(line, "libpmm.so") && sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", start, end, access) == 3 && access[2] == 'x')
 			break;
-	if (!file || !*start)
+	if (!maps || !*start)
 		fail("no agent in the victim's mappings");
-	fclose(file);
+	fclose(maps);
 }
 
-static bool step(pid_t tid, uint64_t *pc)
+/* With the signal that it is about to get. */
+static void step(pid_t tid, uint64_t *pc, int *signal)
 {
 	struct user_regs_struct regs;
 	int status;
 
-	if (ptrace(PTRACE_SINGLESTEP, tid, 0, 0) || waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
+	if (ptrace(PTRACE_SINGLESTEP, tid, 0, (long)*signal) || waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
 		fail("a thread does not step: %s", strerror(errno));
 	if (ptrace(PTRACE_GETREGS, tid, 0, &regs))
 		fail("a thread has no registers: %s", strerror(errno));
 	*pc = regs.rip;
-	return WSTOPSIG(status) == SIGTRAP;
+	*signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
 }
 
-/* One of the threads, until it is some steps within the agent. It is left stopped. */
-static void step_into_agent(const struct kill_case *c)
+/*
+ * Is the thread to stop here, within the agent? Where it was often before rather not: in the end about as often at each instruction, however rare.
+ */
+static bool is_chosen(uint64_t offset, uint64_t *x)
 {
-	pid_t tid = (pid_t)truth->thread[c->us % c->threads].tid;
+	static uint32_t visits[MOST_CODE];
+
+	return offset < MOST_CODE && next(x) % (FIRST_CHANCE + visits[offset]++) == 0;
+}
+
+/* One of the threads, until it is at some instruction of the agent. It is left stopped; returns its id, 0: it has none yet. */
+static pid_t step_into_agent(const struct kill_case *c, uint64_t *x, int *signal)
+{
+	pid_t tid = (pid_t)file->image[0].thread[c->us % c->threads].tid;
 	uint64_t start, end, pc = 0;
 	int status;
 
+	*signal = 0;
 	if (!tid)
-		return;		/* not started yet */
+		return 0;		/* not started yet */
 	agent_range(&start, &end);
 	if (ptrace(PTRACE_SEIZE, tid, 0, 0) || ptrace(PTRACE_INTERRUPT, tid, 0, 0) || waitpid(tid, &status, __WALL) != tid)
 		fail("thread %d cannot be traced: %s", tid, strerror(errno));
-	for (unsigned k = 0; k < MOST_STEPS && !(pc >= start && pc < end); k++)
-		step(tid, &pc);
-	for (unsigned k = 0; k < c->steps; k++)
-		step(tid, &pc);
+	for (unsigned k = 0; k < MOST_STEPS && !(pc >= start && pc < end && is_chosen(pc - start, x)); k++)
+		step(tid, &pc, signal);
 	nr_in_agent += pc >= start && pc < end;
+	return tid;
+}
+
+/* A signal comes at an instruction of the agent. */
+static void poke(const struct kill_case *c, uint64_t *x)
+{
+	int signal;
+	pid_t tid = step_into_agent(c, x, &signal);
+
+	if (tid && ptrace(PTRACE_DETACH, tid, 0, (long)(signal ? signal : SIGUSR1)))
+		fail("a thread is not let go: %s", strerror(errno));
 }
 
 static void wait_for_moment(const struct kill_case *c)
 {
+	uint64_t x = c->events + c->steps;
+	int signal;
+
 	if (c->moment == AT_TIME)
 		nap_us(c->us);
 	else
@@ -238,7 +363,7 @@ static void wait_for_moment(const struct kill_case *c)
 			if (us > PATIENCE_MS * 1000u)
 				fail("the victim does not get on");
 	if (c->moment == AT_STEP)
-		step_into_agent(c);
+		step_into_agent(c, &x, &signal);
 }
 
 /* Kills the victim, ends what is traced of it, waits for pmm. */
@@ -247,7 +372,7 @@ static void end(pid_t monitor)
 	int status;
 	pid_t pid;
 
-	kill((pid_t)truth->pid, SIGKILL);
+	kill_all();
 	do
 		pid = waitpid(-1, &status, __WALL);
 	while (pid > 0 && pid != monitor);
@@ -255,17 +380,75 @@ static void end(pid_t monitor)
 		fail("pmm run ended with status %#x", status);
 }
 
-static unsigned compare_capture(void)
+/* pmm may have gone to the background to write it. */
+static void wait_for_capture(const char *name, unsigned image)
 {
-	struct heap *h;
-	unsigned wrong;
+	for (unsigned ms = 0; access(name, F_OK); ms += 5, nap_us(5000))
+		if (ms > CAPTURE_MS)
+			fail("there is no capture '%s' of image %u, which knows of %" PRIu64 " events", name, image, events_of(&file->image[image]));
+}
 
-	if (capture_read("c.pmm", 0, &h, &e))
+static unsigned compare_capture(unsigned image)
+{
+	const struct kill_truth *truth = &file->image[image];
+	unsigned wrong;
+	struct heap *h;
+	char name[32];
+
+	snprintf(name, sizeof(name), "%u.pmm", truth->pid);
+	wait_for_capture(name, image);
+	if (capture_read(name, 0, &h, &e))
 		fail("the capture: %s", e.text);
 	wrong = kill_compare(truth, h, &captured);
-	if (h->end != HEAP_KILLED || h->end_status != SIGKILL)
+	if (!image && (h->end != HEAP_KILLED || h->end_status != SIGKILL))
 		wrong += said("not known as killed: end %d, status %d", (int)h->end, h->end_status);
+	if (wrong)
+		said("image %u of %u, process %u", image, nr_images(), truth->pid);
 	heap_free(h);
+	nr_captures++;
+	return wrong;
+}
+
+/* Of what was replaced there is no capture, but the ledger is complete. */
+static unsigned compare_held(const struct held *from)
+{
+	struct ledger_options o = { .running = false };
+	struct heap *h = NULL;
+	unsigned wrong = 0;
+
+	if (successor(from->image)) {
+		if (ledger_read(from->map, &o, &h, &e))
+			fail("the ledger of a program that was replaced cannot be read: %s", e.text);
+		wrong = kill_compare(&file->image[from->image], h, &replaced);
+		if (wrong)
+			said("image %u of %u, which was replaced", from->image, nr_images());
+		heap_free(h);
+		nr_replaced++;
+	}
+	ledger_map_close(from->map);
+	return wrong;
+}
+
+/* All have ended. No capture tells of who has done nothing, nor which one it is if another program was about to begin. */
+static unsigned compare_all(void)
+{
+	unsigned wrong = 0;
+	char name[32];
+
+	for (unsigned i = 0; i < nr_images(); i++) {
+		const struct kill_truth *truth = &file->image[i];
+
+		for (unsigned k = 0; k < KILL_LEFT; k++)
+			nr_left += truth->left[k].op != KILL_NONE;
+		if (truth->started && !truth->leaving && !successor(i) && events_of(truth))
+			wrong += compare_capture(i);
+	}
+	for (; nr_held; nr_held--)
+		wrong += compare_held(&held[nr_held - 1]);
+	for (unsigned i = 0; !wrong && i < nr_images(); i++) {
+		snprintf(name, sizeof(name), "%u.pmm", file->image[i].pid);
+		unlink(name);
+	}
 	return wrong;
 }
 
@@ -273,18 +456,21 @@ static void run_case(const struct kill_case *c)
 {
 	pid_t monitor = launch(c);
 	unsigned wrong = 0;
+	uint64_t x = c->steps + 1;
 
-	for (unsigned k = 0; k < c->looks; k++) {
+	for (unsigned k = 0; k < c->pokes; k++)
+		poke(c, &x);
+	for (unsigned k = 0; k < c->looks && !wrong; k++) {
 		nap_us(c->us / (k + 1));
-		wrong += look();
+		wrong = look(c, (c->steps + k) % nr_images());
 	}
 	if (!wrong)
 		wait_for_moment(c);
 	end(monitor);
-	wrong += compare_capture();
+	wrong += compare_all();
 	if (wrong)
-		fail("case %u of seed %" PRIu64 ": %u threads, %u looks, kill at %s; %u figures are wrong", c->number, c->seed, c->threads, c->looks,
-		     moment_names[c->moment], wrong);
+		fail("case %u of seed %" PRIu64 ": %u threads, turns %s, %u looks, kill at %s; %u figures are wrong", c->number, c->seed, c->threads,
+		     c->turns, c->looks, moment_names[c->moment], wrong);
 }
 
 int main(int argc, char **argv)
@@ -292,18 +478,19 @@ int main(int argc, char **argv)
 	unsigned kills = argc > 5 ? (unsigned)atoi(argv[4]) : 0, first = argc > 6 ? (unsigned)atoi(argv[6]) : 0;
 
 	if (!kills || chdir(argv[3])) {
-		fputs("usage: kill_driver PMM VICTIM DIRECTORY KILLS SEED [FIRST]\n", stderr);
+		fputs("usage: kill_driver PMM VICTIM DIRECTORY KILLS SEED [FIRST [TURNS]]\n", stderr);
 		return 2;
 	}
 	pmm = argv[1];
 	victim = argv[2];
 	for (unsigned k = first; k < first + kills; k++) {
-		struct kill_case c = draw(strtoull(argv[5], NULL, 10), k);
+		struct kill_case c = draw(strtoull(argv[5], NULL, 10), k, argc > 7 ? argv[7] : NULL);
 
 		run_case(&c);
 	}
 	printf("right kills=%u in_agent=%u events=%" PRIu64 " blocks=%" PRIu64, kills, nr_in_agent, captured.events, captured.blocks);
 	printf(" flights=%" PRIu64 " half=%" PRIu64, captured.flights, captured.half);
+	printf(" captures=%u replaced=%u left=%u", nr_captures, nr_replaced, nr_left);
 	printf(" looks=%u look_flights=%" PRIu64 " look_half=%" PRIu64 "\n", nr_looks, looked.flights, looked.half);
 	return 0;
 }

@@ -1,51 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Allocates, resizes and releases at random without end, in one thread or several that release one another's blocks, below some thousand
- * different stacks, and keeps a truth of it (kill_truth.h). To be killed by kill_driver.
+ * different stacks, and keeps a truth of it (kill_truth.h). To be killed by kill_driver. Meanwhile it may take turns (kill_turns.c).
  *
- *	kill_victim FILE THREADS SEED
+ *	kill_victim FILE IMAGE THREADS SEED TURNS
  */
+#include "tests/prog/kill_victim.h"
+
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tests/prog/kill_truth.h"
-
-#define PATHS		512
 #define HOT_PATHS	8
-#define MAX_DEPTH	24
-
-struct path {
-	unsigned char link[MAX_DEPTH];
-	unsigned depth;
-};
-
-struct worker {
-	struct kill_thread *truth;
-	uint64_t random;
-	const struct path *path;
-	unsigned leaf;
-	void *old;			/* the leaf's arguments ... */
-	size_t size;
-	void *result;			/* ... and what it got */
-	uint64_t last_address;		/* of the last event, if it was an allocation */
-};
+#define MOST_SECONDS	300		/* then it ends, whoever has forgotten it */
 
 typedef void (*link_fn)(struct worker *w, unsigned level);
 
-static struct kill_truth *truth;
+struct kill_truth *truth;
+struct turns turns;
+atomic_flag taken[KILL_SLOTS];
+static struct kill_file *file;
+static char **arguments;
 static struct path paths[PATHS];
-static atomic_flag taken[KILL_SLOTS];
+static struct crew crews[KILL_THREADS];
 static _Atomic uint64_t maker[KILL_SLOTS];	/* thread + 1 and the number of its event that made the slot's block */
 static const link_fn links[KILL_LINKS], leaves[KILL_LEAVES];
 
-/* Nothing is moved across this, and a thread that dies anywhere is seen as the code says. */
-#define ORDER() atomic_signal_fence(memory_order_seq_cst)
 #define CODE	__attribute__((noipa, section("kill_code")))
 
 #define LINK(k, room)									\
@@ -90,12 +76,18 @@ static const link_fn links[KILL_LINKS] = { link0, link1, link2, link3, link4, li
 static const link_fn leaves[KILL_LEAVES] = { leaf0, leaf1, leaf2, leaf3, leaf4, leaf5, leaf6, leaf7 };
 extern const char __stop_kill_code[];
 
-static uint64_t next(uint64_t *x)
+uint64_t next(uint64_t *x)
 {
 	*x ^= *x << 13;
 	*x ^= *x >> 7;
 	*x ^= *x << 17;
 	return *x >> 8;
+}
+
+void fails(const char *what)
+{
+	dprintf(2, "kill_victim: %s: %s\n", what, strerror(errno));
+	abort();
 }
 
 /* What was allocated by the operation on `s` that is under way. */
@@ -118,9 +110,9 @@ static void count_out(struct worker *w, const struct kill_slot *s, bool is_last)
 
 	sums->frees++;
 	sums->bytes_out += s->size;
-	if (w->last_address == s->address && is_last)
+	if (w->last_address == s->address && is_last && w->crew->interrupts == w->last_interrupts && !w->crew->jumped)
 		sums->temporary++;
-	else if (w->last_address == s->address)
+	else if (w->last_address == s->address || turns.signals)
 		sums->reused++;
 	if (truth->nr_threads == 1)
 		truth->live_bytes -= s->size;
@@ -136,42 +128,54 @@ static void call(struct worker *w, enum kill_op op, const struct kill_slot *old)
 		links[w->path->link[w->path->depth - 1]](w, w->path->depth - 1);
 }
 
+static void note(struct worker *w, uint32_t n, enum kill_op op)
+{
+	struct kill_thread *t = w->truth;
+	struct kill_note *to = &t->note;
+
+	to->slot = n;
+	to->old = truth->slot[n];
+	to->new = (struct kill_slot){ .size = w->size, .thread = (uint32_t)(t - truth->thread),
+				      .group = w->leaf * KILL_LINKS + w->path->link[0] };
+	to->temporary = to->old.address && (w->last_address == to->old.address || turns.signals);
+	to->old_sums = t->sums[to->old.group];
+	to->new_sums = t->sums[to->new.group];
+	to->live_bytes = truth->live_bytes;
+	to->peak_bytes = truth->peak_bytes;
+	ORDER();
+	to->op = op;
+	ORDER();
+}
+
 static void operate(struct worker *w, uint32_t n, enum kill_op op)
 {
 	struct kill_thread *t = w->truth;
 	struct kill_slot *s = &truth->slot[n];
 	uint64_t id = (t->nr_done << 4) + (uint64_t)(t - truth->thread) + 1;
 	bool is_last = atomic_load(&maker[n]) == id - (1 << 4);
+	unsigned interrupts = w->crew->interrupts;
 
-	t->slot = n;
-	t->old = *s;
-	t->new = (struct kill_slot){ .size = w->size, .thread = (uint32_t)(t - truth->thread),
-				     .group = w->leaf * KILL_LINKS + w->path->link[0] };
-	t->temporary = t->old.address && w->last_address == t->old.address;
-	t->old_sums = t->sums[t->old.group];
-	t->new_sums = t->sums[t->new.group];
-	t->live_bytes = truth->live_bytes;
-	t->peak_bytes = truth->peak_bytes;
-	ORDER();
-	t->op = op;
-	ORDER();
-	call(w, op, &t->old);
+	note(w, n, op);
+	call(w, op, &t->note.old);
 	if (op != KILL_FREE && !w->result)
-		abort();
+		fails("no memory");
 	if (op != KILL_ALLOC)
-		count_out(w, &t->old, is_last);
+		count_out(w, &t->note.old, is_last);
 	*s = (struct kill_slot){ 0 };
 	if (op != KILL_FREE) {
-		*s = t->new;
+		*s = t->note.new;
 		s->address = (uint64_t)w->result;
 		count_in(t, s);
 		*(uint64_t *)w->result = s->address;
 	}
 	w->last_address = s->address;
+	w->last_interrupts = interrupts;
 	atomic_store(&maker[n], s->address ? id : 0);
 	ORDER();
-	t->op = KILL_NONE;
+	t->note.op = KILL_NONE;
 	t->nr_done++;
+	if (op == KILL_FREE && w == w->crew->worker)
+		w->crew->jumped = false;
 }
 
 /* Each thread has sizes of its own: a block that is being made at the kill is known by them to be its. */
@@ -203,23 +207,51 @@ static bool change(struct worker *w, uint32_t n)
 	return came;
 }
 
+void turn(struct worker *w)
+{
+	uint64_t dice = next(&w->random);
+	uint32_t n = (uint32_t)(dice % KILL_SLOTS);
+	bool came;
+
+	if (atomic_flag_test_and_set_explicit(&taken[n], memory_order_acquire))
+		return;
+	came = change(w, n);
+	if (came && dice >> 20 & 1)
+		change(w, n);		/* a temporary block */
+	atomic_flag_clear_explicit(&taken[n], memory_order_release);
+}
+
+static void release_heir(struct crew *crew, unsigned n)
+{
+	struct kill_thread *t = crew->worker->truth;
+	void *heir = (void *)crew->heirs[n];
+
+	crew->heirs[n] = 0;
+	t->note.slot = KILL_SLOTS;
+	ORDER();
+	t->note.op = KILL_INHERITED;
+	ORDER();
+	free(heir);
+	ORDER();
+	t->nr_inherited++;
+	t->note.op = KILL_NONE;
+	crew->worker->last_address = 0;
+}
+
 static void *works(void *arg)
 {
-	struct worker w = { .truth = arg };
+	struct crew *crew = arg;
+	struct worker *w = crew->worker;
 
-	w.truth->tid = (uint32_t)syscall(SYS_gettid);
-	w.random = 88172645463325252ull * (uint64_t)(w.truth - truth->thread + 1) + paths[0].depth;
+	turns_thread(crew);
+	sigsetjmp(crew->back, 1);
 	for (;;) {
-		uint64_t dice = next(&w.random);
-		uint32_t n = (uint32_t)(dice % KILL_SLOTS);
-		bool came;
+		uint64_t dice = next(&w->random);
 
-		if (atomic_flag_test_and_set_explicit(&taken[n], memory_order_acquire))
-			continue;
-		came = change(&w, n);
-		if (came && dice >> 20 & 1)
-			change(&w, n);		/* a temporary block */
-		atomic_flag_clear_explicit(&taken[n], memory_order_release);
+		turn(w);
+		if (dice % 64 == 0 && crew->heirs[dice / 64 % NR_HEIRS])
+			release_heir(crew, dice / 64 % NR_HEIRS);
+		turns_take(crew);
 	}
 	return NULL;
 }
@@ -235,19 +267,39 @@ static void make_paths(uint64_t seed)
 	}
 }
 
-int main(int argc, char **argv)
+static void crew_begin(struct crew *crew, unsigned n, unsigned threads)
 {
-	int fd = argc == 4 ? open(argv[1], O_RDWR) : -1;
-	unsigned nr = argc == 4 ? (unsigned)atoi(argv[2]) : 0;
-	pthread_t thread;
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
 
-	if (fd < 0 || !nr || nr > KILL_THREADS || ftruncate(fd, sizeof(*truth)))
-		return 2;
-	truth = mmap(NULL, sizeof(*truth), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (truth == MAP_FAILED)
-		return 2;
-	make_paths((uint64_t)atoll(argv[3]));
-	truth->nr_threads = nr;
+	for (unsigned k = 0; k < 1 + KILL_HANDLERS; k++) {
+		unsigned number = k ? threads + KILL_HANDLERS * n + k - 1 : n;
+		struct worker *w = &crew->worker[k];
+
+		w->crew = crew;
+		w->random = 88172645463325252ull * (number + 1) + paths[0].depth + 977 * (uint64_t)(truth - file->image);
+		if (k && !turns.signals)
+			continue;
+		w->truth = &truth->thread[number];
+		w->truth->tid = tid;
+	}
+}
+
+static void *begins(void *arg)
+{
+	struct crew *crew = arg;
+
+	crew_begin(crew, (unsigned)(crew - crews), truth->nr_threads / (turns.signals ? 1 + KILL_HANDLERS : 1));
+	return works(crew);
+}
+
+bool image_get(unsigned *n)
+{
+	*n = __atomic_fetch_add(&file->nr_images, 1, __ATOMIC_RELAXED);
+	return *n < KILL_IMAGES;
+}
+
+static void describe(void)
+{
 	for (unsigned k = 0; k < KILL_LEAVES; k++)
 		truth->leaves[k] = (uint64_t)leaves[k];
 	for (unsigned k = 0; k < KILL_LINKS; k++)
@@ -256,9 +308,54 @@ int main(int argc, char **argv)
 	truth->pid = (uint32_t)getpid();
 	ORDER();
 	truth->started = 1;
-	for (unsigned k = 1; k < nr; k++)
-		if (pthread_create(&thread, NULL, works, &truth->thread[k]))
-			return 3;
-	works(&truth->thread[0]);
-	return 0;
+}
+
+void image_begin(unsigned n, unsigned threads, const uint64_t heirs[NR_HEIRS])
+{
+	pthread_t thread;
+
+	alarm(MOST_SECONDS);
+	memset(taken, 0, sizeof(taken));
+	memset(maker, 0, sizeof(maker));
+	memset(crews, 0, sizeof(crews));
+	memcpy(crews[0].heirs, heirs, sizeof(crews[0].heirs));
+	truth = &file->image[n];
+	truth->nr_threads = threads * (turns.signals ? 1 + KILL_HANDLERS : 1);
+	describe();
+	for (unsigned k = 1; k < threads; k++)
+		while ((errno = pthread_create(&thread, NULL, begins, &crews[k])))
+			if (errno != EAGAIN)		/* a thread that has begun is about to execute a program */
+				fails("no thread");
+	begins(&crews[0]);
+	fails("it came back");
+}
+
+void image_execute(unsigned n, unsigned threads)
+{
+	char image[16], number[16];
+	char *argv[] = { arguments[0], arguments[1], image, number, arguments[4], arguments[5], NULL };
+
+	snprintf(image, sizeof(image), "%u", n);
+	snprintf(number, sizeof(number), "%u", threads);
+	truth->leaving = 1;
+	ORDER();
+	execv("/proc/self/exe", argv);
+	fails("exec");
+}
+
+int main(int argc, char **argv)
+{
+	int fd = argc == 6 ? open(argv[1], O_RDWR | O_CLOEXEC) : -1;
+	unsigned image = argc == 6 ? (unsigned)atoi(argv[2]) : 0, nr = argc == 6 ? (unsigned)atoi(argv[3]) : 0;
+
+	if (fd < 0 || image >= KILL_IMAGES || !nr || nr > KILL_THREADS)
+		return 2;
+	file = mmap(NULL, sizeof(*file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (file == MAP_FAILED || (!image && setpgid(0, 0)))
+		return 2;
+	arguments = argv;
+	make_paths((uint64_t)atoll(argv[4]));
+	turns = (struct turns){ strchr(argv[5], 's'), strchr(argv[5], 'j'), strchr(argv[5], 'f'), strchr(argv[5], 'e') };
+	turns_begin();
+	image_begin(image, nr, (const uint64_t[NR_HEIRS]){ 0 });
 }
