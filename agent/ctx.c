@@ -93,6 +93,14 @@ static void thread_new(struct tctx *c, uint32_t tid)
 	STORE_RELEASE(t->current, 1);
 }
 
+/* The event that the context was in will not be completed, if it was in one. */
+static void event_abandon(struct tctx *c)
+{
+	if (c->pub.seq & 1)
+		STORE(agent.ledger->cut, 1);
+	seqlock_write_abandon(&c->pub.seq);
+}
+
 /* Start afresh what belongs to a thread and not to the context. */
 static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
 {
@@ -102,7 +110,7 @@ static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
 		site_recover(c);
 	}
 	c->busy = TCTX_IDLE;
-	seqlock_write_abandon(&c->pub.seq);
+	event_abandon(c);
 	c->last_address = 0;
 	c->stamp = (struct block_stamp){ .now = BLOCK_NEVER };
 	unwind_forget(c);
@@ -385,7 +393,7 @@ static void ctx_left(struct tctx *c)
 	c->memo_nr = 0;
 	c->stamp = (struct block_stamp){ .now = BLOCK_NEVER };	/* it may be half written */
 	c->busy = TCTX_IDLE;
-	seqlock_write_abandon(&c->pub.seq);
+	event_abandon(c);
 	STORE(c->pub.move[PMM_MOVE_HEAP].address, 0);
 	if (c->throwing)
 		record_failed_at(c, c->throwing_size, c->throwing_site);

@@ -465,6 +465,8 @@ struct pmm_ledger {
 	uint32_t nr_srclocs;		/* numbers from 1 */
 	/* 1 = pmm.h's full form: only calls through it are recorded */
 	uint32_t compiled_in;
+	/* 1 = an event was left in the middle (longjmp), so counts may differ from what is there */
+	uint32_t cut;
 	pmm_ref srcloc_dir[PMM_MAX_SRCLOCS >> PMM_SRCLOC_SHIFT];
 
 	struct pmm_death death;

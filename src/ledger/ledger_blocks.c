@@ -309,14 +309,14 @@ static void list_move(struct block_list *list, struct heap_block **to, uint64_t 
 
 /*
  * How many blocks HEAP and DENSE hold, as counted; UINT64_MAX: not known. Only at the end, where no
- * event is half done, and where each block counts once and none was lost.
+ * event is half done or was left so, and where each block counts once and none was lost.
  */
 static uint64_t blocks_counted(struct ledger_reader *r)
 {
 	struct ledger_totals t;
 	uint64_t seq;
 
-	if (r->o->running || r->o->frozen || r->m->tree.mode != PMM_MODE_EXACT)
+	if (r->o->running || r->o->frozen || r->l->cut || r->m->tree.mode != PMM_MODE_EXACT)
 		return UINT64_MAX;
 	for (unsigned i = 0; i < PMM_NR_DROPS; i++)
 		if (r->l->dropped[i])

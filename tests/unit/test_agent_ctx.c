@@ -422,6 +422,7 @@ static void who_was_left_by_a_jump_starts_afresh(void **state)
 	assert_int_equal(c->stamp.now, BLOCK_NEVER);	/* the next block gets a new one */
 	assert_int_equal(c->busy, TCTX_IDLE);
 	assert_int_equal(c->pub.seq, 4);
+	assert_int_equal(agent.ledger->cut, 1);
 	assert_int_equal(c->memo_nr, 0);
 	assert_int_equal(c->pub.move[PMM_MOVE_HEAP].address, 0);
 	assert_int_equal(c->pub.move[PMM_MOVE_POOL].address, 128);

@@ -205,6 +205,9 @@ static void no_leaf_is_read_behind_the_last_block(void **state)
 	im = counted(2);
 	((struct pmm_ctx *)image_at(&im, im.l->ctx[0]))->class[0].frees = 8;
 	assert_int_equal(blocks_read(&im), 3);
+	im = counted(2);
+	im.l->cut = 1;
+	assert_int_equal(blocks_read(&im), 3);
 	for (unsigned i = 0; i < PMM_NR_DROPS; i++) {
 		im = counted(2);
 		im.l->dropped[i] = 1;
