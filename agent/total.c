@@ -9,12 +9,12 @@
  * so every event belongs to exactly one epoch, the one in the word it replaced or made, and a
  * record that notices a new epoch (site_record) knows its own live value at the seal.
  *
- * The word would be contended by threads that allocate at once. While the total is well below its
- * peak no new peak can happen, so a thread takes out a credit: it adds `g` bytes to the word in
- * advance and then allocates and releases within its own word (pmm_ctx.credit) as long as the
- * credit lasts; one that does not is exchanged for another. The total in the word is then an upper
- * bound, and it stays at or below the peak. A thread that would exceed the peak first calls all
- * credits back, which makes the word exact again. No epoch can end while a credit is out.
+ * The word would be contended by threads that allocate at once. While the total is below its peak
+ * no new peak can happen, so a thread takes out a credit: it adds `g` bytes, perhaps none, to the
+ * word in advance and then allocates and releases within its own word (pmm_ctx.credit) as long as
+ * the credit lasts; one that does not is exchanged for another. The total in the word is then an
+ * upper bound, and it stays at or below the peak. A thread that would exceed the peak first calls
+ * all credits back, which makes the word exact again. No epoch can end while a credit is out.
  *
  * credit_out counts the credits from before the word holds them until after it no longer does, so a
  * thread that would exceed the peak sees that one is on its way and waits for it, for a bounded
@@ -22,7 +22,7 @@
  *
  * Limits: 8 TiB of live bytes; a signal handler that interrupts these very instructions, or a
  * thread that does not come back to them within half a second, can make a peak look higher by its
- * credit (at most CREDIT_MAX).
+ * credit (CREDIT_MAX and what it has released since it took that).
  *
  * Single-threaded processes use the same code with an unlocked compare-and-swap, which is atomic
  * against signal handlers.
