@@ -180,13 +180,14 @@ static bool no_room(uint64_t size)
  * A new number for a thread and a time. Each stands for one tick at first and for twice as many
  * after every 2^18 numbers, so that stamps never take more than some tens of MiB: one busy thread
  * has ticks for 43 minutes and 1 s after three days. Without room the context's last number
- * continues.
+ * continues for this tick.
  */
 static void number_new(struct block_stamp *stamp, uint32_t thread, uint32_t tick)
 {
 	uint32_t nr = LOAD(agent.ledger->nr_stamps);
 	struct pmm_stamp *s;
 
+	stamp->end_tick = tick;
 	do
 		if (nr >= PMM_MAX_STAMPS)
 			return;

@@ -37,6 +37,9 @@
 #include "agent/wait.h"
 
 #define CREDIT_MAX	(64ull << 10)
+#define CREDIT_SMALL	128ull
+/* where there are more, each peak would have small credits of many called back */
+#define SMALL_MOST_CTX	16
 #define RECALL_TRIES	5000
 #define RECALL_SLEEPS	500		/* of these, the last: half a second at least */
 #define RECALL_SLEEP_NS	1000000
@@ -57,8 +60,10 @@ static inline void store_max(uint64_t *word, uint64_t value)
 /* Take what is left of a context's credit out of the total; returns whether it had one. */
 static bool credit_end(struct pmm_ledger *l, struct pmm_ctx *ctx)
 {
-	uint64_t credit = __atomic_exchange_n(&ctx->credit, 0, __ATOMIC_ACQ_REL);
+	uint64_t credit = LOAD(ctx->credit);
 
+	if (credit)			/* most have none, and their lines stay where they are */
+		credit = __atomic_exchange_n(&ctx->credit, 0, __ATOMIC_ACQ_REL);
 	if (!(credit & TOTAL_CREDIT))
 		return false;
 	__atomic_fetch_sub(&l->total, (credit & ~TOTAL_CREDIT) << PMM_TOTAL_SHIFT,
@@ -82,12 +87,15 @@ static inline bool credits_out(struct pmm_ledger *l)
 
 /*
  * Call all credits back. One that is on its way belongs to a thread between two instructions: give
- * it the processor, but not for ever, for it may be the code that this signal handler interrupted.
- * On a busy machine the thread may wait for a processor much longer than giving way takes.
+ * it the processor, but not for ever, and in a signal handler without sleeping, for it may be the
+ * code that this one interrupted. On a busy machine the thread may wait for a processor much longer
+ * than giving way takes.
  */
-static void recall(struct pmm_ledger *l)
+static void recall(const struct tctx *c, struct pmm_ledger *l)
 {
-	for (unsigned tries = 0; tries < RECALL_TRIES; tries++) {
+	const unsigned most = c->pub.level ? RECALL_TRIES - RECALL_SLEEPS : RECALL_TRIES;
+
+	for (unsigned tries = 0; tries < most; tries++) {
 		uint32_t nr = LOAD(l->nr_ctx);
 
 		for (uint32_t i = 0; i < nr && i < PMM_MAX_CTX; i++) {
@@ -107,17 +115,19 @@ static void recall(struct pmm_ledger *l)
 }
 
 /*
- * How large a credit there can be with this total; below zero: none, as it is not below the peak.
- * One of hardly any bytes is good for something, too: releases add to it.
+ * How large a credit there can be with this total; below zero: none, as it is not below the peak,
+ * or hardly. One of few bytes is good for something, too, as releases add to it.
  */
 static int64_t credit_share(struct pmm_ledger *l, uint64_t word, uint64_t epoch)
 {
 	uint64_t peak = LOAD(l->peak_bytes), bytes = word >> PMM_TOTAL_SHIFT;
-	uint64_t share;
+	uint64_t nr = LOAD(l->nr_ctx), share;
 
 	if (word & PMM_TOTAL_RISING || bytes >= peak || LOAD(agent.credit_stop) > epoch)
 		return -1;
-	share = (peak - bytes) / (2 * (uint64_t)LOAD(l->nr_ctx));
+	share = (peak - bytes) / (2 * nr);
+	if (share < CREDIT_SMALL && nr > SMALL_MOST_CTX)
+		return -1;
 	return (int64_t)(share > CREDIT_MAX ? CREDIT_MAX : share);
 }
 
@@ -130,10 +140,13 @@ static void take_credit(struct tctx *c, struct pmm_ledger *l, uint64_t word, uin
 		return;
 	/*
 	 * before the total holds it: a thread that loads such a total then counts this credit as
-	 * out
+	 * out. One that does not, as the total has not changed or is again what it was, has stored
+	 * credit_stop before it counted: see peak_ahead().
 	 */
 	__atomic_fetch_add(&l->credit_out, 1, __ATOMIC_ACQ_REL);
-	if (!CAS(l->total, word, word + ((uint64_t)share << PMM_TOTAL_SHIFT))) {
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (LOAD(agent.credit_stop) > epoch ||
+	    !CAS(l->total, word, word + ((uint64_t)share << PMM_TOTAL_SHIFT))) {
 		__atomic_fetch_sub(&l->credit_out, 1, __ATOMIC_ACQ_REL);
 		return;
 	}
@@ -177,13 +190,21 @@ struct change {
 };
 
 /*
- * The peak would be exceeded by what credits hold: call them back and add to a word that holds
- * none. Threads take new ones at once, which would continue for ever; agent.credit_stop, the next
- * epoch's number, keeps them from it until the peak is sealed or is found not to be exceeded. A
- * thread that never gets to either end (it was in a handler that jumped out) stops credits for no
- * longer than this epoch.
+ * The peak would be exceeded: are credits out? From now on none is taken, or it is counted here
+ * (both sides store, fence and load). agent.credit_stop, the next epoch's number, holds until the
+ * peak is sealed or is found not to be exceeded. A thread that never gets to either end (it was in
+ * a handler that jumped out) stops credits for no longer than this epoch.
  */
-static __attribute__((noinline)) struct change add_recalling(struct pmm_ledger *l, uint64_t bytes,
+static bool peak_ahead(struct pmm_ledger *l, uint64_t epoch)
+{
+	STORE(agent.credit_stop, epoch + 1);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return credits_out(l);
+}
+
+/* The peak would be exceeded by what credits hold: call them back, add to a word that has none. */
+static __attribute__((noinline)) struct change add_recalling(const struct tctx *c,
+							     struct pmm_ledger *l, uint64_t bytes,
 							     uint64_t epoch)
 {
 	uint64_t word, next;
@@ -193,9 +214,8 @@ static __attribute__((noinline)) struct change add_recalling(struct pmm_ledger *
 		word = LOAD_ACQUIRE(l->total);
 		next = word + (bytes << PMM_TOTAL_SHIFT);
 		exceeds = total_exceeds(l, word, next);
-		if (exceeds && credits_out(l)) {
-			STORE(agent.credit_stop, epoch_full(epoch, word) + 1);
-			recall(l);
+		if (exceeds && peak_ahead(l, epoch_full(epoch, word))) {
+			recall(c, l);
 			continue;
 		}
 		if (exceeds)
@@ -211,7 +231,7 @@ static __attribute__((noinline)) struct change add_recalling(struct pmm_ledger *
 uint64_t total_add_slow(struct tctx *c, uint64_t bytes)
 {
 	struct pmm_ledger *l = agent.ledger;
-	bool alone = *agent.single_threaded;
+	bool alone = *agent.single_threaded, stopped = false;
 	uint64_t word, next, before;
 
 	if (!alone && LOAD(c->pub.credit) & TOTAL_CREDIT && renew_credit(c, l, bytes))
@@ -221,8 +241,9 @@ uint64_t total_add_slow(struct tctx *c, uint64_t bytes)
 	do {
 		next = word + (bytes << PMM_TOTAL_SHIFT);
 		if (total_exceeds(l, word, next)) {
-			if (credits_out(l)) {
-				struct change done = add_recalling(l, bytes, before);
+			stopped = !alone;
+			if (alone ? credits_out(l) : peak_ahead(l, epoch_full(before, word))) {
+				struct change done = add_recalling(c, l, bytes, before);
 
 				word = done.from;
 				next = done.to;
@@ -232,6 +253,8 @@ uint64_t total_add_slow(struct tctx *c, uint64_t bytes)
 		}
 	} while (!swap(&l->total, &word, next, alone));
 	before = epoch_full(before, word);
+	if (stopped && !(next & PMM_TOTAL_RISING))
+		STORE(agent.credit_stop, 0);
 	if (!alone)
 		take_credit(c, l, next, before);
 	return before;

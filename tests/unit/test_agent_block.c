@@ -291,6 +291,13 @@ static void test_stamps(void **state)
 	assert_true(add_by(HEAP + 4160, 8, 1, PMM_KIND_MALLOC, 5, 9999));
 	assert_true(block_del(HEAP + 4160, &other, &b));
 	assert_int_equal(b.birth, 2008);
+	agent.ledger->nr_stamps = (3 << 18) + 2;		/* that was for a moment */
+	assert_true(add_by(HEAP + 4160, 8, 1, PMM_KIND_MALLOC, 5, 9999));
+	assert_true(add_by(HEAP + 4192, 8, 1, PMM_KIND_MALLOC, 5, 10000));
+	assert_true(block_del(HEAP + 4160, &other, &b));
+	assert_int_equal(b.birth, 2008);
+	assert_true(block_del(HEAP + 4192, &other, &b));
+	assert_int_equal(b.birth, 10000);
 	agent_host_fini();
 }
 

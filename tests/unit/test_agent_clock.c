@@ -236,10 +236,30 @@ static void releases_ask_now_and_then(void **state)
 	assert_int_equal(c->clock_rest, 16);
 }
 
+/* Whatever numbers of the seqlock a hook uses: in each round for some events, and not at first. */
+static void a_check_is_due_now_and_then(void **state)
+{
+	struct tctx *c = agent_host_ctx();
+
+	(void)state;
+	assert_false(agent_check_due(c));
+	for (unsigned step = 2; step <= 16; step += 2)
+		for (unsigned from = 0; from < step; from += 2) {
+			unsigned nr = 0;
+
+			for (c->pub.seq = from; c->pub.seq < 10 * AGENT_CHECK_EVERY + from;
+			     c->pub.seq += step)
+				nr += agent_check_due(c);
+			assert_in_range(nr, 10 * 16 / step - 10, 10 * 16 / step + 10);
+			assert_true(nr >= 10);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(seconds_and_nanoseconds, begin, end),
+		cmocka_unit_test_setup_teardown(a_check_is_due_now_and_then, begin, end),
 		cmocka_unit_test_setup_teardown(ticks_begin_with_the_tree, begin, end),
 		cmocka_unit_test_setup_teardown(own_clock_when_nobody_ticks, begin, end),
 		cmocka_unit_test_setup_teardown(an_attached_process_is_left_alone, begin, end),

@@ -6,7 +6,10 @@
 #include "tests/unit/agent_host.h"
 
 #include "tests/unit/unit.h"
+#include <limits.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <time.h>
 
 static void in(struct tctx *c, uint32_t site, uint64_t bytes)
@@ -167,6 +170,107 @@ static void test_releases_add_to_a_credit(void **state)
 	agent_host_fini();
 }
 
+#ifdef __x86_64__
+
+#define TRAP_FLAG	0x100
+#define MEETINGS	600
+
+/* A thread that stops in the middle of an event, for as long as another one is not there either. */
+struct stepper {
+	struct tctx *c;
+	unsigned steps, stop_at;
+	bool stopped, ended;
+	const struct stepper *other;
+	uint64_t bytes;
+};
+
+static __thread struct stepper *stepping;
+
+static bool is_there(const struct stepper *s)
+{
+	return LOAD_ACQUIRE(s->stopped) || LOAD_ACQUIRE(s->ended);
+}
+
+/* After each instruction; the first to stop waits for the other's stop, the other for its end. */
+static void step(int number, siginfo_t *info, void *context)
+{
+	struct stepper *s = stepping;
+	bool first = !is_there(s->other);
+
+	(void)number;
+	(void)info;
+	(void)context;
+	if (s->steps++ != s->stop_at)
+		return;
+	STORE_RELEASE(s->stopped, true);
+	while (first ? !is_there(s->other) : !LOAD_ACQUIRE(s->other->ended))
+		sched_yield();
+}
+
+static void *stepped_in(void *arg)
+{
+	struct stepper *s = stepping = arg;
+
+	__asm__ volatile("pushfq; orq %0, (%%rsp); popfq" ::"i"(TRAP_FLAG) : "memory", "cc");
+	in(s->c, 2, s->bytes);
+	__asm__ volatile("pushfq; andq %0, (%%rsp); popfq" ::"i"(~TRAP_FLAG) : "memory", "cc");
+	STORE_RELEASE(s->ended, true);
+	return NULL;
+}
+
+/* They meet: `a` exceeds the peak, `b` takes a credit and ends first. Is the peak right then? */
+static bool meet(struct stepper *a, struct stepper *b)
+{
+	pthread_t thread;
+	bool right;
+
+	agent_host_init(16 << 20);
+	*a = (struct stepper){ agent_host_ctx(), .stop_at = a->stop_at, .bytes = 100, .other = b };
+	*b = (struct stepper){ agent_host_ctx(), .stop_at = b->stop_at, .other = a };
+	in(a->c, 1, 1000);
+	out(a->c, 1, 1);
+	pthread_create(&thread, NULL, stepped_in, b);
+	while (!is_there(b))
+		sched_yield();
+	stepped_in(a);
+	pthread_join(thread, NULL);
+	out(b->c, 1, 500);
+	in(a->c, 2, 300);
+	out(a->c, 2, 1);
+	right = agent.ledger->peak_bytes == 1099 && agent_host_at_peak() == 1099 &&
+		agent_host_total() == 898;
+	agent_host_fini();
+	return right;
+}
+
+/*
+ * One thread takes a credit of no bytes, which changes no total, while another one exceeds the
+ * peak: wherever both stop on their way, and the taker goes on first, its releases end the peak.
+ */
+static void test_no_credit_is_taken_as_the_peak_is_exceeded(void **state)
+{
+	struct sigaction action = { .sa_sigaction = step, .sa_flags = SA_SIGINFO }, before;
+	struct stepper a = { .stop_at = UINT_MAX }, b = { .stop_at = UINT_MAX };
+	uint64_t x = 88172645463325252ull;
+	unsigned wrong, steps_a, steps_b;
+
+	(void)state;
+	sigaction(SIGTRAP, &action, &before);
+	wrong = !meet(&a, &b);
+	steps_a = a.steps;
+	steps_b = b.steps;
+	for (unsigned i = 0; i < MEETINGS; i++) {
+		x = x * 6364136223846793005ull + 1;
+		a.stop_at = (x >> 33) % steps_a;
+		b.stop_at = (x >> 45) % steps_b;
+		wrong += !meet(&a, &b);
+	}
+	sigaction(SIGTRAP, &before, NULL);
+	assert_int_equal(wrong, 0);
+}
+
+#endif
+
 #define LATE_NS		100000000
 #define LATE_CREDIT	4096ull
 
@@ -309,6 +413,9 @@ int main(void)
 		cmocka_unit_test(test_credits_are_taken_and_called_back),
 		cmocka_unit_test(test_a_credit_is_renewed),
 		cmocka_unit_test(test_releases_add_to_a_credit),
+#ifdef __x86_64__
+		cmocka_unit_test(test_no_credit_is_taken_as_the_peak_is_exceeded),
+#endif
 		cmocka_unit_test(test_a_credit_on_its_way_is_waited_for),
 		cmocka_unit_test(test_threads_agree_on_the_peak),
 		cmocka_unit_test(test_no_credit_is_out_at_the_peak),
