@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/large.h"
 #include "src/base/vec.h"
 
 /* records were added one behind another, and are read from the newest back */
@@ -388,7 +387,7 @@ int ledger_read_sites(struct ledger_reader *r)
 	if (r->o->running)		/* sites that come while we read */
 		nr = nr + nr / 8 + 1024 < PMM_MAX_SITES ? nr + nr / 8 + 1024 : PMM_MAX_SITES;
 	sum.nr = nr ? nr : 1;
-	sum.v = large_calloc(sum.nr, sizeof(*sum.v));
+	sum.v = calloc(sum.nr, sizeof(*sum.v));
 	sum.seen = calloc(sum.nr, sizeof(*sum.seen));
 	r->site_index = calloc(sum.nr, sizeof(*r->site_index));
 	r->nr_site_index = sum.nr;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/large.h"
 #include "src/ledger/preload.h"
 
 #define CHUNK_NODES	(1u << PMM_NODE_SHIFT)
@@ -65,7 +64,7 @@ int ledger_read_nodes(struct ledger_reader *r)
 	uint32_t nr = r->l->nr_nodes < most ? r->l->nr_nodes : (uint32_t)most;
 	int rc = ledger_reader_take(r, nr * sizeof(struct heap_node));
 	struct pmm_node *chunk = rc ? NULL : calloc(CHUNK_NODES, sizeof(*chunk));
-	struct heap_node *nodes = rc ? NULL : large_calloc(nr ? nr : 1, sizeof(*nodes));
+	struct heap_node *nodes = rc ? NULL : calloc(nr ? nr : 1, sizeof(*nodes));
 
 	if (!chunk || !nodes) {
 		free(chunk);

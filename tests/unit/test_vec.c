@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit tests of src/base/vec.c. Also of src/base/large.c. */
+/* Unit tests of src/base/vec.c. */
 #include "src/base/vec.h"
-
-#include <unistd.h>
-
-#include "src/base/large.h"
 
 #include "tests/unit/unit.h"
 
@@ -103,48 +99,6 @@ static void refuses_what_overflows(void **state)
 	vec_fini(&v);
 }
 
-/* Does the kernel use large pages for the memory at `p`, if it can? */
-static bool is_large(const void *p)
-{
-	FILE *f = fopen("/proc/self/smaps", "r");
-	unsigned long start, end;
-	bool here = false, large = false;
-	char line[512];
-
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
-			here = start <= (uintptr_t)p && (uintptr_t)p < end;
-		if (here && !strncmp(line, "VmFlags:", 8))
-			large = strstr(line, " hg");
-	}
-	fclose(f);
-	return large;
-}
-
-static void large_tables_are_zeros_in_large_pages(void **state)
-{
-	const size_t nr = 3u << 20;
-	unsigned char *p = large_calloc(nr, 3), *fit;
-
-	(void)state;
-	assert_non_null(p);
-	for (size_t i = 0; i < nr * 3; i++)
-		assert_int_equal(p[i], 0);
-	if (!access("/sys/kernel/mm/transparent_hugepage", F_OK))
-		assert_true(is_large(p + nr));
-	memset(p, 7, nr * 3);
-	fit = realloc(p, nr);
-	assert_non_null(fit);
-	assert_int_equal(fit[nr - 1], 7);
-	free(fit);
-	p = large_calloc(100, 3);
-	assert_non_null(p);
-	assert_false(is_large(p));
-	free(p);
-	assert_null(large_calloc(SIZE_MAX / 2, 3));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,7 +107,6 @@ int main(void)
 		cmocka_unit_test(structs_and_sorting),
 		cmocka_unit_test(binary_search),
 		cmocka_unit_test(refuses_what_overflows),
-		cmocka_unit_test(large_tables_are_zeros_in_large_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
