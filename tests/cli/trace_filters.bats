@@ -54,8 +54,8 @@ seen() {
 		| def n(f): [$i[] | select(f)] | length;
 		[ n(.event == "mmap" and .size_bytes == 163840), n(.event == "munmap" and .size_bytes == 163840),
 		  n(.event == "shmget" and .size_bytes == 163840), n(.event == "open" and (.path | endswith("/file"))),
-		  n(.event == "fault" and .memory == "anonymous" and .access == "write" and (.stack[0].function == "dose")),
-		  n(.event == "exit" and .exit_status == 7), n(.event == "segv"), n(.event == "page_faults" and .stack[0].function == "dose"),
+		  n(.event == "fault" and .memory == "anonymous" and .access == "write" and (.stack[0].function == "fill")),
+		  n(.event == "exit" and .exit_status == 7), n(.event == "segv"), n(.event == "page_faults" and .stack[0].function == "fill"),
 		  ([.[-1].resident[].pid] | map(select(IN($in[]))) | length) ],
 		[ ($all | map(select(.pid | IN($in[]) | not) | .event) | unique[]),
 		  (.[-1] | (.resident, .fault_processes, .counters, .processes)[] | select(.pid | IN($in[]) | not) | .pid) ]' "$T/out" | xargs
