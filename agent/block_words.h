@@ -237,10 +237,10 @@ static inline uint64_t *block_place(uint64_t address)
 }
 
 /*
- * Where one of the two _quick functions returns false it has changed nothing, and the one of
- * agent/block.h without _quick, which does any case, is to be called. Only within an event: they
- * look whether a scanner wants marks before they store, and it waits for events that have begun.
- * Blocks of the table HEAP only; usual: the caller knows that this is one.
+ * Where one of the two _quick functions returns false it has changed no block's first word, and the
+ * one of agent/block.h without _quick, which does any case, is to be called. Only within an event:
+ * they look whether a scanner wants marks before they store, and it waits for events that have
+ * begun. Blocks of the table HEAP only; usual: the caller knows that this is one.
  */
 static inline __attribute__((always_inline)) bool
 block_add_quick(uint64_t address, uint64_t *place, const struct block_new *b, bool usual)

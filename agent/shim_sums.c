@@ -136,11 +136,10 @@ uint64_t shim_live_bytes(void)
 		return 0;
 	for (uint32_t i = 0, nr = LOAD(agent.ledger->nr_ctx); i < nr; i++) {
 		const struct pmm_ctx *c = ctx_at(i);
+		struct pmm_sums sums = c ? pmm_ctx_sums(c) : (struct pmm_sums){ 0 };
 
-		for (unsigned k = 0; c && k < PMM_NR_CLASSES; k++) {
-			t.bytes_in += c->class[k].bytes_in;
-			t.bytes_out += c->class[k].bytes_out;
-		}
+		t.bytes_in += sums.bytes_in;
+		t.bytes_out += sums.bytes_out;
 	}
 	settle(&t.bytes_in, &t.bytes_out);
 	return t.bytes_in - t.bytes_out;

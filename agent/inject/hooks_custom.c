@@ -72,11 +72,7 @@ static inline bool is_own(const struct arch_call *call)
 
 static inline uint64_t frees_seen(const struct tctx *c)
 {
-	uint64_t nr = c->pub.untracked_frees;
-
-	for (unsigned i = 0; i < PMM_NR_CLASSES; i++)
-		nr += c->pub.class[i].frees;
-	return nr;
+	return pmm_ctx_sums(&c->pub).frees + c->pub.untracked_frees;
 }
 
 /* The context when this call is to be recorded; it stays busy until pause(). */
