@@ -93,6 +93,11 @@ class Session:
         self.logs()
         self.go(f"file://{path}{fragment}")
         self.until("return document.documentElement.dataset.ready || document.querySelector('.failed')")
+        self.drawn()
+
+    def drawn(self):
+        """Wait for the flame graph, if the page has one: it comes a frame after its place."""
+        self.until("return [...document.querySelectorAll('.flame')].every((e) => e.graph && !e.graph.busy)")
 
     def go(self, url):
         self.driver.get(url)
@@ -139,6 +144,7 @@ class Session:
 
     def tab(self, title):
         self.click('[role="tab"]', title)
+        self.drawn()
 
     def keys(self, *keys):
         from selenium.webdriver.common.action_chains import ActionChains

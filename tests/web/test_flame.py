@@ -285,7 +285,7 @@ def check_looks(s, flame, page):
 def check_print(s, flame, page):
 	s.media(prefers_color_scheme="dark")
 	s.open(page, "#view=flame")
-	s.until(GRAPH + "return g && !g.busy && !g.picture.asked && g.picture.layout.nrRows > 0")
+	flame.settled()
 	paper = base64.b64decode(s.command("Page.printToPDF", printBackground=False)["data"])
 	rows = flame.ask("const n = []; g.picture.layout.row.slice(0, g.picture.layout.nrRows).forEach((r) => n.push(r)); return n.length")
 	s.same("on paper all rows are there, fine", flame.ask("return [g.picture.paper.width, g.picture.paper.height]"), [2080, rows * 42])
