@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "src/proc/proc.h"
@@ -49,25 +50,37 @@ static bool is_known(const struct monitor *m, const struct watched *new)
 	return false;
 }
 
-/* Its parent, where that is watched, has made a process, which may have executed a program. */
-static void tell_parent(const struct monitor *m, pid_t pid, bool is_new, bool by_exec,
-			uint64_t now_ns)
+/*
+ * Its parent, where that is watched; NULL: it is not. Who has ended by now has no parent any more,
+ * or another one, and no name: what its ledger has of that counts then.
+ */
+static struct watched *parent_of(const struct monitor *m, const struct watched *new,
+				 char comm[PROC_COMM_BYTES])
 {
-	char comm[PROC_COMM_BYTES] = "";
-	struct watched *w;
 	pid_t parent;
+	struct watched *w = slot_pid_parent(new->pid, &parent) ? NULL : roll_find(&m->roll, parent);
+	char said[PROC_COMM_BYTES] = "";
 
-	if (slot_pid_parent(pid, &parent))
-		return;
-	w = roll_find(&m->roll, parent);
+	if (!watched_origin(new, &parent, said) && !w)
+		w = roll_find(&m->roll, parent);
+	if (proc_comm(new->pid, comm))
+		memcpy(comm, said, sizeof(said));
+	return w;
+}
+
+/* Its parent has made a process, which may have executed a program. */
+static void tell_parent(const struct monitor *m, const struct watched *new, bool is_new,
+			bool by_exec, uint64_t now_ns)
+{
+	char comm[PROC_COMM_BYTES];
+	struct watched *w = parent_of(m, new, comm);
+
 	if (!w)
 		return;
-	if (proc_comm(pid, comm))
-		comm[0] = '\0';
 	if (is_new)
-		mark_series_add(&w->marks, HEAP_MARK_FORK, now_ns, pid, by_exec ? "" : comm);
+		mark_series_add(&w->marks, HEAP_MARK_FORK, now_ns, new->pid, by_exec ? "" : comm);
 	if (by_exec)
-		mark_series_add(&w->marks, HEAP_MARK_CHILD_EXEC, now_ns, pid, comm);
+		mark_series_add(&w->marks, HEAP_MARK_CHILD_EXEC, now_ns, new->pid, comm);
 }
 
 /* Its end is what the loop reports; where it cannot, each visit asks. */
@@ -91,7 +104,7 @@ static void enter(struct monitor *m, struct watched *w, bool by_exec, uint64_t n
 		return;
 	}
 	m->stir_ns = now_ns;
-	tell_parent(m, w->pid, !older, by_exec, now_ns);
+	tell_parent(m, w, !older, by_exec, now_ns);
 	w->unheard = w->pidfd < 0 || monitor_await_end(m, w);
 }
 

@@ -142,6 +142,22 @@ void watched_free(struct watched *w)
 	free(w);
 }
 
+int watched_origin(const struct watched *w, pid_t *parent, char comm[PROC_COMM_BYTES])
+{
+	enum { BYTES = sizeof(((struct pmm_ledger *)0)->comm) };
+	struct { uint32_t pid, ppid; } who;
+
+	_Static_assert(BYTES < PROC_COMM_BYTES, "and a NUL");
+	if (!w->map ||
+	    ledger_map_read(w->map, offsetof(struct pmm_ledger, pid), &who, sizeof(who)) ||
+	    ledger_map_read(w->map, offsetof(struct pmm_ledger, comm), comm, BYTES) ||
+	    who.pid != (uint32_t)w->pid)
+		return -ENOENT;
+	comm[BYTES] = '\0';
+	*parent = (pid_t)who.ppid;
+	return 0;
+}
+
 enum pmm_limit watched_limit(const struct watched *w)
 {
 	uint32_t limit = w->head ? __atomic_load_n(&w->head->slot[0].limit_raised, __ATOMIC_RELAXED)

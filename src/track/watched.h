@@ -16,6 +16,7 @@
 #include "src/ledger/ledger_at.h"
 #include "src/ledger/ledger_heap.h"
 #include "src/ledger/ledger_tree.h"
+#include "src/proc/proc.h"
 #include "src/track/mark_series.h"
 #include "src/track/peak_look.h"
 #include "src/track/process_series.h"
@@ -85,6 +86,12 @@ struct watched *watched_new(pid_t pid, int pidfd, int fd, uint64_t interval_ns, 
 int watched_accept(struct watched *w, const struct ledger_tree *t, bool whole);
 
 void watched_free(struct watched *w);
+
+/*
+ * What its ledger says of who made it, and its name when it began. 0; -ENOENT: there is none yet,
+ * or it counts processes in another way than we do.
+ */
+int watched_origin(const struct watched *w, pid_t *parent, char comm[PROC_COMM_BYTES]);
 
 /* What it says of its limit on address space. */
 enum pmm_limit watched_limit(const struct watched *w);

@@ -255,6 +255,20 @@ static void play_reaped(void)
 	_exit(0);
 }
 
+/* A child of which nothing is left by the time that the monitor hears of it. */
+static void play_brief(void)
+{
+	start_agent();
+	fake_agent_record(&agent, 1, 1);
+	if (!fork()) {
+		fake_agent_claim(&agent);
+		fake_agent_record(&agent, 8, 0);
+		_exit(9);
+	}
+	wait(NULL);
+	_exit(0);
+}
+
 /* A child that has no ledger for a while: it is waited for all the same. */
 static void play_late(void)
 {
@@ -318,6 +332,7 @@ int monitor_program(const char *mode, char *self)
 		{ "socket", play_socket }, { "slow", play_slow },     { "given", play_given },
 		{ "paced", play_paced },   { "wait", play_wait },     { "code", play_code },
 		{ "late", play_late },	   { "inner", play_inner },   { "reaped", play_reaped },
+		{ "brief", play_brief },
 	};
 
 	if (!strcmp(mode, "exec"))

@@ -310,6 +310,28 @@ static void status_is_known_without_a_zombie(void **state)
 	end(&f);
 }
 
+static void brief_child_is_a_mark_of_its_parent(void **state)
+{
+	const struct heap *child, *parent;
+	struct fixture f;
+	siginfo_t info;
+
+	(void)state;
+	launch(&f, "brief");
+	assert_int_equal(waitid(P_PID, (id_t)f.monitor.who.root, &info, WEXITED | WNOWAIT), 0);
+	monitor_until_root(&f.monitor);
+	assert_int_equal(monitor_settle(&f.monitor, LONG_NS, NULL), 0);
+	assert_int_equal(f.nr, 2);
+	parent = f.heap[f.root[1]];
+	child = f.heap[f.root[0]];
+	assert_int_equal(child->allocs, 8);
+	assert_int_equal(parent->nr_marks, 1);
+	assert_int_equal(parent->marks[0].kind, HEAP_MARK_FORK);
+	assert_int_equal(parent->marks[0].pid, child->pid);
+	assert_string_equal(parent->marks[0].name, "fake");
+	end(&f);
+}
+
 static void namespace_costs_nobody_its_ledger(void **state)
 {
 	const struct heap *inner;
@@ -573,6 +595,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(family_leaves_a_heap_each),
 		cmocka_unit_test(daemon_is_waited_for),
 		cmocka_unit_test(status_is_known_without_a_zombie),
+		cmocka_unit_test(brief_child_is_a_mark_of_its_parent),
 		cmocka_unit_test(namespace_costs_nobody_its_ledger),
 		cmocka_unit_test(late_child_is_waited_for),
 		cmocka_unit_test(heap_errors_are_told_at_once),
