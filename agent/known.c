@@ -27,19 +27,20 @@ void known_clear(struct known *known)
 	memset(known->bucket, 0, sizeof(known->bucket));
 	memset(known->seen, 0, sizeof(known->seen));
 	known->nr_groups = 0;
+	known->chain_checks = 0;
 	known->noted = false;
 }
 
-uint32_t known_other(struct known *known, const struct caller *from)
+uint32_t known_other(struct known *known, uint64_t ra, uint64_t sp, uint64_t fp, uint32_t set)
 {
-	uint32_t set = known_set(from), last = known->last[set];
+	const struct caller from = { ra, sp, fp };
+	uint32_t last = known->last[set];
 
 	for (uint32_t nr = 1; nr < KNOWN_WAYS; nr++) {
-		uint32_t way = (last + nr) % KNOWN_WAYS;
-		struct known_stack *k = &known->stack[set][way];
+		struct known_stack *k = &known->stack[set][last ^ nr];
 
-		if (known_is(known, k, from)) {
-			known->last[set] = (uint8_t)way;
+		if (known_is(known, k, &from)) {
+			known->last[set] = (uint8_t)(last ^ nr);
 			k->found = true;
 			return k->site;
 		}
@@ -54,6 +55,7 @@ static __attribute__((noinline)) void groups_drop(struct known *known)
 		known->stack[i / KNOWN_WAYS][i % KNOWN_WAYS].group = 0;
 	memset(known->bucket, 0, sizeof(known->bucket));
 	known->nr_groups = 0;
+	known->chain_checks = 0;
 }
 
 /* Make a group of n checks, the first of them the outermost. False: they are too far apart. */
@@ -112,24 +114,31 @@ static uint32_t group_add(struct known *known)
 }
 
 /*
- * Checks as a chain of groups, the first one made of the outermost. Returns the innermost group, 0
- * when there are no checks or they do not fit.
+ * The memo's first nr checks as a chain of groups, the first one made of the outermost. Those that
+ * are as they were the last time have their groups already. Returns the innermost group, 0 when
+ * there are no checks or they do not fit.
  */
 static uint32_t groups_put(struct known *known, const struct check *checks, uint32_t nr)
 {
-	uint32_t most = (nr + KNOWN_WORDS - 1) / KNOWN_WORDS, group = 0;
+	uint32_t most = (nr + KNOWN_WORDS - 1) / KNOWN_WORDS, n, group;
 
 	if (most > KNOWN_CHAIN)
 		return 0;
 	if (known->nr_groups + most >= KNOWN_GROUPS)
 		groups_drop(known);
-	for (uint32_t at = 0; at < nr; at += KNOWN_WORDS) {
+	n = known->chain_checks / KNOWN_WORDS;
+	group = n ? known->chain[n - 1] : 0;
+	for (uint32_t at = n * KNOWN_WORDS; at < nr; at += KNOWN_WORDS) {
 		struct known_group *g = &known->group[known->nr_groups + 1];
 
 		if (!group_make(g, checks + at, nr - at < KNOWN_WORDS ? nr - at : KNOWN_WORDS))
 			return 0;
 		g->outer = (uint16_t)group;
 		group = group_add(known);
+		if (nr - at >= KNOWN_WORDS) {
+			known->chain[at / KNOWN_WORDS] = (uint16_t)group;
+			known->chain_checks = at + KNOWN_WORDS;
+		}
 	}
 	return group;
 }

@@ -54,6 +54,9 @@ struct known {
 	struct known_group group[KNOWN_GROUPS];
 	uint16_t bucket[KNOWN_BUCKETS];	/* groups by hash */
 	uint32_t nr_groups;
+	/* group[chain[k]] is of checks [5k, 5k + 5) of the memo; of the first chain_checks */
+	uint16_t chain[KNOWN_CHAIN];
+	uint32_t chain_checks;
 	bool noted;			/* there is something to forget */
 	uint64_t era;			/* in the bits that no address has; raised to forget all */
 	uint8_t last[KNOWN_SETS];	/* the way found last */
@@ -97,8 +100,14 @@ static inline bool known_is(const struct known *known, const struct known_stack 
 	       (!k->needs_fp || k->fp == from->fp) && known_holds(known, k->group);
 }
 
-/* The site of the caller's stack if it is the one found last of its set, else 0. */
-static inline __attribute__((always_inline)) uint32_t known_last(struct known *known,
+/*
+ * The site of the caller's stack if it is one of those of its set but for the one found last, else
+ * 0. By value, so that the caller's place is not needed in memory.
+ */
+uint32_t known_other(struct known *known, uint64_t ra, uint64_t sp, uint64_t fp, uint32_t set);
+
+/* The site of the caller's stack if it is known, else 0. First the one found last of its set. */
+static inline __attribute__((always_inline)) uint32_t known_site(struct known *known,
 							       const struct caller *from)
 {
 	uint32_t set = known_set(from);
@@ -106,20 +115,24 @@ static inline __attribute__((always_inline)) uint32_t known_last(struct known *k
 
 	__asm__("" : "+r"(k));		/* gcc would rather work it out anew each time */
 	if (unlikely(!known_is(known, k, from)))
-		return 0;
+		return known_other(known, from->ra, from->sp, from->fp, set);
 	if (unlikely(!k->found))
 		k->found = true;
 	return k->site;
 }
-
-/* The site of the caller's stack if it is one of the others of its set, else 0. */
-uint32_t known_other(struct known *known, const struct caller *from);
 
 /*
  * The context's memo is the stack of this caller: note its words the second time that it is met,
  * and later at longer and longer intervals where the words noted before did not bring anything.
  */
 void known_note(const struct tctx *c, const struct caller *from);
+
+/* The context's memo is another one from its check `first` on. */
+static inline void known_memo_changed(struct known *known, uint32_t first)
+{
+	if (known->chain_checks > first)
+		known->chain_checks = first;
+}
 
 /* So many walks were made since this was asked last. */
 void known_pays(struct tctx *c);

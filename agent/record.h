@@ -209,7 +209,7 @@ static inline uint64_t record_size(uint64_t size)
 /* unwind_site() */
 RECORD_INLINE uint32_t record_site(struct tctx *c, const struct caller *from)
 {
-	uint32_t site = likely(!unwind_void(c) && c->known) ? known_last(c->known, from) : 0;
+	uint32_t site = likely(!unwind_void(c) && c->known) ? known_site(c->known, from) : 0;
 	struct caller in_memory;
 
 	if (likely(site))

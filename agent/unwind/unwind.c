@@ -476,6 +476,8 @@ static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct
 		w = (struct walked){ .nr = walk_slow(c, from) };
 	if (w.nr || w.join != c->memo_nr) {
 		c->memo_nr = w.join + w.nr;
+		if (c->known)
+			known_memo_changed(c->known, c->memo[(int64_t)w.join - 1].nr_checks);
 		if (likely(w.near)) {
 			memo_put_near(c, w.join, w.nr);
 		} else {
@@ -513,14 +515,12 @@ uint32_t unwind_site_other(struct tctx *c, const struct caller *from, uint32_t s
 	if (unlikely(unwind_void(c)))
 		changed(c);
 	site = memo_again(c, from);
-	if (!site && c->known)
-		site = known_other(c->known, from);
 	return site ? site : walk_site(c, from, site_flags);
 }
 
 uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags)
 {
-	uint32_t site = likely(!unwind_void(c) && c->known) ? known_last(c->known, from) : 0;
+	uint32_t site = likely(!unwind_void(c) && c->known) ? known_site(c->known, from) : 0;
 
 	return likely(site) ? site : unwind_site_other(c, from, site_flags);
 }

@@ -52,6 +52,7 @@ static int end(void **state)
 /* The stack hangs on the first nr words as they are: words[0] is the innermost. */
 static void hang_on(unsigned nr)
 {
+	known_memo_changed(known, 0);
 	for (unsigned i = 0; i < nr; i++)
 		checks[nr - 1 - i] = (struct check){ (uint64_t)&words[i], words[i] };
 	memo.nr_checks = (uint16_t)nr;
@@ -73,9 +74,7 @@ static void learn(uint32_t site, unsigned nr)
 
 static uint32_t site(void)
 {
-	uint32_t last = known_last(known, &from);
-
-	return last ? last : known_other(known, &from);
+	return known_site(known, &from);
 }
 
 static void test_the_second_time(void **state)
@@ -130,6 +129,7 @@ static void test_innermost_first(void **state)
 		for (unsigned i = 0; i < nr; i++)
 			checks[nr - 1 - i] = (struct check){ (uint64_t)&at[i], at[i] = i };
 		memo.nr_checks = (uint16_t)nr;
+		known_memo_changed(known, 0);
 		note(3);
 		note(3);
 		assert_int_equal(site(), 3);
@@ -275,8 +275,7 @@ static void test_four_ways(void **state)
 	/* two that both hold (here because one's words were put into the other): the last one */
 	be(3);
 	assert_int_equal(site(), 3);
-	assert_int_equal(known_last(known, &from), 3);
-	assert_int_equal(known_other(known, &from), 0);
+	assert_int_equal(known_other(known, from.ra, from.sp, from.fp, known_set(&from)), 0);
 	way_of(1)->group = way_of(3)->group;
 	assert_int_equal(site(), 3);
 	known->last[known_set(&from)] = (uint8_t)(way_of(1) - set);
@@ -395,6 +394,7 @@ static void test_shared_groups(void **state)
 	note(1);
 	note(1);
 	checks[1].address = checks[0].address;
+	known_memo_changed(known, 0);
 	note(2);
 	note(2);
 	assert_int_equal(known->nr_groups, 2);
@@ -444,6 +444,63 @@ static void test_groups_of_the_same_values(void **state)
 		learn(n, 2 * KNOWN_WORDS);
 		assert_int_equal(known->nr_groups, 2 * n);
 	}
+}
+
+/* Which group the checks [5 * k, 5 * k + 5) of the memo are in. */
+static uint32_t group_of(unsigned k)
+{
+	uint32_t group = way_of(9)->group;
+
+	for (unsigned inner = (memo.nr_checks - 1) / KNOWN_WORDS; inner > k; inner--)
+		group = known->group[group].outer;
+	return group;
+}
+
+/* As if for the first time, but for the groups. */
+static void note_again(void)
+{
+	memset(known->stack, 0, sizeof(known->stack));
+	note(9);
+	note(9);
+}
+
+/* Groups of checks that are as they were are not made again; those behind the first new one are. */
+static void test_what_has_not_changed(void **state)
+{
+	const unsigned nr = 3 * KNOWN_WORDS + 2;
+
+	(void)state;
+	for (unsigned first = 0; first <= nr; first++) {
+		unsigned kept = first / KNOWN_WORDS < 3 ? first / KNOWN_WORDS : 3;
+		uint32_t was[4];
+
+		known_clear(known);
+		learn(9, nr);
+		for (unsigned k = 0; k < 4; k++)
+			was[k] = group_of(k);
+		/* said to have changed from there on; they all have, so that it shows */
+		for (unsigned i = 0; i < nr; i++)
+			checks[i].value++;
+		known_memo_changed(known, first);
+		note_again();
+		for (unsigned k = 0; k < 4; k++)
+			assert_int_equal(group_of(k) == was[k], k < kept);
+		assert_int_equal(known->nr_groups, 4 + 4 - kept);
+		note_again();			/* nothing has: only what is no whole group */
+		assert_int_equal(known->nr_groups, 4 + 4 - kept);
+		known_memo_changed(known, first);
+		known_clear(known);
+		note_again();
+		assert_int_equal(known->nr_groups, 4);
+	}
+	/* there is no room: all are made again */
+	known->nr_groups = KNOWN_GROUPS - 2;
+	for (unsigned i = 0; i < nr; i++)
+		checks[i].value++;
+	known_memo_changed(known, 2 * KNOWN_WORDS);
+	note_again();
+	assert_int_equal(known->nr_groups, 4);
+	assert_true(group_of(0) < group_of(1) && group_of(2) < group_of(3));
 }
 
 /* When there are too many groups all go, but each stack is known again after one more time. */
@@ -577,6 +634,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_shared_groups, begin, end),
 		cmocka_unit_test_setup_teardown(test_many_groups, begin, end),
 		cmocka_unit_test_setup_teardown(test_groups_of_the_same_values, begin, end),
+		cmocka_unit_test_setup_teardown(test_what_has_not_changed, begin, end),
 		cmocka_unit_test_setup_teardown(test_no_more_groups, begin, end),
 		cmocka_unit_test_setup_teardown(test_limits, begin, end),
 		cmocka_unit_test_setup_teardown(test_it_rests_where_it_does_not_pay, begin, end),
