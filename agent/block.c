@@ -31,9 +31,7 @@
 #include "agent/agent_arena.h"
 #include "agent/block_words.h"
 #include "agent/sys.h"
-#include "agent/wait.h"
 
-#define MID_TRIES	5000
 #define STAMPS_PER_STEP_LOG2	18	/* 2 MiB of stamps */
 
 void block_init(void)
@@ -78,38 +76,66 @@ void block_changed(const void *at, size_t bytes)
 
 /* ---- the trees ------------------------------------------------------------------------------- */
 
-static struct pmm_mid *mid_new(struct pmm_table *t, pmm_ref *top, uint64_t base)
+/*
+ * A mid is chained first (pmm_table.mids) and then published in the top directory: what blocks are
+ * hung into is what readers find, wherever the mid's maker is stopped or killed, or left by a jump.
+ * Before one is chained the newest is published, as those before it were likewise: so at most one
+ * is chained and not published. An address that is not in the top directory then has no mid in the
+ * chain, and none comes there before the new one, as the chain grows at its head only. So no two
+ * have the same base, nobody waits for another, and a jump loses the memory of one mid at most: if
+ * it came before that was chained.
+ */
+static pmm_ref *mid_top(enum pmm_table_id id, uint64_t address)
 {
-	uint64_t top_page = ((uint64_t)((char *)top - agent.base)) & ~(PMM_PAGE - 1);
-	struct pmm_mid *mid = arena_get(sizeof(*mid) + (sizeof(pmm_ref) << t->mid_bits), 64);
-	pmm_ref none = 0, head;
+	return (pmm_ref *)(agent.base + PMM_TOP_OFF(id)) +
+	       (address >> (shape[id].shift + PMM_LEAF_BITS + shape[id].mid_bits));
+}
+
+/* One that is chained, by whichever thread. */
+static void mid_publish(enum pmm_table_id id, pmm_ref ref)
+{
+	struct pmm_mid *mid = arena_at(ref);
+	pmm_ref *top = mid_top(id, mid->base);
+
+	if (LOAD(*top))
+		return;
+	if (block_watched())
+		mark(mid, sizeof(*mid));
+	STORE_RELEASE(*top, ref);
+}
+
+static struct pmm_mid *mid_get(enum pmm_table_id id, uint64_t base)
+{
+	uint64_t top_page = ((uint64_t)((char *)mid_top(id, base) - agent.base)) & ~(PMM_PAGE - 1);
+	struct pmm_mid *mid = arena_get(sizeof(*mid) + (sizeof(pmm_ref) << shape[id].mid_bits), 64);
 
 	if (!mid || !arena_back(top_page, top_page + PMM_PAGE))
 		return NULL;
 	mid->base = base;
-	if (unlikely(agent.mid_added) && t == &agent.ledger->table[PMM_TABLE_HEAP])
+	mid->nr_leaves = 1u << shape[id].mid_bits;
+	if (unlikely(agent.mid_added) && id == PMM_TABLE_HEAP)
 		agent.mid_added(base);
-	mid->nr_leaves = 1u << t->mid_bits;
-	if (!CAS(*top, none, arena_ref(mid)))
-		return arena_at(none);		/* another thread was faster */
-	head = LOAD(t->mids);
-	do
-		mid->next = head;
-	while (!CAS(t->mids, head, arena_ref(mid)));
-	STORE_RELEASE(mid->chained, 1);
-	if (block_watched())
-		mark(mid, sizeof(*mid));
 	return mid;
 }
 
-/*
- * Nothing is hung into a mid that readers cannot find yet: its maker may be stopped for long just
- * there. But not for ever, for it may be the code that this signal handler interrupted.
- */
-static __attribute__((noinline, cold)) struct pmm_mid *mid_wait(struct pmm_mid *mid)
+static struct pmm_mid *mid_new(enum pmm_table_id id, uint64_t base)
 {
-	for (unsigned tries = 0; tries < MID_TRIES && !LOAD_ACQUIRE(mid->chained); tries++)
-		wait_between(tries);
+	struct pmm_table *t = &agent.ledger->table[id];
+	pmm_ref newest = LOAD_ACQUIRE(t->mids), ref;
+	struct pmm_mid *mid = NULL;
+
+	for (;;) {
+		if (newest)
+			mid_publish(id, newest);
+		if ((ref = LOAD_ACQUIRE(*mid_top(id, base))))
+			return arena_at(ref);	/* another thread's, or that of who was left */
+		if (!mid && !(mid = mid_get(id, base)))
+			return NULL;
+		mid->next = newest;
+		if (CAS(t->mids, newest, arena_ref(mid)))
+			break;
+	}
+	mid_publish(id, arena_ref(mid));
 	return mid;
 }
 
@@ -130,14 +156,9 @@ static uint64_t *leaf_new(pmm_ref *slot)
 static struct pmm_mid *mid_make(enum pmm_table_id id, uint64_t address)
 {
 	unsigned top_shift = shape[id].shift + PMM_LEAF_BITS + shape[id].mid_bits;
-	pmm_ref *top = (pmm_ref *)(agent.base + PMM_TOP_OFF(id)) + (address >> top_shift);
-	struct pmm_mid *mid = *top ? arena_at(*top)
-				   : mid_new(&agent.ledger->table[id], top,
-					     address >> top_shift << top_shift);
+	pmm_ref ref = LOAD_ACQUIRE(*mid_top(id, address));
 
-	if (mid && unlikely(!LOAD_ACQUIRE(mid->chained)))
-		mid = mid_wait(mid);
-	return mid;
+	return ref ? arena_at(ref) : mid_new(id, address >> top_shift << top_shift);
 }
 
 void block_cover(uint64_t address)

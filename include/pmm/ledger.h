@@ -130,7 +130,8 @@ struct pmm_stamp {
  * Block tables are radix trees over the block's address:
  *     top[addr >> top_shift] -> mid[...] -> leaf[...] (PMM_LEAF_WORDS words: 256 granules, and one
  *     more so that the last block can be wide)
- * Mids are chained for readers through `next`, newest first, from pmm_ledger.table[].mids.
+ * Mids are chained for readers through `next`, newest first, from pmm_ledger.table[].mids. No two
+ * of a table have the same base; the newest may be empty, with no top entry yet.
  *     HEAP   granule 32 bytes: enough for glibc, whose blocks start at least 32 bytes apart
  *     DENSE  granule 8 bytes: blocks whose HEAP granule is taken by a neighbour (8- and 16-byte
  *            classes elsewhere), and blocks of custom allocators (PMM_KIND_OTHER), which are inside
@@ -146,8 +147,7 @@ struct pmm_mid {
 	uint64_t base;			/* address of the first byte it covers */
 	pmm_ref next;			/* next mid of the same table, 0 = last */
 	uint32_t nr_leaves;		/* entries in leaf[], a power of two */
-	uint64_t chained;		/* 1 = readers find it */
-	uint64_t reserved[5];
+	uint64_t reserved[6];
 	/* each covers (1 << shift) * 256 bytes of address space; 0 = nothing there */
 	pmm_ref leaf[];
 };

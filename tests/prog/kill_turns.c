@@ -235,16 +235,6 @@ void turns_begin(void)
 	}
 }
 
-/*
- * A handler that interrupts, or leaves by a jump, the few instructions in which the agent begins a new part of its block table (agent/block.c,
- * mid_new()) can make that part invisible to readers until these have been done, or for good. So all parts that there will be are begun before.
- */
-static void turns_touch(void)
-{
-	for (unsigned shift = 5; shift < 19; shift++)
-		free(malloc(1ul << shift));
-}
-
 void turns_thread(struct crew *crew)
 {
 	stack_t stack = { .ss_sp = stacks[atomic_fetch_add(&nr_stacks, 1) % KILL_THREADS], .ss_size = STACK_BYTES };
@@ -253,8 +243,6 @@ void turns_thread(struct crew *crew)
 	mine = crew;
 	if (!turns.signals)
 		return;
-	if (crew->worker->truth == truth->thread)
-		turns_touch();
 	sigaltstack(&stack, NULL);
 	for (unsigned k = 0; k < KILL_HANDLERS; k++) {
 		struct sigevent to = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signals[k],
