@@ -147,8 +147,8 @@ static int copy_beyond(struct precopy *f)
 }
 
 /*
- * Copy all mids. Others may have used a leaf whose maker was stopped before it marked where it hung
- * the leaf; what they stored in the leaf itself they have marked.
+ * Copy all mids. Others may have used a leaf whose maker was stopped, or left by a jump, before it
+ * marked where it hung the leaf; what they stored in the leaf itself they have marked.
  */
 static void copy_mids(struct precopy *f)
 {
@@ -237,7 +237,7 @@ static int copy_late(struct precopy *f)
 		return rc;
 	f->late_bytes = unseen ? copy_all(f) : copy_marked(f, true);
 	rc = copy_beyond(f);
-	if (!rc && s->open.nr)
+	if (!rc && (s->open.nr || s->header.cut))
 		copy_mids(f);
 	if (!rc && s->failed)
 		rc = -ENOMEM;
