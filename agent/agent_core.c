@@ -172,8 +172,7 @@ static bool view_safe(struct tctx *c, const struct caller *from)
 
 	if (c->busy)
 		return false;
-	c->pub.busy_sp = from->sp;
-	STORE(c->busy, TCTX_RECORDING);
+	ctx_busy(c, from->sp);
 	interrupted = unwind_interrupted(c, from);
 	agent_leave(c);
 	for (uint32_t i = 0; i < nr && !interrupted; i++) {

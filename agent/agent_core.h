@@ -44,8 +44,7 @@ static inline bool agent_check_due(const struct tctx *c)
 /* An event begins on a context that is not busy. */
 static inline struct tctx *agent_begin(struct tctx *c, uintptr_t sp, bool locked)
 {
-	c->pub.busy_sp = sp;
-	STORE(c->busy, TCTX_RECORDING);
+	ctx_busy(c, sp);
 	if (unlikely(agent_check_due(c) || LOAD(agent.ledger->want_view)))
 		agent_look(c, locked);
 	return c;

@@ -383,31 +383,45 @@ static bool is_left(const struct tctx *c, uintptr_t sp)
 	return sp >= c->pub.busy_sp && sp - c->pub.busy_sp < (8ul << 20);
 }
 
-/* The program jumped out of the hook that `c` was in: the event was cut short. */
-static void ctx_left(struct tctx *c)
+/*
+ * The program jumped out of the hook that `c` was in, if it was in one, and of those of handlers
+ * that had interrupted it: the events were cut short. `sp`: of the hook that has found out, in
+ * whose name the context is busy meanwhile. So a handler that comes now has another one, and if it
+ * jumps out, all is done again.
+ */
+static void ctx_left(struct tctx *c, uintptr_t sp)
 {
-	if (c->busy == TCTX_RECORDING) {
+	bool recording = c->busy == TCTX_RECORDING, throwing = c->throwing;
+
+	if (c->nested)
+		ctx_left(c->nested, sp);
+	if (!c->busy)
+		return;
+	STORE(c->pub.busy_sp, sp);
+	STORE(c->busy, TCTX_RECORDING);
+	if (recording) {
 		unwind_recover(c);
 		site_recover(c);
 	}
 	c->memo_nr = 0;
 	c->stamp = (struct block_stamp){ .now = BLOCK_NEVER };	/* it may be half written */
-	c->busy = TCTX_IDLE;
 	event_abandon(c);
 	STORE(c->pub.move[PMM_MOVE_HEAP].address, 0);
-	if (c->throwing)
+	STORE(c->throwing, false);
+	if (throwing)
 		record_failed_at(c, c->throwing_size, c->throwing_site);
-	c->throwing = false;
+	STORE(c->busy, TCTX_IDLE);
+	STORE(c->pub.busy_sp, 0);
 }
 
 struct tctx *ctx_nested(struct tctx *c, uintptr_t sp)
 {
 	if (is_left(c, sp)) {
-		/* handlers that had interrupted it were left as well */
-		for (struct tctx *n = c; n && n->busy; n = n->nested)
-			ctx_left(n);
+		ctx_left(c, sp);
 		return c;
 	}
+	if (!LOAD(c->busy))
+		return c;		/* a handler that came here first has found that out */
 	if (c->pub.level >= AGENT_MAX_LEVEL) {
 		ADD(agent.ledger->dropped[PMM_DROP_NESTED], 1);
 		return NULL;
@@ -424,5 +438,5 @@ struct tctx *ctx_nested(struct tctx *c, uintptr_t sp)
 		c->nested = n;
 	}
 	c->nested->pub.thread = c->pub.thread;
-	return c->nested->busy ? ctx_nested(c->nested, sp) : c->nested;
+	return LOAD(c->nested->busy) ? ctx_nested(c->nested, sp) : c->nested;
 }

@@ -149,6 +149,20 @@ static inline uint32_t ctx_hash_of(uint64_t tp)
 }
 
 /*
+ * An idle context is busy from here on, with a hook whose frame is at `sp`. A handler that comes
+ * between the first two stores finds it idle, uses it, and leaves 0 in busy_sp, hence the third:
+ * with 0 the hook would pass for none that runs, and would never be known to have been left. A
+ * handler that comes later has a context of its own. One that jumps out between the first two
+ * leaves an idle context, whose busy_sp is set anew before it says anything.
+ */
+static inline void ctx_busy(struct tctx *c, uintptr_t sp)
+{
+	STORE(c->pub.busy_sp, sp);
+	STORE(c->busy, TCTX_RECORDING);
+	STORE(c->pub.busy_sp, sp);
+}
+
+/*
  * The calling thread's context or NULL; also checks that the thread is still the one that made it.
  */
 static inline struct tctx *ctx_find(void)

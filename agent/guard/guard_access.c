@@ -55,8 +55,7 @@ struct tctx *access_enter(uint64_t sp)
 		c = ctx_nested(c, sp);
 	if (!c)
 		return NULL;
-	c->pub.busy_sp = sp;
-	STORE(c->busy, TCTX_RECORDING);
+	ctx_busy(c, sp);
 	return c;
 }
 

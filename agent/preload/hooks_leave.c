@@ -118,8 +118,7 @@ static uint64_t returned_to(const struct caller *from)
 
 	if (!c || c->busy || !module_find((uint64_t)agent.next.exit, &libc))
 		return 0;
-	c->pub.busy_sp = from->sp;
-	STORE(c->busy, TCTX_RECORDING);
+	ctx_busy(c, from->sp);
 	sp = unwind_outermost(c, from, libc.start, libc.end);
 	agent_leave(c);
 	return sp;

@@ -61,8 +61,7 @@ static inline struct tctx *enter(uintptr_t sp)
 	if (unlikely(!c || LOAD(*agent.alive) != mine_of) || unlikely(c->busy) ||
 	    unlikely(LOAD(agent.ledger->want_view)))
 		return enter_slow(sp);
-	c->pub.busy_sp = sp;
-	STORE(c->busy, TCTX_RECORDING);
+	ctx_busy(c, sp);
 	return c;
 }
 

@@ -427,12 +427,15 @@ static void who_was_left_by_a_jump_starts_afresh(void **state)
 	assert_int_equal(c->pub.move[PMM_MOVE_HEAP].address, 0);
 	assert_int_equal(c->pub.move[PMM_MOVE_POOL].address, 128);
 	assert_int_equal(agent.ledger->nr_ctx, 1);
+	assert_int_equal(c->pub.busy_sp, 0);		/* no hook runs */
 	c->busy = TCTX_IN_ALLOCATOR;
+	c->pub.busy_sp = SP;
 	c->pub.seq = 6;
 	assert_ptr_equal(ctx_nested(c, SP + (8 << 20) - 8), c);
 	assert_int_equal(c->pub.seq, 6);
 	assert_null(c->nested);
 	c->busy = TCTX_IN_ALLOCATOR;
+	c->pub.busy_sp = SP;
 	/* so far above is another stack */
 	assert_ptr_not_equal(ctx_nested(c, SP + (8 << 20)), c);
 	assert_int_equal(c->busy, TCTX_IN_ALLOCATOR);
@@ -555,6 +558,7 @@ static void an_operator_new_that_threw_has_failed(void **state)
 	assert_int_equal(site_record(c, 3, 0)->failed, 1);
 	assert_int_equal(site_record(c, 3, 0)->max_bytes, 5000);
 	c->busy = TCTX_IN_ALLOCATOR;
+	c->pub.busy_sp = SP;
 	assert_ptr_equal(ctx_nested(c, SP), c);
 	assert_int_equal(site_record(c, 3, 0)->failed, 1);		/* once */
 }
