@@ -102,18 +102,12 @@ static __attribute__((noinline)) void cache_grow(struct tctx *c)
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* The hash of the stack out from the innermost frame of the piece from memo[at] on. */
-static inline uint64_t piece_hash(const struct tctx *c, uint32_t at)
-{
-	uint32_t end = at + PIECE_FRAMES;
-
-	return c->stack_hash[end < c->memo_nr ? end : c->memo_nr];
-}
-
 static inline void fetch_each(const struct tctx *c, uint32_t at, void (*fetch)(uint64_t stack))
 {
-	for (; at < c->memo_nr; at += PIECE_FRAMES)
-		fetch(piece_hash(c, at));
+	uint32_t nr = c->memo_nr;
+
+	for (; at < nr; at += PIECE_FRAMES)
+		fetch(c->stack_hash[at + PIECE_FRAMES < nr ? at + PIECE_FRAMES : nr]);
 }
 
 /* The number of n frames from memo[at] on, which the cache does not have. */
@@ -157,52 +151,63 @@ static __attribute__((noinline)) uint32_t number_put(struct tctx *c, uint32_t at
 static inline uint32_t piece_number(struct tctx *c, uint32_t at, uint32_t n, uint32_t outside,
 				    uint32_t site_flags)
 {
-	struct piece key, *set;
+	struct piece key, in_memory, *set;
 
 	if (unlikely(!c->pieces || (!at && odd_ones(c->memo, n))))
 		return number_make(c, at, n, outside, site_flags);
-	set = set_of(c->pieces, piece_hash(c, at));
+	set = set_of(c->pieces, c->stack_hash[at + n]);
 	key_make(&key, &c->memo[at], outside);
 	if (likely(key_is(&set[0], &key)))
 		return set[0].number;
-	if (!key_is(&set[1], &key))
-		return number_put(c, at, n, &key, set, site_flags);
+	if (!key_is(&set[1], &key)) {
+		in_memory = key;		/* so that it is in registers otherwise */
+		return number_put(c, at, n, &in_memory, set, site_flags);
+	}
 	key.number = set[1].number;
 	set[1] = set[0];
 	set[0] = key;
 	return key.number;
 }
 
-/* All that will be asked for from memo[at] on. */
-static inline void pieces_fetch(struct tctx *c, uint32_t at)
+/* The edges' nodes up to that of memo[leaf - 1], which is not noted; 0 when there is no room. */
+static __attribute__((noinline)) uint32_t edges_number(struct tctx *c, uint32_t leaf,
+						       uint32_t site_flags)
 {
-	struct piece_cache *cache = c->pieces;
-
-	if (likely(cache))
-		for (; at < c->memo_nr; at += PIECE_FRAMES)
-			arch_prefetch(set_of(cache, piece_hash(c, at)));
-	if (!cache || cache->missed)
-		node_fetch_slot(c->stack_hash[c->memo_nr]);
-	if (cache)
-		cache->missed = false;
-}
-
-uint32_t piece_site(struct tctx *c, uint32_t first, uint32_t site_flags)
-{
-	uint32_t nr = c->memo_nr, at = (first < nr ? first : nr - 1) / PIECE_FRAMES * PIECE_FRAMES;
-	uint32_t outside;
+	uint32_t at = leaf - PIECE_FRAMES, outside;
 
 	while (at && !c->memo[at - 1].node)	/* has been the innermost only */
 		at -= PIECE_FRAMES;
-	for (uint32_t i = 0; i < PIECE_FRAMES - 1; i++)
-		c->memo[nr + i].id = 0;
-	pieces_fetch(c, at);
+	if (c->pieces) {
+		for (uint32_t edge = at + PIECE_FRAMES; edge <= leaf; edge += PIECE_FRAMES)
+			arch_prefetch(set_of(c->pieces, c->stack_hash[edge]));
+		arch_prefetch(set_of(c->pieces, c->stack_hash[c->memo_nr]));
+	}
 	outside = at ? c->memo[at - 1].node : 0;
-	for (; nr - at > PIECE_FRAMES; at += PIECE_FRAMES) {
+	do {
 		outside = piece_number(c, at, PIECE_FRAMES, outside, site_flags);
+		c->memo[at + PIECE_FRAMES - 1].node = outside;
+		at += PIECE_FRAMES;
+	} while (outside && at < leaf);
+	return outside;
+}
+
+uint32_t piece_site(struct tctx *c, uint32_t site_flags)
+{
+	uint32_t nr = c->memo_nr, leaf = (nr - 1) / PIECE_FRAMES * PIECE_FRAMES;
+	uint32_t outside = leaf ? c->memo[leaf - 1].node : 0;
+	struct frame *end = &c->memo[nr];
+
+	for (uint32_t i = 0; i < PIECE_FRAMES - 1; i++)
+		end[i].id = 0;
+	if (unlikely(!c->pieces || c->pieces->missed)) {
+		node_fetch_slot(c->stack_hash[nr]);
+		if (c->pieces)
+			c->pieces->missed = false;
+	}
+	if (leaf && !outside) {
+		outside = edges_number(c, leaf, site_flags);
 		if (!outside)
 			return 0;
-		c->memo[at + PIECE_FRAMES - 1].node = outside;
 	}
-	return piece_number(c, at, nr - at, outside | PIECE_LEAF, site_flags);
+	return piece_number(c, leaf, nr - leaf, outside | PIECE_LEAF, site_flags);
 }

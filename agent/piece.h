@@ -45,10 +45,7 @@ struct piece_cache *piece_cache_new(uint32_t bits);
 /* Code came or went, or what is in the cache may be half written. */
 void piece_forget(struct piece_cache *cache);
 
-/*
- * The site of the context's memo, whose frames from memo[first] inwards are new. 0 when there is no
- * room.
- */
-uint32_t piece_site(struct tctx *c, uint32_t first, uint32_t site_flags);
+/* The site of the context's memo, whose new frames have no node yet. 0 when there is no room. */
+uint32_t piece_site(struct tctx *c, uint32_t site_flags);
 
 #endif

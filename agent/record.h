@@ -209,9 +209,12 @@ static inline uint64_t record_size(uint64_t size)
 /* unwind_site() */
 RECORD_INLINE uint32_t record_site(struct tctx *c, const struct caller *from)
 {
-	uint32_t site = likely(!unwind_void(c) && c->known) ? known_site(c->known, from) : 0;
 	struct caller in_memory;
+	uint32_t site;
 
+	if (unlikely(unwind_void(c)))
+		unwind_changed(c);
+	site = likely(c->known != NULL) ? known_site(c->known, from) : 0;
 	if (likely(site))
 		return site;
 	in_memory = *from;		/* so that it is in registers otherwise */

@@ -440,7 +440,7 @@ void unwind_recover(struct tctx *c)
 		piece_forget(c->pieces);
 }
 
-static __attribute__((noinline)) void changed(struct tctx *c)
+void unwind_changed(struct tctx *c)
 {
 	uint32_t epoch = LOAD(agent.tree->code_epoch);
 
@@ -483,7 +483,7 @@ static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct
 		} else {
 			memo_put(c, w.join, w.nr);
 		}
-		c->last_site = piece_site(c, w.join, site_flags);
+		c->last_site = piece_site(c, site_flags);
 		site_fetch_record(c, c->last_site);
 	}
 	if (unlikely(!w.keep || !c->last_site))
@@ -510,17 +510,17 @@ static inline uint32_t memo_again(const struct tctx *c, const struct caller *fro
 
 uint32_t unwind_site_other(struct tctx *c, const struct caller *from, uint32_t site_flags)
 {
-	uint32_t site;
+	uint32_t site = memo_again(c, from);
 
-	if (unlikely(unwind_void(c)))
-		changed(c);
-	site = memo_again(c, from);
 	return site ? site : walk_site(c, from, site_flags);
 }
 
 uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags)
 {
-	uint32_t site = likely(!unwind_void(c) && c->known) ? known_site(c->known, from) : 0;
+	uint32_t site;
 
+	if (unlikely(unwind_void(c)))
+		unwind_changed(c);
+	site = c->known ? known_site(c->known, from) : 0;
 	return likely(site) ? site : unwind_site_other(c, from, site_flags);
 }

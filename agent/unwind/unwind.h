@@ -54,7 +54,7 @@ void unwind_init(struct tctx *c, void *memory);
 /* Walk the stack and return its site. */
 uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags);
 
-/* The same where it was not the stack found last (known_last()). */
+/* The same where it is not known (known_site()); unwind_void() was asked. */
 uint32_t unwind_site_other(struct tctx *c, const struct caller *from, uint32_t site_flags);
 
 /* Was code or a stack unmapped since the context's stacks were noted? */
@@ -63,6 +63,9 @@ static inline bool unwind_void(const struct tctx *c)
 	return c->gens != LOAD(agent.gens) ||
 	       LOAD(agent.tree->code_epoch) != LOAD(agent.code_epoch_seen);
 }
+
+/* It was: forget what is void. */
+__attribute__((cold)) void unwind_changed(struct tctx *c);
 
 /* Does the stack go through a signal handler, or is that not known? */
 bool unwind_interrupted(struct tctx *c, const struct caller *from);

@@ -12,6 +12,7 @@
 
 #include "agent/known.h"
 #include "agent/piece.h"
+#include "agent/record.h"
 #include "agent/unwind/rule.h"
 #include "agent/unwind/unwind.h"
 
@@ -158,9 +159,13 @@ static uint32_t site_of(unsigned nr, const unsigned *f)
 	return site_get(node, 0);
 }
 
+/* As an event asks, or as other hooks do; they take turns. */
+static bool by_event;
+
 static uint32_t site_at(const struct stack *s)
 {
-	return unwind_site(ctx, &s->at, 0);
+	by_event = !by_event;
+	return by_event ? record_site(ctx, &s->at) : unwind_site(ctx, &s->at, 0);
 }
 
 /*
@@ -411,22 +416,25 @@ static void test_code_that_goes(void **state)
 	struct stack s, other;
 
 	(void)state;
-	start(true);
-	s = STACK(0, 1, 2, 3, 4, 5);
-	other = STACK(0, 1, 2, 3, 4, 5, 6);
-	settle_on(&s, &other);
-	assert_int_equal(agent.ledger->nr_nodes, 1 + 7);
-	/* numbered from the outermost frame by pieces */
-	ctx->memo_nr = 0;
-	s = STACK(0, 1, 2, 3, 7);
-	site_at(&s);
-	settle_on(&s, &other);
-	rule_flush();
-	for (unsigned f = 0; f < 32; f++)
-		rule_put(f, MODULE + 1, rules[f]);
-	assert_int_equal(site_at(&s), 4);
-	assert_int_equal(agent.ledger->nr_nodes, 1 + 8 + 5);
-	stop();
+	for (int turn = 0; turn < 2; turn++) {
+		start(true);
+		s = STACK(0, 1, 2, 3, 4, 5);
+		other = STACK(0, 1, 2, 3, 4, 5, 6);
+		settle_on(&s, &other);
+		assert_int_equal(agent.ledger->nr_nodes, 1 + 7);
+		/* numbered from the outermost frame by pieces */
+		ctx->memo_nr = 0;
+		s = STACK(0, 1, 2, 3, 7);
+		site_at(&s);
+		settle_on(&s, &other);
+		rule_flush();
+		for (unsigned f = 0; f < 32; f++)
+			rule_put(f, MODULE + 1, rules[f]);
+		by_event = turn;
+		assert_int_equal(site_at(&s), 4);
+		assert_int_equal(agent.ledger->nr_nodes, 1 + 8 + 5);
+		stop();
+	}
 }
 
 /* A known stack found through fp is another one with another fp. */
@@ -472,6 +480,27 @@ static void test_a_piece_is_verified(void **state)
 			ctx->memo_nr = 0;
 			known_forget(ctx->known);
 			assert_int_equal(site_at(&s), site);
+		}
+	}
+	stop();
+}
+
+/* A leaf is not taken for one that has the same frames and more inside, which were there before. */
+static void test_a_shorter_leaf(void **state)
+{
+	struct stack s;
+
+	(void)state;
+	start(true);
+	s = STACK(0, 1, 2, 3, 4);
+	site_at(&s);
+	ctx->pieces->mask = 0;		/* all in one set */
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned nr = 8; nr > 4; nr--) {
+			s = stack_of(nr, (unsigned[]){ 0, 1, 2, 3, 4, 5, 6, 7 });
+			known_forget(ctx->known);
+			assert_int_equal(site_at(&s),
+					 site_of(nr, (unsigned[]){ 0, 1, 2, 3, 4, 5, 6, 7 }));
 		}
 	}
 	stop();
@@ -603,6 +632,7 @@ int main(void)
 		cmocka_unit_test(test_code_that_goes),
 		cmocka_unit_test(test_a_known_stack_and_fp),
 		cmocka_unit_test(test_a_piece_is_verified),
+		cmocka_unit_test(test_a_shorter_leaf),
 		cmocka_unit_test(test_the_cache_of_pieces_grows),
 		cmocka_unit_test(test_random_stacks),
 	};
