@@ -103,7 +103,7 @@ int functions_rank(const struct heap *h, const struct selection *s, struct names
 	for (uint32_t i = 0; i < h->nr_sites && !rc; i++) {
 		struct weight weight = rank_weight(h, s, key, i);
 
-		if (!rank_value(key, weight))
+		if (weight_is_nothing(weight))
 			continue;
 		out->total.bytes += weight.bytes;
 		out->total.count += weight.count;

@@ -190,7 +190,7 @@ static int run(struct work *w, uint64_t top, struct lines *out)
 	for (uint32_t i = 0; i < w->h->nr_sites && !rc; i++) {
 		struct weight weight = rank_weight(w->h, w->s, w->key, i);
 
-		if (!rank_value(w->key, weight))
+		if (weight_is_nothing(weight))
 			continue;
 		out->total.bytes += weight.bytes;
 		out->total.count += weight.count;

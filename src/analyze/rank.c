@@ -135,7 +135,7 @@ int rank_sites(const struct heap *h, const struct selection *s, enum rank_key ke
 	for (uint32_t i = 0; i < h->nr_sites && !rc; i++) {
 		struct weight w = rank_weight(h, s, key, i);
 
-		if (!w.bytes && !w.count) {
+		if (weight_is_nothing(w)) {
 			bool idle = did_anything(h, s, i);
 
 			out->nr_idle += idle && top;

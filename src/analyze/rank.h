@@ -44,6 +44,12 @@ struct weight rank_weight(const struct heap *h, const struct selection *s, enum 
 /* Does it pass any site of which there is something to tell, live or not? */
 bool rank_passes_any(const struct heap *h, const struct selection *s);
 
+/* Nothing at all? Blocks of size zero are something. */
+static inline bool weight_is_nothing(struct weight w)
+{
+	return !w.bytes && !w.count;
+}
+
 /* The part of a weight that the key sorts by. */
 uint64_t rank_value(enum rank_key key, struct weight w);
 

@@ -126,10 +126,10 @@ static int expand_down(struct build *b, const struct child *parent, struct child
 	uint32_t at = parent ? parent->node : 0;
 	int rc = 0;
 
-	if (!parent && rank_value(b->key, b->self[0]))
+	if (!parent && !weight_is_nothing(b->self[0]))
 		rc = vec_push(out, (struct child){ .weight = b->self[0], .self = b->self[0] });
 	for (uint32_t i = b->first[at]; i && !rc; i = b->next[i])
-		if (rank_value(b->key, b->sum[i]))
+		if (!weight_is_nothing(b->sum[i]))
 			rc = vec_push(out, (struct child){ .weight = b->sum[i],
 							   .self = b->self[i],
 							   .node = i });
@@ -250,7 +250,7 @@ static int collect_stacks(struct build *b, const struct selection *s, uint8_t *i
 		struct stack st = { .weight = rank_weight(h, s, b->key, i) };
 		uint32_t node = h->sites[i].node;
 
-		if (!rank_value(b->key, st.weight))
+		if (weight_is_nothing(st.weight))
 			continue;
 		add(&b->total, st.weight);
 		while (inside[h->nodes[node].module] && h->nodes[node].parent)

@@ -60,6 +60,13 @@ static void libraries_and_allocators_are_none_of_the_programs(void **state)
 	       RANK_LIVE, 0, "main=8/1 parse=8/1 of 2");
 }
 
+static void blocks_of_size_zero_are_blocks(void **state)
+{
+	(void)state;
+	expect("site main>a allocs=2 size=8\nsite main>b allocs=3 size=0\n", RANK_LIVE, 0,
+	       "main=16/2 a=16/1 b=0/1 of 3");
+}
+
 static void nothing_is_held(void **state)
 {
 	(void)state;
@@ -69,6 +76,7 @@ static void nothing_is_held(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(blocks_of_size_zero_are_blocks),
 		cmocka_unit_test(callers_have_what_they_call),
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(inlined_functions_are_functions),

@@ -167,7 +167,11 @@ static size_t some_bytes(void)
 static void known_make(struct known *k)
 {
 	*k = (struct known){ .bytes = some_bytes(), .kind = PMM_KIND_MALLOC, .is_live = true };
-	switch (rand() % 4) {
+	switch (rand() % 5) {
+	case 4:
+		k->kind = PMM_KIND_PVALLOC;
+		k->p = pvalloc(k->bytes);
+		break;
 	case 0:
 		k->kind = PMM_KIND_MEMALIGN;
 		k->p = memalign(16u << rand() % 8, k->bytes);
@@ -220,7 +224,8 @@ static void random_child(void)
 			host_place("in use", known[i].p, IS_LIVE);
 		else if (!is_under_unseen(&known[i]))
 			host_place(known[i].bytes > 100000		? "freed large"
-				   : known[i].kind == PMM_KIND_MEMALIGN ? "freed, aligned"
+				   : known[i].kind == PMM_KIND_MEMALIGN ||
+				   known[i].kind == PMM_KIND_PVALLOC ? "freed, aligned"
 									: "freed",
 				   known[i].p, IS_FREED);
 	}

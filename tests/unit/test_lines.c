@@ -39,6 +39,14 @@ static void stacks_of_one_line_join(void **state)
 	       RANK_LIVE, 5, "leaf=300/2 b=250/1 ");
 }
 
+static void blocks_of_size_zero_are_blocks(void **state)
+{
+	(void)state;
+	expect("site main>a allocs=2 size=8\nsite main>b allocs=3 size=0\nsite main>b>a allocs=1 "
+	       "size=0\n",
+	       RANK_LIVE, 5, "a=16/2 b=0/1 ");
+}
+
 static void libraries_and_wrappers_hand_on(void **state)
 {
 	(void)state;
@@ -160,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_of_one_line_join),
+		cmocka_unit_test(blocks_of_size_zero_are_blocks),
 		cmocka_unit_test(libraries_and_wrappers_hand_on),
 		cmocka_unit_test(inlined_frames_answer_first),
 		cmocka_unit_test(without_a_program_frame_the_library_answers),

@@ -58,6 +58,17 @@ static void top_down_sums_callees(void **state)
 	       "1:draw=300/6 2:parse=300/6(300) ");
 }
 
+static void blocks_of_size_zero_are_blocks(void **state)
+{
+	static const char zero[] = "site main>a allocs=2 size=8\nsite main>b allocs=3 size=0\n";
+
+	(void)state;
+	expect(zero, true, RANK_LIVE, (struct tree_limits){ 0 },
+	       "0:main=16/5 1:a=16/2(16) 1:b=0/3(0) ");
+	expect(zero, false, RANK_LIVE, (struct tree_limits){ 0 },
+	       "0:a=16/2 1:main=16/2 0:b=0/3 1:main=0/3 ");
+}
+
 static void bottom_up_sums_callers(void **state)
 {
 	(void)state;
@@ -121,6 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(top_down_sums_callees),
+		cmocka_unit_test(blocks_of_size_zero_are_blocks),
 		cmocka_unit_test(bottom_up_sums_callers),
 		cmocka_unit_test(counts_order_by_calls),
 		cmocka_unit_test(depth_top_and_share_limit),

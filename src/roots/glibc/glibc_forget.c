@@ -159,7 +159,10 @@ static bool is_chunk(const struct heap_block *b)
 bool glibc_fits(const struct heap_block *b, uint64_t bytes)
 {
 	bool aligned = b->kind != PMM_KIND_MALLOC && b->kind != PMM_KIND_CALLOC;
-	uint64_t least = (b->size_bytes + 8 + 15) & ~15ull;
+	uint64_t asked = b->kind != PMM_KIND_PVALLOC ? b->size_bytes
+						     : (b->size_bytes + ROOTS_PAGE - 1) &
+							       ~(uint64_t)(ROOTS_PAGE - 1);
+	uint64_t least = (asked + 8 + 15) & ~15ull;
 
 	if (least < CHUNK_MIN)
 		least = CHUNK_MIN;
