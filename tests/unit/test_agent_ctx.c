@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "agent/known.h"
 #include "agent/record.h"
 #include "agent/unwind/unwind.h"
 
@@ -404,6 +405,27 @@ static void a_handler_without_room_is_not_recorded(void **state)
 	assert_int_equal(agent.ledger->dropped[PMM_DROP_NESTED], 0);
 }
 
+/* Who takes over from a thread that ended in the middle of an event trusts nothing half written. */
+static void who_ended_in_an_event_leaves_nothing_half_written(void **state)
+{
+	struct pmm_record *r;
+	struct tctx *c;
+
+	(void)state;
+	c = ctx_of(1, GONE);
+	c->known = arena_get(sizeof(*c->known), 4096);
+	assert_non_null(c->known);
+	r = site_record(c, 5, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		c->busy = i ? TCTX_RECORDING : TCTX_IN_ALLOCATOR;
+		c->known->nr_groups = 7;
+		((pmm_ref *)arena_at(c->site_page[0]))[5] = 0;	/* hung in, not noted */
+		assert_ptr_equal(ctx_of(1, i ? own_tid() : GONE - 1), c);
+		assert_int_equal(c->known->nr_groups, i ? 0 : 7);
+	}
+	assert_ptr_equal(site_record(c, 5, 0), r);
+}
+
 /* A hook that lies below cannot be running: it was left by a jump. */
 static void who_was_left_by_a_jump_starts_afresh(void **state)
 {
@@ -609,6 +631,7 @@ int main(void)
 		TEST(threads_at_once_never_share),
 		TEST(handlers_have_contexts_of_their_own),
 		TEST(a_handler_without_room_is_not_recorded),
+		TEST(who_ended_in_an_event_leaves_nothing_half_written),
 		TEST(who_was_left_by_a_jump_starts_afresh),
 		TEST(handlers_of_who_was_left_were_left),
 		TEST(who_was_left_on_the_alternate_stack_starts_afresh),

@@ -27,6 +27,7 @@
 static uint64_t words[WORDS];
 static uint64_t next_block;
 static unsigned nr_wrong, left;		/* the stack of what is interrupted or left */
+static bool resizes;			/* ... which is a_resize() */
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
@@ -230,9 +231,24 @@ static void probe(unsigned stack, uint64_t size)
 	nr_wrong += c->pub.seq != seq + 2 * 4;
 }
 
+/* A block of what was interrupted or left is there whole or not at all. */
+static bool whole(uint64_t address, uint64_t size)
+{
+	struct block_info b;
+	bool there = block_get(address, &b);
+
+	nr_wrong += there && b.size != size;
+	return there;
+}
+
 /* All that comes later, for which the thread's own context is used again. */
 static bool right(void)
 {
+	bool there = whole(BLOCK(1), 40);
+
+	there |= whole(BLOCK(1) + 128, 170);
+	whole(BLOCK(0), 100);
+	nr_wrong += resizes && !there && c->pub.move[PMM_MOVE_HEAP].address != BLOCK(1);
 	struct tctx *with = enter_whole(OUTSIDE);
 
 	nr_wrong += with != c || c->pub.seq & 1 || c->pub.move[PMM_MOVE_HEAP].address;
@@ -272,7 +288,7 @@ static struct caller caller;
 
 static void an_allocation(void)
 {
-	comes_from(BLOCK(0), 50, &caller);
+	comes_from(BLOCK(0), 100, &caller);
 }
 
 static void a_release(void)
@@ -282,7 +298,7 @@ static void a_release(void)
 
 static void a_resize(void)
 {
-	moves_from(BLOCK(1), 70, &caller);
+	moves_from(BLOCK(1), 170, &caller);
 }
 
 /* Stacks 0 to 3 are known, 4 and 5 were met once; blocks have lived for a tick. */
@@ -302,6 +318,7 @@ static void start(unsigned stack)
 	tree()->tick++;
 	caller = stack_make(stack, OUTSIDE);
 	left = stack;
+	resizes = false;
 }
 
 static void if_as(bool (*is_right)(void), void (*call)(void), void (*then)(void))
@@ -344,6 +361,16 @@ static void a_known_stack_is_left_by_a_handler_with_events(void **state)
 	if_then(an_allocation, 2, handle_and_leave);
 }
 
+/* The block's words are stored in a few instructions then. */
+static void an_allocation_in_the_same_tick_is_left(void **state)
+{
+	(void)state;
+	start(2);
+	comes(BLOCK(60), 40, 4, OUTSIDE);
+	caller = stack_make(2, OUTSIDE);
+	if_as(right, an_allocation, leave);
+}
+
 static void a_release_is_left(void **state)
 {
 	(void)state;
@@ -353,13 +380,17 @@ static void a_release_is_left(void **state)
 static void a_resize_is_left(void **state)
 {
 	(void)state;
-	if_then(a_resize, 3, leave);
+	start(3);
+	resizes = true;
+	if_as(right, a_resize, leave);
 }
 
 static void a_resize_is_interrupted(void **state)
 {
 	(void)state;
-	if_then(a_resize, 3, handle);
+	start(3);
+	resizes = true;
+	if_as(right, a_resize, handle);
 }
 
 /* ---- where hooks begin ----------------------------------------------------------------------- */
@@ -441,6 +472,7 @@ int main(void)
 		TEST(a_stack_met_again_is_left),
 		TEST(a_known_stack_is_interrupted),
 		TEST(a_known_stack_is_left_by_a_handler_with_events),
+		TEST(an_allocation_in_the_same_tick_is_left),
 		TEST(a_release_is_left),
 		TEST(a_resize_is_left),
 		TEST(a_resize_is_interrupted),
