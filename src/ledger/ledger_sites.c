@@ -29,7 +29,7 @@ struct peak {
 
 struct sum {
 	struct ledger_reader *r;
-	struct heap_site *v;		/* [nr] by the ledger's site number */
+	struct heap_site *v;		/* [nr] by the ledger's site number, those that were seen */
 	uint32_t *seen;			/* [nr] context + 1 that had a record last; 0 = none yet */
 	uint32_t nr;
 	uint64_t max_records;		/* that the arena can hold */
@@ -101,6 +101,16 @@ static void add_record(struct sum *sum, struct heap_site *s, const struct pmm_re
 		s->lifetime[i] += lifetimes->frees[i];
 }
 
+/*
+ * A site that is met for the first time is empty. Its memory is written before it is read: read
+ * first, each page would be had twice, a page of zeros and then its own.
+ */
+static void first_sight(struct sum *sum, uint32_t site)
+{
+	if (!sum->seen[site])
+		sum->v[site] = (struct heap_site){ 0 };
+}
+
 /* The records of context number i. A site met twice means that the list has become a ring. */
 static void add_records(struct sum *sum, uint32_t i)
 {
@@ -124,6 +134,7 @@ static void add_records(struct sum *sum, uint32_t i)
 			return;
 		}
 		if (rec.site < sum->nr) {
+			first_sight(sum, rec.site);
 			sum->seen[rec.site] = i + 1;
 			add_record(sum, &sum->v[rec.site], &rec, &lifetimes);
 		} else {
@@ -135,10 +146,9 @@ static void add_records(struct sum *sum, uint32_t i)
 
 static void add_all(struct sum *sum, const struct peak *peak)
 {
-	if (sum->records) {		/* at first they are zero, and mostly no memory yet */
-		memset(sum->v, 0, sum->nr * sizeof(*sum->v));
+	if (sum->records)		/* at first they are zero, and mostly no memory yet */
 		memset(sum->seen, 0, sum->nr * sizeof(*sum->seen));
-	}
+	first_sight(sum, 0);		/* which the heap has in any case */
 	sum->records = 0;
 	sum->grown_bytes = 0;
 	sum->peak = *peak;
@@ -209,6 +219,7 @@ static void mark_blocks(struct sum *sum, struct heap_block *blocks, uint64_t nr)
 			blocks[i].site = 0;
 			ledger_reader_odd(sum->r);
 		} else if (!sum->seen[blocks[i].site]) {
+			first_sight(sum, blocks[i].site);
 			sum->seen[blocks[i].site] = 1;
 		}
 	}
@@ -239,6 +250,7 @@ static void mark_findings(struct sum *sum)
 				*site[k] = HEAP_NO_SITE;
 				ledger_reader_odd(sum->r);
 			} else if (!sum->seen[*site[k]]) {
+				first_sight(sum, *site[k]);
 				sum->seen[*site[k]] = 1;
 			}
 		}
