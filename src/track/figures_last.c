@@ -20,6 +20,9 @@
 #define MAX_CHUNKS	4096u
 #define MIN_CHUNKS	256u	/* ... and a look must not take more than its share, but these */
 #define CHUNK_NS	2000u	/* to count one */
+/* ... of which there were too many: have most of them gone? */
+#define FEW_CHUNKS	32u
+#define FEW_REST	2	/* half the time of such looks is left for the next one that counts */
 
 /* Does it pay to ask again? */
 static bool may_know(int figures)
@@ -33,6 +36,20 @@ static unsigned chunks_in(uint64_t rest_ns, uint64_t share)
 	uint64_t nr = rest_ns / (CHUNK_NS * REST * share);
 
 	return nr < MIN_CHUNKS ? MIN_CHUNKS : nr < MAX_CHUNKS ? (unsigned)nr : MAX_CHUNKS;
+}
+
+/*
+ * How many to count now. Where the last count did not come to the end another one of as many will
+ * hardly do so: it is for one of twice as many that time is saved.
+ */
+static unsigned chunks_now(const struct figures_last *l, uint64_t now_ns, uint64_t share)
+{
+	unsigned saved;
+
+	if (!l->too_few)
+		return chunks_in(now_ns - l->rests_ns, share);
+	saved = chunks_in(now_ns - l->counted_ns, share);
+	return saved == MAX_CHUNKS || saved >= 2 * l->too_few ? saved : FEW_CHUNKS;
 }
 
 static int ask(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t now_ns,
@@ -72,10 +89,21 @@ static bool is_worth_it(struct figures_last *l, struct ledger_map *m, uint64_t n
 	return true;
 }
 
+static void note_count(struct figures_last *l, int figures, unsigned chunks, uint64_t now_ns)
+{
+	if (figures != HEAP_FIGURES_MANY) {
+		l->too_few = 0;
+	} else if (chunks != FEW_CHUNKS) {
+		l->too_few = chunks;
+		l->counted_ns = now_ns;
+	}
+}
+
 void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t now_ns)
 {
 	const uint64_t share = l->share ? l->share : 1;
 	uint64_t start, rest;
+	unsigned chunks;
 	int rc;
 
 	if (!l->next_ns) {
@@ -88,9 +116,13 @@ void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, 
 	if (!is_worth_it(l, m, now_ns))
 		return;
 	start = thread_cpu_ns();
-	rc = ask(l, m, pid, now_ns, chunks_in(now_ns - l->rests_ns, share));
+	chunks = chunks_now(l, now_ns, share);
+	rc = ask(l, m, pid, now_ns, chunks);
 	l->rests_ns = now_ns;
 	rest = (thread_cpu_ns() - start) * share * REST;
+	if (chunks == FEW_CHUNKS)
+		rest *= FEW_REST;
+	note_count(l, rc, chunks, now_ns);
 	if (rc == HEAP_FIGURES_SHAPE)
 		rest = higher(rest, CALM_NS);		/* it will hardly be found the next time */
 	l->next_ns = may_know(rc) ? now_ns + higher(rest, REST_NS) : UINT64_MAX;

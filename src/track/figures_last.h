@@ -3,7 +3,7 @@
  * The allocator's last figures of a process that is watched, for when it is killed, or has too many
  * free chunks to be asked at its end. Taken now and then, which costs the monitor 1/500 of its time
  * for all its processes, and next to nothing for those that are idle; where there are more free
- * chunks than can be counted in that time they are not.
+ * chunks than can be counted in that time they are not, until there is time for twice as many.
  */
 #ifndef TRACK_FIGURES_LAST_H
 #define TRACK_FIGURES_LAST_H
@@ -25,6 +25,9 @@ struct figures_last {
 	 */
 	size_t share;
 	uint64_t rests_ns;		/* since when nothing was asked */
+	/* so many were not all free chunks, when it was tried to count them, at ...; 0 = they were */
+	unsigned too_few;
+	uint64_t counted_ns;
 	uint64_t next_ns;		/* ask again not before; 0 = begin to count from now on */
 };
 

@@ -23,6 +23,7 @@
 
 static unsigned nr_preads, nr_leaves, nr_asked, nr_scans, nr_lists;
 static unsigned most_chunks;
+static int figures_are = HEAP_FIGURES_KNOWN;
 static uint64_t cpu_ns;
 
 ssize_t __real_pread64(int fd, void *to, size_t size, off_t off);
@@ -72,7 +73,7 @@ int __wrap_figures_read(pid_t pid, uint64_t now_ns, unsigned max_chunks, struct 
 	nr_asked++;
 	cpu_ns += LOOK_NS;
 	h->allocator.taken_ns = now_ns;
-	return HEAP_FIGURES_KNOWN;
+	return figures_are;
 }
 
 /* A point of the series and the question whether figures are due take no system call. */
@@ -125,6 +126,44 @@ static void figures_take_their_share_of_the_time(void **state)
 		assert_int_equal(last.asked->allocator.taken_ns, now_ns);
 		assert_int_equal(most_chunks, looks[i].chunks);
 	}
+	figures_last_fini(&last);
+	ledger_map_close(m);
+	image_free(&im);
+}
+
+/* Where there are more, it is tried anew when there is time for twice as many. */
+static void figures_too_many_to_count_cost_half(void **state)
+{
+	struct image im = image_new();
+	struct pmm_ctx *c = image_at(&im, image_ctx(&im));
+	static const struct { uint64_t after_ms; int are; unsigned chunks; } looks[] = {
+		{ 20, HEAP_FIGURES_MANY, 256 },	   { 300, HEAP_FIGURES_MANY, 32 },
+		{ 300, HEAP_FIGURES_MANY, 600 },   { 1100, HEAP_FIGURES_MANY, 32 },
+		{ 300, HEAP_FIGURES_MANY, 1400 },  { 2700, HEAP_FIGURES_BUSY, 32 },
+		{ 300, HEAP_FIGURES_MANY, 300 },   { 60000, HEAP_FIGURES_MANY, 4096 },
+		{ 4000, HEAP_FIGURES_MANY, 32 },   { 300, HEAP_FIGURES_KNOWN, 4096 },
+		{ 1000, HEAP_FIGURES_KNOWN, 1000 },
+	};
+	struct figures_last last = { 0 };
+	uint64_t now_ns = 5000 * MS;
+	struct ledger_map *m;
+
+	(void)state;
+	assert_int_equal(ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL), 0);
+	figures_last_tick(&last, m, getpid(), now_ns);
+	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+		const uint64_t usual = LOOK_NS * 500;
+
+		c->class[0].calls[PMM_KIND_MALLOC]++;
+		now_ns += looks[i].after_ms * MS;
+		figures_are = looks[i].are;
+		figures_last_tick(&last, m, getpid(), now_ns);
+		assert_int_equal(last.asked->allocator.taken_ns, now_ns);
+		assert_int_equal(most_chunks, looks[i].chunks);
+		assert_int_equal(last.next_ns - now_ns,
+				 looks[i].chunks == 32 ? 2 * usual : usual);
+	}
+	figures_are = HEAP_FIGURES_KNOWN;
 	figures_last_fini(&last);
 	ledger_map_close(m);
 	image_free(&im);
@@ -306,6 +345,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(looks_at_totals_ask_the_kernel_nothing),
 		cmocka_unit_test(figures_take_their_share_of_the_time),
+		cmocka_unit_test(figures_too_many_to_count_cost_half),
 		cmocka_unit_test(sites_of_an_idle_heap_are_not_looked_at),
 		cmocka_unit_test(a_zombie_is_looked_at_once),
 		cmocka_unit_test(code_of_the_agent_is_not_searched_for_notes),
