@@ -16,6 +16,7 @@
 #include "src/proc/task.h"
 
 #define MAX_FILE_BYTES	(64u << 20)	/* of a file of /proc; maps of 262144 lines stay below */
+#define KEPT_BELOW	32		/* descriptors that are kept only to be quick, by their numbers */
 #define STAT_START_TIME	22		/* proc(5) */
 #define MAX_THREADS	4194304		/* PID_MAX_LIMIT */
 
@@ -136,28 +137,58 @@ int proc_rss(pid_t pid, int *fd, uint64_t *bytes)
 	return *bytes ? 0 : -ESRCH;
 }
 
+static uint64_t peak_in(const char *status)
+{
+	const char *line = strstr(status, "\nVmHWM:");
+
+	return line ? strtoull(line + 7, NULL, 10) * 1024 : 0;
+}
+
 /* 0: it has none, as an ended thread. */
 static uint64_t peak_rss_of(pid_t pid)
 {
-	char *status = NULL, *line;
-	uint64_t kib = 0;
+	char *status = NULL;
+	uint64_t bytes;
 
 	if (read_proc(pid, "status", &status) < 0)
 		return 0;
-	line = strstr(status, "\nVmHWM:");
-	if (line)
-		kib = strtoull(line + 7, NULL, 10);
+	bytes = peak_in(status);
 	free(status);
-	return kib * 1024;
+	return bytes;
+}
+
+/* The same by a descriptor, unless the list of groups, before it, is long. */
+static uint64_t peak_rss_at(int fd)
+{
+	char status[4096];
+	ssize_t n = fd >= 0 ? pread(fd, status, sizeof(status) - 1, 0) : -1;
+
+	if (n <= 0)
+		return 0;
+	status[n] = '\0';
+	return peak_in(status);
 }
 
 /* The first thread may have ended before the others: looking for one that lives costs as much. */
-uint64_t proc_peak_rss(pid_t pid)
+uint64_t proc_peak_rss(pid_t pid, int *fd)
 {
-	uint64_t peak = peak_rss_of(pid);
-	pid_t live = peak ? pid : task_proc(pid);
+	char path[64];
+	uint64_t peak;
+	pid_t live;
 
-	return live == pid ? peak : peak_rss_of(live);
+	if (*fd < 0) {
+		snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+		*fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	peak = peak_rss_at(*fd);
+	if (*fd >= KEPT_BELOW) {
+		close(*fd);
+		*fd = -1;
+	}
+	if (peak)
+		return peak;
+	live = task_proc(pid);
+	return live == pid ? peak_rss_of(pid) : peak_rss_of(live);
 }
 
 /* The last number of the line "NSpid:\t17\t1" of a status file. */

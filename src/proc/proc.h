@@ -66,8 +66,9 @@ int proc_rss(pid_t pid, int *fd, uint64_t *bytes);
 
 /*
  * The most that ever was resident of what the process executes now, in bytes (VmHWM); 0: not known.
+ * *fd as of proc_rss(), but -1 again where it is a high one: it is kept for few processes.
  */
-uint64_t proc_peak_rss(pid_t pid);
+uint64_t proc_peak_rss(pid_t pid, int *fd);
 
 /*
  * The pid as the process itself sees it, in the innermost pid namespace; -ESRCH, or -errno when it

@@ -371,10 +371,12 @@ int monitor_fd(const struct monitor *m)
 static void give_up_descriptor(struct monitor *m)
 {
 	vec_each(&m->roll.all, w) {
-		if ((*w)->rss_fd < 0)
+		int *fd = (*w)->peak_fd >= 0 ? &(*w)->peak_fd : &(*w)->rss_fd;
+
+		if (*fd < 0)
 			continue;
-		close((*w)->rss_fd);
-		(*w)->rss_fd = -1;
+		close(*fd);
+		*fd = -1;
 		return;
 	}
 }

@@ -65,6 +65,7 @@ struct watched *watched_new(pid_t pid, int pidfd, int fd, uint64_t interval_ns, 
 	w->pid = pid;
 	w->pidfd = pidfd;
 	w->rss_fd = -1;
+	w->peak_fd = -1;
 	w->fd = fd;
 	w->interval_ns = interval_ns;
 	w->heard_ns = now_ns;
@@ -139,6 +140,8 @@ void watched_free(struct watched *w)
 		close(w->pidfd);
 	if (w->rss_fd >= 0)
 		close(w->rss_fd);
+	if (w->peak_fd >= 0)
+		close(w->peak_fd);
 	free(w);
 }
 
@@ -238,7 +241,7 @@ bool watched_tick(struct watched *w, uint64_t now_ns)
 		proc_rss(w->pid, &w->rss_fd, &rss);
 	series_take(&w->series, w->map, now_ns, rss);
 	if (w->pid > 0 && peak_look_due(&w->peak_look, rss, now_ns)) {
-		uint64_t peak = proc_peak_rss(w->pid);
+		uint64_t peak = proc_peak_rss(w->pid, &w->peak_fd);
 
 		w->peak_rss_bytes = peak ? peak : w->peak_rss_bytes;
 	}

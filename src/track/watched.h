@@ -24,7 +24,7 @@
 
 struct loop_source;
 
-#define WATCHED_NR_FDS 3	/* pidfd, rss_fd, fd */
+#define WATCHED_NR_FDS 3	/* pidfd, rss_fd, fd; peak_fd is none where there are many */
 
 struct watched {
 	pid_t pid;	 /* as we see it */
@@ -33,6 +33,7 @@ struct watched {
 	struct { struct loop_source *source; void *monitor; } heard;
 	bool unheard;	 /* its end is asked for: the monitor is not woken by it */
 	int rss_fd;	 /* see proc_rss() */
+	int peak_fd;	 /* see proc_peak_rss() */
 	/* the most that was resident, when last looked at; when that is looked at again */
 	uint64_t peak_rss_bytes;
 	struct peak_look peak_look;

@@ -212,6 +212,38 @@ static void resident_memory_is_in_bytes(void **state)
 	assert_in_range(after - before, size * 9 / 10, size * 11 / 10);
 }
 
+/* By one descriptor, which only few processes may have; a high one is closed again. */
+static void the_most_resident_is_read_again(void **state)
+{
+	const size_t bytes = 64u << 20, slack = 1u << 20;
+	int fd = -1, high = fcntl(0, F_DUPFD_CLOEXEC, 100), none = -1;
+	uint64_t now = 0, before, after;
+	char *p = malloc(bytes);
+
+	(void)state;
+	assert_non_null(p);
+	assert_true(high >= 100);
+	before = proc_peak_rss(getpid(), &fd);
+	assert_int_equal(proc_rss(getpid(), &none, &now), 0);
+	assert_true(before + slack >= now && fd >= 0);
+	memset(p, 1, bytes);
+	after = proc_peak_rss(getpid(), &fd);
+	free(p);
+	assert_in_range(after, before + bytes / 2, before + 2 * bytes);
+	assert_true(proc_peak_rss(getpid(), &fd) + slack >= after);
+	/* of that which it stands for, whatever the number */
+	assert_true(proc_peak_rss(NOBODY, &fd) + slack >= after);
+	close(fd);
+	close(none);
+	fd = high;
+	assert_true(proc_peak_rss(getpid(), &fd) + slack >= after);
+	assert_int_equal(fd, -1);
+	assert_int_equal(fcntl(high, F_GETFD), -1);
+	fd = -1;
+	assert_int_equal(proc_peak_rss(NOBODY, &fd), 0);
+	assert_int_equal(fd, -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +255,7 @@ int main(void)
 		cmocka_unit_test(threads_have_names_and_numbers),
 		cmocka_unit_test(a_pid_namespace_has_its_own_numbers),
 		cmocka_unit_test(resident_memory_is_in_bytes),
+		cmocka_unit_test(the_most_resident_is_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
