@@ -16,7 +16,7 @@
 #include "src/proc/task.h"
 
 #define MAX_FILE_BYTES	(64u << 20)	/* of a file of /proc; maps of 262144 lines stay below */
-#define KEPT_BELOW	32		/* descriptors that are kept only to be quick, by their numbers */
+#define KEPT_BELOW	32		/* descriptors that are kept only to be quick */
 #define STAT_START_TIME	22		/* proc(5) */
 #define MAX_THREADS	4194304		/* PID_MAX_LIMIT */
 

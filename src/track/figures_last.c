@@ -22,7 +22,7 @@
 #define CHUNK_NS	2000u	/* to count one */
 /* ... of which there were too many: have most of them gone? */
 #define FEW_CHUNKS	32u
-#define FEW_REST	2	/* half the time of such looks is left for the next one that counts */
+#define FEW_REST	2	/* half their time is left for the next look that counts */
 
 /* Does it pay to ask again? */
 static bool may_know(int figures)

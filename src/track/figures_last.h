@@ -25,9 +25,8 @@ struct figures_last {
 	 */
 	size_t share;
 	uint64_t rests_ns;		/* since when nothing was asked */
-	/* so many were not all free chunks, when it was tried to count them, at ...; 0 = they were */
-	unsigned too_few;
-	uint64_t counted_ns;
+	unsigned too_few;		/* free chunks counted, of more; 0 = of no more */
+	uint64_t counted_ns;		/* ... when */
 	uint64_t next_ns;		/* ask again not before; 0 = begin to count from now on */
 };
 
