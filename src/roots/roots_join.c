@@ -154,4 +154,5 @@ void roots_find_fini(struct roots_find *f)
 	vec_fini(&f->ranges);
 	vec_fini(&f->covered);
 	vec_fini(&f->objects);
+	roots_page_cache_fini(&f->cache);
 }

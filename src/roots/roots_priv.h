@@ -52,6 +52,15 @@ struct roots_pages {
 	void *arg;
 };
 
+/* Pages that lists lead to (roots_page_cache.c). All zero is empty. */
+struct roots_page_cache {
+	unsigned char *bytes;
+	bool none;			/* there is no memory for it */
+	size_t nr_slots;		/* for a page each, a power of 2 */
+	uint64_t *tag;			/* of each slot: its page's number plus 1, 0 = none */
+	uint64_t start, end;		/* numbers of the pages that were read last */
+};
+
 struct roots_find {
 	/* given */
 	struct memory *memory;		/* how to read; its lists are filled in */
@@ -79,6 +88,7 @@ struct roots_find {
 	struct roots_ranges ranges;
 	struct roots_spans covered;
 	VEC(struct roots_object) objects;
+	struct roots_page_cache cache;	/* of memory that does not change meanwhile */
 };
 
 /*
@@ -132,6 +142,20 @@ bool roots_in_block(const struct heap *h, uint64_t address);
 
 size_t roots_read(const struct roots_find *f, uint64_t address, void *to, size_t bytes);
 bool roots_word(const struct roots_find *f, uint64_t address, uint64_t *word);
+
+/*
+ * Of all pages that are held, at most: a million chunks of fast bins, which have up to 128 bytes,
+ * where they touch each other. Of those that are read at once.
+ */
+#define ROOTS_CACHE_BYTES	(128ull << 20)
+#define ROOTS_CACHE_PIECE	(64ull << 10)
+
+/*
+ * A word, in whatever order, of memory that does not change as long as `f` is there. No page is
+ * read twice while it is held.
+ */
+bool roots_cached_word(struct roots_find *f, uint64_t address, uint64_t *word);
+void roots_page_cache_fini(struct roots_page_cache *c);
 
 #define ROOTS_WINDOW_BYTES	(256u << 10)
 

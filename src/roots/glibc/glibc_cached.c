@@ -21,7 +21,7 @@
 #define CHUNK_MIN	32u
 #define SIZE(word)	((word) & ~7ull)
 #define MAX_CACHED	127u		/* of one size: tunable, a signed byte at first */
-#define MAX_LOOKED_AT	(1u << 20)	/* chunks, in all: a second */
+#define MAX_LOOKED_AT	(1u << 20)	/* chunks, in all */
 /* bytes before the bins of a state whose fast bins are at FAST_AT */
 #define FAST_BEFORE	112u
 #define FAST_AT		16u
@@ -50,23 +50,27 @@ struct cache {
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
+static bool is_used(const struct heap *h, uint64_t start, uint64_t end)
+{
+	uint64_t next = roots_block_from(h, start);
+
+	return (next < h->nr_blocks && h->blocks[next].address < end) || roots_in_block(h, start);
+}
+
 /*
  * A freed chunk of a size, by what it gave its owner: 1 it is one, noted, with its first word; 0
  * not; -ENOMEM.
  */
 static int chunk_add(struct caches *c, uint64_t at, uint64_t bytes, uint64_t *first)
 {
-	uint64_t word[2], next;
+	uint64_t word;
 
 	if (at & 15 || c->nr_looked_at++ >= MAX_LOOKED_AT ||
-	    roots_read(c->f, at - 8, word, sizeof(word)) != sizeof(word) || SIZE(word[0]) != bytes)
+	    !roots_cached_word(c->f, at - 8, &word) || SIZE(word) != bytes ||
+	    !roots_cached_word(c->f, at, first))
 		return 0;
-	*first = word[1];
-	next = roots_block_from(c->f->heap, at);
-	if (!c->with_blocks &&
-	    (roots_in_block(c->f->heap, at) ||
-	     (next < c->f->heap->nr_blocks && c->f->heap->blocks[next].address < at + bytes - 8)))
-		return 0;		/* it is used, whatever says that it is free */
+	if (!c->with_blocks && is_used(c->f->heap, at, at + bytes - 8))
+		return 0;		/* whatever says that it is free */
 	return vec_push(&c->spans, (struct memory_span){ at, at + bytes - 8 }) ? -ENOMEM : 1;
 }
 
@@ -122,14 +126,14 @@ static unsigned count_of(const struct cache *t, unsigned count_bytes, unsigned i
  * Has an address the chunk of a thread's cache? All sizes but one, which may be changing just now,
  * are empty or not by both halves alike.
  */
-static bool cache_read(const struct roots_find *f, uint64_t at, unsigned count_bytes,
+static bool cache_read(struct roots_find *f, uint64_t at, unsigned count_bytes,
 		       struct cache *t)
 {
 	const size_t counts = (size_t)count_bytes * NR_SIZES, bytes = counts + sizeof(t->first);
 	unsigned wrong = 0, used = 0;
 	uint64_t size;
 
-	if (!at || at & 15 || !roots_word(f, at - 8, &size) || SIZE(size) != bytes + 16 ||
+	if (!at || at & 15 || !roots_cached_word(f, at - 8, &size) || SIZE(size) != bytes + 16 ||
 	    roots_in_block(f->heap, at) || roots_read(f, at, &t->count, counts) != counts ||
 	    roots_read(f, at + counts, t->first, sizeof(t->first)) != sizeof(t->first))
 		return false;

@@ -260,6 +260,7 @@ int glibc_chunk_map_find(struct roots_find *f)
 		rc = areas_cover(f, &g);
 	if (!rc && !f->complete && g.tops.nr)
 		rc = glibc_cached(f, &g);
+	roots_page_cache_fini(&f->cache);
 	glibc_fini(&g);
 	return rc;
 }

@@ -37,7 +37,8 @@
 #define PREV_INUSE	1u
 #define IS_MMAPPED	2u
 #define SIZE(word)	((word) & ~7ull)
-#define MAX_BINNED	(1u << 20)	/* chunks of bins that are looked at: a second */
+#define NR(a)		(sizeof(a) / sizeof((a)[0]))
+#define MAX_BINNED	(1u << 20)	/* chunks of bins that are looked at */
 /* of arenas that are followed chunk by chunk without a reason: a quarter of a second */
 #define MAX_WALKED	(256ull << 20)
 
@@ -60,23 +61,31 @@ static void block_gone(struct forgetting *x, uint64_t i)
 
 /* ---- free chunks ----------------------------------------------------------------------------- */
 
+static bool cached_words(struct roots_find *f, uint64_t address, uint64_t *to, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!roots_cached_word(f, address + i * 8, &to[i]))
+			return false;
+	return true;
+}
+
 /*
  * A chunk in a bin: as its neighbours in the list and behind it say? Noted; its successor in *next.
  * 1, 0, -ENOMEM.
  */
 static int binned_add(struct forgetting *x, uint64_t chunk, uint64_t before, uint64_t *next)
 {
-	uint64_t word[4], after[2], bytes;
+	uint64_t word[3], after[2], bytes;
 
 	if (!chunk || chunk & 15 || x->nr_looked_at++ >= MAX_BINNED ||
-	    roots_read(x->f, chunk, word, sizeof(word)) != sizeof(word))
+	    !cached_words(x->f, chunk + 8, word, NR(word)))
 		return 0;
-	bytes = SIZE(word[1]);
-	if (word[3] != before || bytes < CHUNK_MIN || bytes & 15 || chunk + bytes < chunk ||
-	    roots_read(x->f, chunk + bytes, after, sizeof(after)) != sizeof(after) ||
-	    after[0] != bytes || after[1] & PREV_INUSE)
+	bytes = SIZE(word[0]);
+	if (word[2] != before || bytes < CHUNK_MIN || bytes & 15 || chunk + bytes < chunk ||
+	    !cached_words(x->f, chunk + bytes, after, NR(after)) || after[0] != bytes ||
+	    after[1] & PREV_INUSE)
 		return 0;
-	*next = word[2];
+	*next = word[1];
 	return vec_push(&x->free, (struct memory_span){ chunk + 16, chunk + bytes }) ? -ENOMEM : 1;
 }
 
@@ -280,7 +289,7 @@ static bool begins_chunk(struct forgetting *x, const struct heap_block *b)
 {
 	uint64_t word;
 
-	if (!roots_word(x->f, b->address - 8, &word))
+	if (!roots_cached_word(x->f, b->address - 8, &word))
 		return false;
 	return word & IS_MMAPPED ? SIZE(word) >= b->size_bytes + 16 : glibc_fits(b, SIZE(word));
 }
