@@ -12,9 +12,11 @@
 #include <string.h>
 
 #include "include/pmm/inject.h"
+#include "src/base/nanotime.h"
 #include "src/roots/roots_pages.h"
 #include "src/roots/roots_state_priv.h"
 #include "src/entries/attached.h"
+#include "src/proc/proc.h"
 #include "src/proc/task.h"
 
 #define MOST_HELD_BYTES	(1ull << 30)	/* searched in one to some seconds */
@@ -185,7 +187,7 @@ int roots_live(pid_t pid, const struct roots_options *o, struct roots *s, struct
 {
 	int rc;
 
-	*s = (struct roots){ .state = calloc(1, sizeof(*s->state)) };
+	*s = (struct roots){ .begun_ns = nanotime(), .state = calloc(1, sizeof(*s->state)) };
 	if (!s->state)
 		return err_set(e, -ENOMEM, "not enough memory to search for leaks");
 	rc = live_read(s, pid, o, e);

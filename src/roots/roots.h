@@ -25,6 +25,7 @@ struct process_copy_thread;
 struct roots {
 	struct heap *heap;
 	struct memory memory;
+	uint64_t begun_ns;		/* when the search was: before the program was stopped */
 	/*
 	 * the program was stopped for that long; known after roots_free() where it is stopped
 	 * meanwhile
@@ -86,7 +87,7 @@ void roots_wide_free(struct heap *wide);
 
 /*
  * Was all there to be read until now? 0; with `e` -ECHILD: memory ran out, and the kernel has
- * killed the copy; -ESRCH: the process was killed.
+ * killed the copy; -ESRCH: the process was killed, or has ended, and its copy with it.
  */
 int roots_intact(const struct roots *s, struct err *e);
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/nanotime.h"
 #include "src/base/str.h"
 #include "src/store/capture.h"
 #include "src/ledger/preload.h"
@@ -215,7 +216,7 @@ int roots_core(const char *core_path, const char *capture_path, uint64_t max_byt
 {
 	int rc;
 
-	*s = (struct roots){ .state = calloc(1, sizeof(*s->state)) };
+	*s = (struct roots){ .begun_ns = nanotime(), .state = calloc(1, sizeof(*s->state)) };
 	if (!s->state)
 		return err_set(e, -ENOMEM, "not enough memory to search for leaks");
 	rc = core_read_all(s, core_path, capture_path, max_bytes, e);

@@ -110,7 +110,7 @@ page_table_kib() { awk '$1 == "VmPTE:" { print $2 }' "/proc/$PID/status"; }
 	launch shapes
 	search "$T/live.json" --stop "$PID"
 	clean_of_search
-	[ "$(jq -r '.search | "\(.how) \(.pause_ns > 0)"' "$T/live.json")" = "stopped true" ]
+	[ "$(jq -r '.search | "\(.how) \(.pause_ns > 0) \(.took_ns >= .pause_ns)"' "$T/live.json")" = "stopped true true" ]
 	"$PMM" leaks --stop --fail-on none "$PID" >"$T/text" 3>&- 7>&- 8<&-
 	grep -q 'searched .* in .*; the program was stopped for' "$T/text"
 	finish 0

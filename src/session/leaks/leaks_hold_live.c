@@ -33,7 +33,7 @@ static int find_holders(struct leaks_hold *k, struct roots *s, enum heap_search_
 		.complete = s->complete,
 		.at_ns = s->heap->taken_ns,
 	};
-	const uint64_t begun_ns = nanotime();
+	const uint64_t begun_ns = s->begun_ns;
 	struct hold_answer a;
 	int rc = leaks_hold_look(k, s, NULL, &a, e);
 

@@ -127,7 +127,7 @@ int leaks_search(struct roots *s, const struct leaks_search_options *o, struct l
 		 struct err *e)
 {
 	struct reach_options options = o->reach;
-	uint64_t begun_ns = nanotime();
+	const uint64_t begun_ns = s->begun_ns;
 	int64_t slack = 0;
 	struct hold_first *first = NULL;
 	int rc;
