@@ -216,6 +216,15 @@ static void watch_end(struct copy *c)
 	c->end_fd = -1;
 }
 
+int copy_is_gone(pid_t pid, const char *why, struct err *e)
+{
+	if (!proc_alive(pid))
+		return err_set(e, -ESRCH, "process %d has ended", (int)pid);
+	err_set(e, -ECHILD, "the copy of process %d has ended (%s)", (int)pid, why);
+	err_hint(e, "try again; when memory runs out it is the first to be killed");
+	return -ECHILD;
+}
+
 int copy_hold(struct stopped *s, struct copy *c, uint64_t *ns, struct err *e)
 {
 	int rc;
@@ -224,10 +233,7 @@ int copy_hold(struct stopped *s, struct copy *c, uint64_t *ns, struct err *e)
 	rc = tracer_do(c->tracer, run_catch, c);
 	if (rc) {
 		copy_end(c);
-		err_set(e, -ECHILD, "the copy of process %d has ended (%s)", (int)s->pid,
-			strerror(-rc));
-		err_hint(e, "try again; when memory runs out it is the first to be killed");
-		return -ECHILD;
+		return copy_is_gone(s->pid, strerror(-rc), e);
 	}
 	be_killed_first(c->child.pid);
 	watch_begin(c);

@@ -43,10 +43,13 @@ int copy_possible(pid_t pid, struct err *e);
 int copy_make(struct stopped *s, struct copy *c, struct err *e);
 
 /*
- * Let the threads go and take hold of the copy. *ns is how long they were stopped. 0, -ECHILD with
- * `e` when it has ended.
+ * Let the threads go and take hold of the copy. *ns is how long they were stopped. 0, or as
+ * copy_is_gone() when it has ended.
  */
 int copy_hold(struct stopped *s, struct copy *c, uint64_t *ns, struct err *e);
+
+/* The copy has ended. -ECHILD with `e`; -ESRCH where it is the process that has. */
+int copy_is_gone(pid_t pid, const char *why, struct err *e);
 
 /* End the copy and have the process reap it. All zero is fine. */
 void copy_end(struct copy *c);

@@ -146,7 +146,7 @@ static int left_out_failed(const struct process_copy *s, int rc, struct err *e)
 {
 	if (rc == -ENOMEM)
 		return err_set(e, rc, "out of memory");
-	return err_set(e, -ECHILD, "the copy of process %d has been killed", (int)s->pid);
+	return copy_is_gone(s->pid, "it was killed", e);
 }
 
 /* All threads are stopped. */

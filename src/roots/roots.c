@@ -200,13 +200,18 @@ int roots_live(pid_t pid, const struct roots_options *o, struct roots *s, struct
 
 int roots_intact(const struct roots *s, struct err *e)
 {
+	const pid_t pid = s->state ? s->state->copied.pid : 0;
+
 	if (!s->state || process_copy_intact(&s->state->copied))
 		return 0;
 	if (s->stopped)
-		return err_set(e, -ESRCH, "process %d was killed while it was searched",
-			       (int)s->state->copied.pid);
-	err_set(e, -ECHILD, "the copy of process %d was killed while it was searched",
-		(int)s->state->copied.pid);
+		return err_set(e, -ESRCH, "process %d was killed while it was searched", (int)pid);
+	if (!proc_alive(pid)) {		/* its copy ends with it */
+		err_set(e, -ESRCH, "process %d has ended while it was searched", (int)pid);
+		err_hint(e, "'pmm leaks -- COMMAND' searches a program at its end");
+		return -ESRCH;
+	}
+	err_set(e, -ECHILD, "the copy of process %d was killed while it was searched", (int)pid);
 	err_hint(e, "when memory runs out the kernel kills it first; search with the program "
 		    "stopped: --stop");
 	return -ECHILD;

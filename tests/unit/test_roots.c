@@ -6,14 +6,18 @@
 #include "tests/unit/unit.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "include/pmm/check.h"
+#include "src/roots/roots_state_priv.h"
 #include "tests/unit/roots_host.h"
 
 #define RW	(PROT_READ | PROT_WRITE)
@@ -332,6 +336,71 @@ static void at_the_end_from_the_caller_up(void **state)
 	assert_int_equal(host_run(leave_child, true, false, NULL), 0);
 }
 
+/* Roots of a child, which are read from its copy, or from itself. */
+static struct roots roots_of(pid_t pid, bool no_copy)
+{
+	const struct process_copy_options o = { .no_copy = no_copy };
+	struct roots s = { .state = calloc(1, sizeof(*s.state)) };
+	struct err e = { 0 };
+
+	assert_non_null(s.state);
+	assert_int_equal(process_copy_take(pid, &o, &s.state->copied, &e), 0);
+	s.stopped = !s.state->copied.copy;
+	return s;
+}
+
+static int await_loss(const struct roots *s, struct err *e)
+{
+	int rc = 0;
+
+	for (unsigned ms = 0; !rc && ms < 60000; ms++) {
+		rc = roots_intact(s, e);
+		usleep(1000);
+	}
+	return rc;
+}
+
+/* Whose end it was: the copy's alone, or the process's. */
+static void killed_while_it_was_searched(void **state)
+{
+	static const struct {
+		bool no_copy, copy_only;
+		int rc;
+		const char *says;
+	} way[] = {
+		{ false, true, -ECHILD, "the copy of process %d was killed while it was searched" },
+		{ false, false, -ESRCH, "process %d has ended while it was searched" },
+		{ true, false, -ESRCH, "process %d was killed while it was searched" },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < NR(way); i++) {
+		pid_t pid = fork();
+		struct err e = { 0 };
+		struct roots s;
+		char says[128];
+
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				pause();
+		}
+		s = roots_of(pid, way[i].no_copy);
+		if (way[i].copy_only && s.stopped)
+			print_message("no copy: %s\n", s.state->copied.why.text);
+		assert_int_equal(s.stopped, way[i].no_copy);
+		assert_int_equal(roots_intact(&s, &e), 0);
+		kill(way[i].copy_only ? s.state->copied.copy : pid, SIGKILL);
+		assert_int_equal(await_loss(&s, &e), way[i].rc);
+		snprintf(says, sizeof(says), way[i].says, (int)pid);
+		assert_string_equal(e.text, says);
+		assert_int_equal(strstr(e.hint, "--stop") != NULL, way[i].copy_only);
+		roots_free(&s);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +412,7 @@ int main(void)
 		cmocka_unit_test(the_signal_stack_and_the_other),
 		cmocka_unit_test(a_coroutine_on_a_block),
 		cmocka_unit_test(at_the_end_from_the_caller_up),
+		cmocka_unit_test(killed_while_it_was_searched),
 	};
 
 	return cmocka_run_group_tests_name("scene", tests, NULL, NULL);
