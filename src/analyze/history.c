@@ -34,7 +34,8 @@ int history_init(struct history *out, const struct heap *h)
 		const struct heap_point *p = &h->points[i];
 
 		if (!peak_done && p->time_ns >= h->peak_ns) {
-			put(out, &peak);
+			if (p->time_ns != h->peak_ns || p->live_bytes != h->peak_bytes)
+				put(out, &peak);
 			peak_done = true;
 		}
 		put(out, p);

@@ -223,6 +223,17 @@ static int copy_points(struct ledger_reader *r)
 	return 0;
 }
 
+/*
+ * The ledger's time of the peak is that of the first release after it; a point with as much live
+ * was at it before that.
+ */
+static void date_peak(struct heap *h)
+{
+	for (uint32_t i = 0; i < h->nr_points; i++)
+		if (h->points[i].live_bytes == h->peak_bytes && h->points[i].time_ns < h->peak_ns)
+			h->peak_ns = h->points[i].time_ns;
+}
+
 /* Of a process that was not followed in time: how it is now. */
 static int point_now(struct ledger_reader *r)
 {
@@ -273,6 +284,7 @@ static int read_parts(struct ledger_reader *r)
 	    (rc = ledger_read_srclocs(r)) || (rc = ledger_read_modules(r)) ||
 	    (rc = ledger_read_threads(r)) || (rc = read_names(r)) || (rc = copy_points(r)))
 		return rc;
+	date_peak(r->h);
 	read_head(r);
 	read_allocator(r);
 	read_mapping(r);

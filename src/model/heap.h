@@ -498,10 +498,21 @@ static inline uint64_t heap_whole_ticks(const struct heap *h, uint64_t ns)
 	return h->tick_ns ? ns - ns % h->tick_ns : ns;
 }
 
-/* The same in whole ticks of the agent's clock: the one time that every report and page shows. */
+/* In whole ticks of the agent's clock; no more than it ran for, which may be known finer. */
+static inline uint64_t heap_tick_span(const struct heap *h, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t run_ns = heap_since(h, h->taken_ns);
+	uint64_t ns = heap_whole_ticks(h, to_ns) - heap_whole_ticks(h, from_ns);
+
+	if (to_ns <= from_ns)
+		return 0;
+	return run_ns && ns > run_ns ? heap_whole_ticks(h, run_ns) : ns;
+}
+
+/* heap_since() so: the one time that every report and page shows. */
 static inline uint64_t heap_tick_time(const struct heap *h, uint64_t ns)
 {
-	return ns > h->attach_ns ? heap_whole_ticks(h, ns) - heap_whole_ticks(h, h->attach_ns) : 0;
+	return heap_tick_span(h, h->attach_ns, ns);
 }
 
 /* Are they known, as far as it depends on the tool that recorded the heap? See heap_import. */

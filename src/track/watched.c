@@ -342,6 +342,8 @@ static void set_span(const struct watched *w, struct heap *h)
 		end_ns = w->ended_ns - w->held_ns;
 	}
 	end_points(h, end_ns);
+	if (h->peak_ns > end_ns)
+		h->peak_ns = end_ns;
 	h->taken_ns = end_ns;
 }
 

@@ -8,7 +8,7 @@
 
 uint64_t report_age(const struct heap *h, uint64_t now_ns, uint64_t birth_ns)
 {
-	return now_ns > birth_ns ? heap_whole_ticks(h, now_ns) - heap_whole_ticks(h, birth_ns) : 0;
+	return heap_tick_span(h, birth_ns, now_ns);
 }
 
 uint64_t report_run_ns(const struct heap *h)

@@ -45,12 +45,12 @@ static void fill_site_point(struct table *t, uint64_t i)
 	table_set(t, POINT_LIVE_BLOCKS, p->live_blocks);
 }
 
-/* No point is after the end, which is known finer than by steps of the agent's clock. */
-static uint64_t point_time(const struct heap *h, uint64_t ns)
+/* The end is known finer than by steps of the agent's clock; the peak's is that of the totals. */
+static uint64_t point_time(const struct heap *h, const struct history *y, size_t i)
 {
-	uint64_t after_ns = heap_tick_time(h, ns), run_ns = report_run_ns(h);
+	uint64_t ns = y->point[i].time_ns, run_ns = report_run_ns(h);
 
-	return ns <= h->taken_ns && after_ns > run_ns ? run_ns : after_ns;
+	return run_ns && ns >= h->taken_ns && i != y->peak ? run_ns : heap_tick_time(h, ns);
 }
 
 void report_history(struct report *r)
@@ -64,7 +64,7 @@ void report_history(struct report *r)
 	for (size_t i = 0; s && i < y->nr; i++) {
 		const struct heap_point *p = &y->point[i];
 
-		series_set(s, i, 0, point_time(r->heap, p->time_ns));
+		series_set(s, i, 0, point_time(r->heap, y, i));
 		series_set(s, i, 1, p->live_bytes);
 		series_set(s, i, 2, p->live_blocks);
 		series_set(s, i, 3, p->allocs);

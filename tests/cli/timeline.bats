@@ -43,3 +43,14 @@ is() { [ "$(jq -c "$2" "$T/json")" = "$1" ] || { jq -c "$2" "$T/json"; return 1;
 	is '["snapshot"]' '[.marks[].what]'
 	is '["known","known",1,true]' '[.usage.times, .usage.pss, (.usage_history | length), .usage_history[0].pss_bytes > 4096]'
 }
+
+@test "run: the peak has one time, that of the first look that saw it" {
+	local held
+	"$PMM" run -q -o "$T/c.pmm" -- "$PROG/thread_ends"
+	json "$T/c.pmm"
+	is true '.totals.peak_ns == .history.time_ns[.history.peak_index]'
+	is true '.totals.peak_ns < 900000000 and .totals.peak_bytes == .history.live_bytes[.history.peak_index]'
+	held=$("$PMM" report "$T/c.pmm" | grep -o 'peak .*')
+	[ "$(grep -c . <<<"$held")" -ge 2 ]
+	[ "$(grep -o '[0-9]* ms' <<<"$held" | sort -u | wc -l)" -eq 1 ]
+}

@@ -34,6 +34,15 @@ static void peak_goes_between_points(void **state)
 		       { 0, 0 }, { 2 * S, 100 }, { 3 * S, 900 }, { 4 * S, 200 }, { 10 * S, 500 } });
 }
 
+static void a_point_that_is_the_peak_is_there_once(void **state)
+{
+	(void)state;
+	expect("process taken=10s\ntotals peak=900 peak-at=4s\nsite a size=500 peak-bytes=900\n"
+	       "point 2s live=100 blocks=1 allocs=1\npoint 4s live=900 blocks=1 allocs=1\n",
+	       4, 2,
+	       (const uint64_t[][2]){ { 0, 0 }, { 2 * S, 100 }, { 4 * S, 900 }, { 10 * S, 500 } });
+}
+
 static void peak_at_the_end_comes_before_the_end(void **state)
 {
 	(void)state;
@@ -91,6 +100,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(peak_goes_between_points),
+		cmocka_unit_test(a_point_that_is_the_peak_is_there_once),
 		cmocka_unit_test(peak_at_the_end_comes_before_the_end),
 		cmocka_unit_test(a_heap_that_held_nothing_is_flat),
 		cmocka_unit_test(a_child_begins_when_it_began),

@@ -242,6 +242,28 @@ static void while_the_total_rises_the_peak_is_now(void **state)
 	image_free(&im);
 }
 
+/* The peak was sealed at its first release; points of the series were at it before that. */
+static void the_peak_is_dated_by_the_first_point_at_it(void **state)
+{
+	struct image im = peak_image(TOTAL(3, 0, 450), 450);
+	const struct heap_point points[] = { { 50000000, 1499, 1, 1, 0 },
+					     { 75000000, 1500, 1, 1, 0 },
+					     { 120000000, 1500, 1, 1, 0 },
+					     { 300000000, 1500, 1, 1, 0 } };
+	struct ledger_options o = { .points = points, .nr_points = 4 };
+	struct heap *h = read_with(&im, &o);
+
+	(void)state;
+	assert_int_equal(h->peak_bytes, 1500);
+	assert_int_equal(h->peak_ns, 75000000);
+	heap_free(h);
+	o = (struct ledger_options){ .points = &points[3], .nr_points = 1 };
+	h = read_with(&im, &o);
+	assert_int_equal(h->peak_ns, 200000000);
+	heap_free(h);
+	image_free(&im);
+}
+
 /* The thread that was to raise the total to 1550 died before its allocation was in its record. */
 static void a_rise_cut_short_leaves_the_peak_before(void **state)
 {
@@ -604,6 +626,7 @@ int main(void)
 		cmocka_unit_test(mapping_sites_stand_apart),
 		cmocka_unit_test(a_sealed_peak_is_composed_of_saved_and_unchanged_values),
 		cmocka_unit_test(while_the_total_rises_the_peak_is_now),
+		cmocka_unit_test(the_peak_is_dated_by_the_first_point_at_it),
 		cmocka_unit_test(a_rise_cut_short_leaves_the_peak_before),
 		cmocka_unit_test(a_seal_cut_short_counts),
 		cmocka_unit_test(epochs_wrap),

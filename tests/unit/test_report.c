@@ -196,12 +196,13 @@ static void nothing_raw_is_printed(void **state)
 static void no_point_is_after_the_end(void **state)
 {
 	char *json = make("process attach=1009900us taken=1030ms\nsite a size=8\n"
-			  "point 1019ms live=4 blocks=1\npoint 1030ms live=8 blocks=1\n",
+			  "point 1019ms live=4 blocks=1\npoint 1030ms live=6 blocks=1\n",
 			  (struct report_options){ .top = 5 }, true);
 
 	(void)state;
 	assert_true(has(json, "\"run_ns\": 20100000,"));
-	assert_true(has(json, "\"time_ns\": [0, 10000000, 20100000, 20100000],"));
+	assert_true(has(json, "\"peak_ns\": 20000000,"));
+	assert_true(has(json, "\"time_ns\": [0, 10000000, 20000000, 20100000],"));
 	free(json);
 }
 
