@@ -36,9 +36,9 @@ enum heap_mode { HEAP_EXACT, HEAP_SAMPLED };
 
 enum heap_end {
 	HEAP_RUNNING,		/* the process was still running */
-	HEAP_EXITED,		/* exit() with end_status, -1 if not known */
+	HEAP_EXITED,		/* exit(), attached to maybe _exit(); end_status, -1: not known */
 	HEAP_KILLED,		/* signal end_status */
-	HEAP_GONE,		/* ended without exit() (_exit), end_status if known, else -1 */
+	HEAP_GONE,		/* without exit() (_exit), end_status; -1: how is not known */
 	HEAP_REPLACED,		/* called exec */
 };
 #define HEAP_NR_ENDS (HEAP_REPLACED + 1)
@@ -496,6 +496,12 @@ static inline uint64_t heap_since(const struct heap *h, uint64_t ns)
 static inline uint64_t heap_whole_ticks(const struct heap *h, uint64_t ns)
 {
 	return h->tick_ns ? ns - ns % h->tick_ns : ns;
+}
+
+/* Is it known how it ended, if it has? */
+static inline bool heap_end_known(const struct heap *h)
+{
+	return h->end != HEAP_GONE || h->end_status >= 0;
 }
 
 /* In whole ticks of the agent's clock; no more than it ran for, which may be known finer. */

@@ -18,6 +18,7 @@
 #include "src/base/thread.h"
 #include "src/roots/glibc/figures.h"
 #include "src/track/message.h"
+#include "src/track/slot_pid.h"
 #include "src/proc/proc.h"
 
 #define CODE_LOOK_NS  1000000000ull
@@ -211,6 +212,7 @@ void watched_end(struct watched *w, uint64_t now_ns)
 	if (!w->ended) {
 		w->ended_ns = now_ns;
 		usage_series_end(&w->usage, w->pid, now_ns);
+		w->status_known = !slot_pid_status(w->pid, w->pidfd, &w->status);
 	}
 	w->ended = true;
 }
@@ -305,6 +307,9 @@ static void set_end(const struct watched *w, struct heap *h)
 		h->end_status = WTERMSIG(w->status);
 		return;
 	}
+	/* an agent that was put into it does not see exit() */
+	if (w->status_known && h->began == HEAP_BEGAN_ATTACH)
+		h->end = HEAP_EXITED;
 	h->end = h->end == HEAP_EXITED ? HEAP_EXITED : HEAP_GONE;
 	h->end_status = w->status_known ? WEXITSTATUS(w->status) : -1;
 }

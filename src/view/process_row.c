@@ -32,9 +32,10 @@ void report_end_text(struct str *s, const struct heap *h)
 			str_addf(s, " (SIG%s)", name);
 		break;
 	case HEAP_GONE:
-		str_add(s, "ended without exit()");
-		if (h->end_status >= 0)
-			str_addf(s, ", status %d", h->end_status);
+		if (heap_end_known(h))
+			str_addf(s, "ended without exit(), status %d", h->end_status);
+		else
+			str_add(s, "ended; how is not known");
 		break;
 	case HEAP_REPLACED:
 		str_add(s, "replaced itself through exec");

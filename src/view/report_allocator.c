@@ -119,6 +119,7 @@ static void unknown_row(struct table *t, const struct heap *h)
 		facts_add(t, "allocator", "%s%sfigures not known, because %s", name ? name : "",
 			  name ? ": " : "",
 			  why_text[a->why]	    ? why_text[a->why]
+			  : !heap_end_known(h)	    ? why_text[HEAP_FIGURES_GONE]
 			  : h->end <= HEAP_REPLACED ? end_text[h->end]
 						    : "it was not asked");
 }

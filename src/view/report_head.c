@@ -59,6 +59,11 @@ static void record_import(struct doc *d, const struct heap *h)
 	doc_add(d, t);
 }
 
+static const char *end_word(const struct heap *h)
+{
+	return h->end < HEAP_NR_ENDS && heap_end_known(h) ? end_name[h->end] : "unknown";
+}
+
 void report_process(struct doc *d, const struct heap *h)
 {
 	struct table *t;
@@ -79,7 +84,7 @@ void report_process(struct doc *d, const struct heap *h)
 	record_add(t, "start_realtime_ns", UNIT_TIME, h->start_realtime_ns + h->attach_ns);
 	record_add(t, "taken_realtime_ns", UNIT_TIME, h->start_realtime_ns + h->taken_ns);
 	record_duration(t, "run_ns", report_run_ns(h));
-	record_text(t, "end", h->end < HEAP_NR_ENDS ? end_name[h->end] : "unknown");
+	record_text(t, "end", end_word(h));
 	if ((h->end == HEAP_EXITED || h->end == HEAP_GONE) && h->end_status >= 0)
 		record_number(t, "exit_status", (uint64_t)h->end_status);
 	if (h->end == HEAP_KILLED)

@@ -121,6 +121,25 @@ play() {
 	kill "$PID"
 }
 
+# end_is EXPECTED: what its capture has of the end. MONITOR has seen it.
+end_is() {
+	wait "$MONITOR" || [ $? -eq 1 ]
+	MONITOR=
+	"$PMM" report --json --no-symbols "$T/c.pmm" | json_is "$1" '.process | [.end, .exit_status, .signal]'
+}
+
+@test "how the process ended, though it is no child" {
+	start attach_outlive
+	watch
+	finish 0
+	end_is '["exited",0,null]'
+	start attach_outlive
+	watch
+	kill -KILL "$PID"
+	finish 137
+	end_is '["killed",null,9]'
+}
+
 # ended: MONITOR has; sets STATUS.
 ended() {
 	is_gone() { ! kill -0 "$MONITOR"; }

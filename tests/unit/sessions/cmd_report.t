@@ -1413,6 +1413,9 @@ $ printf 'process taken=1s end=exited status=-1\n' | mkcapture /dev/stdin unknow
 $ printf 'process taken=1s end=killed status=11\n' | mkcapture /dev/stdin killed.pmm; pmm report --json killed.pmm | jq -c '.process | [.end, .exit_status, .signal]'; pmm report killed.pmm | grep process
   ["killed",null,11]
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, killed by signal 11 (SIGSEGV)
+$ printf 'process taken=1s end=gone status=-1\n' | mkcapture /dev/stdin unknown.pmm; pmm report --json unknown.pmm | jq -c '[.process.end, .process.exit_status]'; pmm report unknown.pmm | grep process
+  ["unknown",null]
+    process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, ended; how is not known
 $ for end in running gone replaced; do printf "process taken=1s end=$end status=3\n" | mkcapture /dev/stdin other.pmm; pmm report --json other.pmm | jq -c '.process | [.end, .exit_status, .signal]'; pmm report other.pmm | grep process; done
   ["running",null,null]
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, running when captured
