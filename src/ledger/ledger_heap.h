@@ -24,6 +24,13 @@ struct ledger_frozen {
 	uint32_t tick;			/* that moment */
 };
 
+/* A thread that was seen in /proc: its number as it knows it itself, when last, its name then. */
+struct ledger_seen {
+	uint32_t tid;
+	char name[17];
+	uint64_t seen_ns;
+};
+
 struct ledger_options {
 	bool running;			/* it continues: retry what changes, look into /proc */
 	/*
@@ -36,6 +43,10 @@ struct ledger_options {
 	const struct heap_point *points;	/* series, copied into the heap */
 	const struct heap_site_point *site_points;	/* .site by the ledger's numbers */
 	uint32_t nr_points, nr_site_points;
+	/* threads that were seen, by tid; those seen at `seen_ns` were all there were then */
+	const struct ledger_seen *seen;
+	uint32_t nr_seen;
+	uint64_t seen_ns;
 	/* blocks are read from there; NULL = from the ledger */
 	const struct ledger_frozen *frozen;
 	uint64_t *damaged;		/* may be NULL: how many things made no sense */

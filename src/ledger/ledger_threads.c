@@ -85,6 +85,48 @@ static void ask_proc(struct ledger_reader *r, struct heap_thread *threads, uint3
 	free(now);
 }
 
+static bool is_before(uint64_t start_ns, uint64_t ns)
+{
+	return start_ns / PMM_TICK_NS < ns / PMM_TICK_NS;
+}
+
+static int compare_seen(const void *a, const void *b)
+{
+	const struct ledger_seen *x = a, *y = b;
+
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/*
+ * Of a process that has ended: a thread that began before the last look and was not there then is
+ * not alive; of others that ended unnoticed it is not known. A number may have been several
+ * threads' one after another: it was seen as the last one that began before that.
+ */
+static void ask_looks(struct ledger_reader *r, struct heap_thread *threads, uint32_t nr)
+{
+	const struct ledger_options *o = r->o;
+	bool *named;	/* without memory none is */
+
+	if (!o->nr_seen)
+		return;
+	named = calloc(o->nr_seen, sizeof(*named));
+	for (uint32_t i = nr; i-- > 0;) {
+		const struct ledger_seen key = { .tid = threads[i].tid }, *s;
+
+		s = bsearch(&key, o->seen, o->nr_seen, sizeof(key), compare_seen);
+		if (is_before(threads[i].start_ns, o->seen_ns) &&
+		    (!s || s->seen_ns != o->seen_ns))
+			threads[i].alive = false;
+		if (!s || !named || named[s - o->seen] ||
+		    !is_before(threads[i].start_ns, s->seen_ns))
+			continue;
+		named[s - o->seen] = true;
+		if (s->name[0])
+			ledger_reader_name(threads[i].name, s->name, sizeof(threads[i].name) - 1);
+	}
+	free(named);
+}
+
 static void check_blocks(struct ledger_reader *r, struct heap_block *blocks, uint64_t nr)
 {
 	for (uint64_t i = 0; i < nr; i++)
@@ -123,6 +165,8 @@ int ledger_read_threads(struct ledger_reader *r)
 	add_contexts(r, threads, r->l->nr_threads);
 	if (r->o->running)
 		ask_proc(r, threads, nr);
+	else
+		ask_looks(r, threads, nr);
 	r->h->threads = threads;
 	r->h->nr_threads = nr;
 	check_blocks(r, r->h->blocks, r->h->nr_blocks);

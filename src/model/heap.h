@@ -114,7 +114,7 @@ struct heap_thread {
 	/* of Valgrind's findings: its number, 1 = the first thread */
 	uint32_t tid;
 	char name[17];
-	bool alive;
+	bool alive;		/* of a process that has ended: not seen to end before it */
 	uint64_t start_ns;
 	uint64_t allocs, frees, bytes_in, bytes_out;
 };

@@ -130,6 +130,7 @@ void watched_free(struct watched *w)
 	series_fini(&w->series);
 	usage_series_fini(&w->usage);
 	mark_series_fini(&w->marks);
+	thread_looks_fini(&w->threads);
 	figures_last_fini(&w->figures);
 	ledger_at_free(w->blocks);
 	ledger_map_close(w->map);
@@ -236,6 +237,7 @@ bool watched_tick(struct watched *w, uint64_t now_ns)
 	if (!w->ended) {
 		figures_last_tick(&w->figures, w->map, w->pid, now_ns);
 		usage_series_tick(&w->usage, w->pid, now_ns);
+		thread_looks_tick(&w->threads, w->pid, now_ns);
 	}
 	if (!series_due(&w->series, now_ns))
 		return false;
@@ -363,6 +365,9 @@ static int read_heap(struct watched *w, bool no_blocks, struct heap **out, struc
 	o.nr_points = w->series.nr_points;
 	o.site_points = w->series.sites;
 	o.nr_site_points = w->series.nr_sites;
+	o.seen = w->threads.seen;
+	o.nr_seen = w->threads.nr;
+	o.seen_ns = w->threads.look_ns;
 	rc = ledger_read(w->map, &o, out, e);
 	if (rc)
 		return rc;

@@ -20,6 +20,7 @@
 #include "src/track/mark_series.h"
 #include "src/track/peak_look.h"
 #include "src/track/process_series.h"
+#include "src/track/thread_looks.h"
 #include "src/track/usage_series.h"
 
 struct loop_source;
@@ -62,6 +63,7 @@ struct watched {
 	struct series series;
 	struct usage_series usage;
 	struct mark_series marks;
+	struct thread_looks threads;
 	uint64_t interval_ns; /* of the series; 0 = adaptive */
 	uint64_t code_hash;   /* of executable file mappings; 0 = not looked yet */
 	uint64_t next_code_ns;

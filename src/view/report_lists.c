@@ -155,7 +155,9 @@ static void add_thread(struct table *t, const struct heap *h, const struct heap_
 	table_row(t, 0, ROW_PLAIN, where);
 	table_set(t, THREAD_TID, th->tid);
 	table_set_const(t, THREAD_NAME, th->name);
-	table_set(t, THREAD_ALIVE, th->alive);
+	/* what is left of one that has ended does not say who was there to the end */
+	if (!th->alive || h->end == HEAP_RUNNING)
+		table_set(t, THREAD_ALIVE, th->alive);
 	table_set(t, THREAD_START_NS, heap_tick_time(h, th->start_ns));
 	table_set(t, THREAD_ALLOCS, th->allocs);
 	table_set(t, THREAD_FREES, th->frees);

@@ -44,6 +44,12 @@ is() { [ "$(jq -c "$2" "$T/json")" = "$1" ] || { jq -c "$2" "$T/json"; return 1;
 	is '["known","known",1,true]' '[.usage.times, .usage.pss, (.usage_history | length), .usage_history[0].pss_bytes > 4096]'
 }
 
+@test "run: a thread that has ended before the process, and its last name" {
+	"$PMM" run -q -o "$T/c.pmm" -- "$PROG/thread_ends"
+	json "$T/c.pmm"
+	is '[null,"late",false]' '.threads | [.[0].alive, .[1].name, .[1].alive]'
+}
+
 @test "run: the peak has one time, that of the first look that saw it" {
 	local held
 	"$PMM" run -q -o "$T/c.pmm" -- "$PROG/thread_ends"

@@ -264,6 +264,43 @@ static void the_peak_is_dated_by_the_first_point_at_it(void **state)
 	image_free(&im);
 }
 
+/* Of one that has ended: who was there at the last look, and what each was called last. */
+static void threads_are_as_they_were_seen(void **state)
+{
+	static const struct { const char *name; uint32_t tid, tick, current; } of[] = {
+		{ "main", 10, 0, 1 },  { "ended", 11, 1, 1 },  { "noticed", 12, 1, 0 },
+		{ "first", 13, 1, 0 }, { "second", 13, 5, 1 }, { "late", 14, 9, 1 },
+		{ "later", 15, 10, 1 },
+	};
+	static const struct { const char *name; bool alive; } expected[] = {
+		{ "m in", true },   { "renamed", false }, { "noticed", false },
+		{ "first", false }, { "2nd", true },	  { "late", false },
+		{ "later", true },
+	};
+	const struct ledger_seen seen[] = { { 10, "m\tin", 100000000 },
+					    { 11, "renamed", 50000000 },
+					    { 13, "2nd", 100000000 } };
+	struct ledger_options o = { .seen = seen, .nr_seen = 3, .seen_ns = 100000000 };
+	struct image im = image_new();
+	struct heap *h;
+
+	(void)state;
+	for (uint32_t i = 0; i < NR(of); i++) {
+		struct pmm_thread *t = image_thread(&im, i, of[i].tid, of[i].name);
+
+		t->start_tick = of[i].tick;
+		t->current = of[i].current;
+	}
+	h = read_with(&im, &o);
+	assert_int_equal(h->nr_threads, NR(of));
+	for (uint32_t i = 0; i < NR(of); i++) {
+		assert_string_equal(h->threads[i].name, expected[i].name);
+		assert_int_equal(h->threads[i].alive, expected[i].alive);
+	}
+	heap_free(h);
+	image_free(&im);
+}
+
 /* The thread that was to raise the total to 1550 died before its allocation was in its record. */
 static void a_rise_cut_short_leaves_the_peak_before(void **state)
 {
@@ -627,6 +664,7 @@ int main(void)
 		cmocka_unit_test(a_sealed_peak_is_composed_of_saved_and_unchanged_values),
 		cmocka_unit_test(while_the_total_rises_the_peak_is_now),
 		cmocka_unit_test(the_peak_is_dated_by_the_first_point_at_it),
+		cmocka_unit_test(threads_are_as_they_were_seen),
 		cmocka_unit_test(a_rise_cut_short_leaves_the_peak_before),
 		cmocka_unit_test(a_seal_cut_short_counts),
 		cmocka_unit_test(epochs_wrap),

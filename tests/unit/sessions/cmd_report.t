@@ -86,8 +86,8 @@ $ pmm report demo.pmm
   
   Threads by bytes allocated
      tid  thread  alive   since  allocs  frees  allocated     freed
-    4242  main      yes       -      55     42   2.00 MiB  2.00 MiB
-    4243  worker    yes  2.00 s     100      4   97.7 KiB  3.91 KiB
+    4242  main                -      55     42   2.00 MiB  2.00 MiB
+    4243  worker         2.00 s     100      4   97.7 KiB  3.91 KiB
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
     module
@@ -178,8 +178,8 @@ $ pmm report --sort live demo.pmm
   
   Threads by bytes allocated
      tid  thread  alive   since  allocs  frees  allocated     freed
-    4242  main      yes       -      55     42   2.00 MiB  2.00 MiB
-    4243  worker    yes  2.00 s     100      4   97.7 KiB  3.91 KiB
+    4242  main                -      55     42   2.00 MiB  2.00 MiB
+    4243  worker         2.00 s     100      4   97.7 KiB  3.91 KiB
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
     module
@@ -265,8 +265,8 @@ $ pmm report --sort allocated --top 2 --no-symbols demo.pmm
   
   Threads by bytes allocated
      tid  thread  alive   since  allocs  frees  allocated     freed
-    4242  main      yes       -      55     42   2.00 MiB  2.00 MiB
-    4243  worker    yes  2.00 s     100      4   97.7 KiB  3.91 KiB
+    4242  main                -      55     42   2.00 MiB  2.00 MiB
+    4243  worker         2.00 s     100      4   97.7 KiB  3.91 KiB
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
     module
@@ -347,7 +347,7 @@ $ pmm report --sort calls --top 1 demo.pmm
   
   Threads by bytes allocated
      tid  thread  alive  allocs  frees  allocated     freed
-    4242  main      yes      55     42   2.00 MiB  2.00 MiB
+    4242  main               55     42   2.00 MiB  2.00 MiB
     1 more thread (--json has all)
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
@@ -442,8 +442,8 @@ $ pmm report --sort temporary --top 0 demo.pmm
   
   Threads by bytes allocated
      tid  thread  alive   since  allocs  frees  allocated     freed
-    4242  main      yes       -      55     42   2.00 MiB  2.00 MiB
-    4243  worker    yes  2.00 s     100      4   97.7 KiB  3.91 KiB
+    4242  main                -      55     42   2.00 MiB  2.00 MiB
+    4243  worker         2.00 s     100      4   97.7 KiB  3.91 KiB
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
     module
@@ -742,8 +742,8 @@ $ pmm report --json demo.pmm
       "slots": 4096
     },
     "threads": [
-      {"tid": 4242, "name": "main", "alive": true, "start_ns": 0, "allocs": 55, "frees": 42, "allocated_bytes": 2098776, "freed_bytes": 2098432},
-      {"tid": 4243, "name": "worker", "alive": true, "start_ns": 2000000000, "allocs": 100, "frees": 4, "allocated_bytes": 100000, "freed_bytes": 4000}
+      {"tid": 4242, "name": "main", "alive": null, "start_ns": 0, "allocs": 55, "frees": 42, "allocated_bytes": 2098776, "freed_bytes": 2098432},
+      {"tid": 4243, "name": "worker", "alive": null, "start_ns": 2000000000, "allocs": 100, "frees": 4, "allocated_bytes": 100000, "freed_bytes": 4000}
     ],
     "modules": [
       {"path": "main", "build_id": null, "start": "0x500000", "end": "0x600000", "bias": "0x500000", "load_ns": 0, "unload_ns": null},
@@ -832,7 +832,7 @@ $ pmm report --top-down tree.pmm
   
   Threads by bytes allocated
      tid  thread  alive  allocs  allocated
-    4242  main      yes      20   9.77 KiB
+    4242  main               20   9.77 KiB
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
     module
@@ -880,7 +880,7 @@ $ pmm report --bottom-up --top 2 tree.pmm
   
   Threads by bytes allocated
      tid  thread  alive  allocs  allocated
-    4242  main      yes      20   9.77 KiB
+    4242  main               20   9.77 KiB
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
     module
@@ -1000,7 +1000,7 @@ $ pmm report --top-down --depth 2 --json tree.pmm
       "slots": 0
     },
     "threads": [
-      {"tid": 4242, "name": "main", "alive": true, "start_ns": 0, "allocs": 20, "frees": 0, "allocated_bytes": 10000, "freed_bytes": 0}
+      {"tid": 4242, "name": "main", "alive": null, "start_ns": 0, "allocs": 20, "frees": 0, "allocated_bytes": 10000, "freed_bytes": 0}
     ],
     "modules": [
       {"path": "main", "build_id": null, "start": "0x500000", "end": "0x600000", "bias": "0x500000", "load_ns": 0, "unload_ns": null},
@@ -1239,7 +1239,7 @@ $ printf 'watch mode=sampled sample=1000\nsite main allocs=4 size=1000 samples-i
   
   Threads by bytes allocated
      tid  thread  alive  allocs  allocated
-    4242  main      yes       4   3.91 KiB
+    4242  main                4   3.91 KiB
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
     module
@@ -1277,7 +1277,7 @@ $ printf 'process taken=1s\ndrop block-full=5 bytes=100\nwatch off=2 min-size=32
   
   Threads by bytes allocated
      tid  thread  alive  allocs  allocated
-    4242  main      yes       1       64 B
+    4242  main                1       64 B
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
     module
@@ -1394,7 +1394,7 @@ $ pmm report --json empty.pmm
       "slots": 0
     },
     "threads": [
-      {"tid": 4242, "name": "main", "alive": true, "start_ns": 0, "allocs": 0, "frees": 0, "allocated_bytes": 0, "freed_bytes": 0}
+      {"tid": 4242, "name": "main", "alive": null, "start_ns": 0, "allocs": 0, "frees": 0, "allocated_bytes": 0, "freed_bytes": 0}
     ],
     "modules": [],
     "left_out": {
@@ -1413,8 +1413,8 @@ $ printf 'process taken=1s end=exited status=-1\n' | mkcapture /dev/stdin unknow
 $ printf 'process taken=1s end=killed status=11\n' | mkcapture /dev/stdin killed.pmm; pmm report --json killed.pmm | jq -c '.process | [.end, .exit_status, .signal]'; pmm report killed.pmm | grep process
   ["killed",null,11]
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, killed by signal 11 (SIGSEGV)
-$ printf 'process taken=1s end=gone status=-1\n' | mkcapture /dev/stdin unknown.pmm; pmm report --json unknown.pmm | jq -c '[.process.end, .process.exit_status]'; pmm report unknown.pmm | grep process
-  ["unknown",null]
+$ printf 'process taken=1s end=gone status=-1\n' | mkcapture /dev/stdin unknown.pmm; pmm report --json unknown.pmm | jq -c '[.process.end, .process.exit_status, .threads[0].alive]'; pmm report unknown.pmm | grep process
+  ["unknown",null,null]
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, ended; how is not known
 $ for end in running gone replaced; do printf "process taken=1s end=$end status=3\n" | mkcapture /dev/stdin other.pmm; pmm report --json other.pmm | jq -c '.process | [.end, .exit_status, .signal]'; pmm report other.pmm | grep process; done
   ["running",null,null]
@@ -1425,14 +1425,14 @@ $ for end in running gone replaced; do printf "process taken=1s end=$end status=
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, replaced itself through exec
 # made-up heaps that are too long to show: sums of all that is printed
 $ for seed in 1 2 3; do printf "generate sites=40 blocks=600 depth=6 modules=3 threads=3 points=9 seed=$seed\n" | mkcapture /dev/stdin generated.pmm; pmm report --no-symbols --json --blocks --top 0 generated.pmm | cksum; pmm report --no-symbols --blocks --top 0 generated.pmm | cksum; done
-  2659560509 317602
-  3015388227 73758
-  3407533072 319334
-  3503063911 74258
-  2759090197 317668
-  2698714256 73651
+  4227257785 317602
+  3102878903 73758
+  3262234596 319334
+  3682960275 74258
+  75328035 317668
+  3633614144 73651
 $ printf "generate\n" | mkcapture /dev/stdin generated.pmm; pmm report --no-symbols --json --blocks --top 0 generated.pmm | cksum
-  2864575761 750272
+  241330553 750272
 $ pmm leaks --no-symbols --json --top 0 --show all generated.pmm | head -3
   pmm: the process of this capture was not searched for leaks
   pmm: hint: record another with 'pmm run --leaks', search a running process with 'pmm leaks PID', or a core file with 'pmm leaks --core CORE FILE'
