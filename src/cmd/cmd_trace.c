@@ -32,7 +32,7 @@ static bool list, everything, as_json, quiet, summary_only, timed;
 static const char *comm, *cgroup, *user, *counters;
 
 static int sort;
-static bool folded, given_top;
+static bool folded, given_top, given_objects;
 static const char *output;
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_FOLDED };
@@ -65,10 +65,13 @@ static const struct opt trace_opts[] = {
 	{ "clock", 0, OPT_FLAG, NULL,
 	  "print the time of day, not seconds since the start of the trace", &by_clock },
 	{ "min-latency", 0, OPT_DURATION, "TIME",
-	  "leave out what takes less than TIME: it is counted, without line, time and stack",
+	  "reclaim, compaction, migrate: leave out what takes less than TIME: it is counted, without "
+	  "line, time and stack",
 	  &min_latency_ns },
 	{ "min-size", 0, OPT_SIZE, "BYTES",
-	  "leave out what is about less than BYTES: it is counted, without line and stack",
+	  "leave out mmap, brk and shm calls about less than BYTES: they are counted, without line "
+	  "and stack; stack, rss, cache: a line for each BYTES; kernel, libc: lines from BYTES on; "
+	  "heap: sites from BYTES on",
 	  &min_size_bytes },
 	{ "stack-size", 0, OPT_SIZE, "BYTES",
 	  "copy at most so much of a stack (default 16K, at most 64K, 0: no stacks)",
@@ -79,7 +82,7 @@ static const struct opt trace_opts[] = {
 	  &sample, .min = 1, .max = UINT32_MAX },
 	{ "objects", 0, OPT_UINT, "N",
 	  "kernel: follow at most N objects at a time (default 262144, 80 bytes each)",
-	  &objects, .min = 1, .max = 1u << 26 },
+	  &objects, .min = 1, .max = 1u << 26, .given = &given_objects },
 	{ "older", 0, OPT_DURATION, "TIME",
 	  "kernel, heap: also count the objects that have not been freed for longer than TIME",
 	  &older_ns },
@@ -314,6 +317,43 @@ static int read_format(struct err *e)
 	return 0;
 }
 
+#define BIT(name)	(1u << EVENT_##name)
+
+/* Options that are about some events only, and no one of them is traced. */
+static int check_options(const struct command *c, struct err *e)
+{
+	const struct {
+		const char *option;
+		bool given;
+		uint32_t about;
+	} some[] = {
+		{ "--min-latency", min_latency_ns, BIT(RECLAIM) | BIT(COMPACTION) | BIT(MIGRATE) },
+		{ "--min-size", min_size_bytes,
+		  BIT(MMAP) | BIT(BRK) | BIT(SHM) | BIT(STACK) | BIT(KERNEL) | BIT(RSS) |
+			  BIT(CACHE) | BIT(HEAP) | BIT(LIBC) },
+		{ "--sample", sample, BIT(FAULTS) | BIT(KERNEL) },
+		{ "--objects", given_objects, BIT(KERNEL) },
+	};
+
+	for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++) {
+		struct str names = STR_INIT;
+
+		if (!some[i].given || c->o.classes & some[i].about)
+			continue;
+		event_classes_names(&names, some[i].about);
+		err_set(e, -EINVAL, "'%s' is about %s: %s", some[i].option,
+			strchr(str_text(&names), ',') ? "other events" : "another event",
+			str_text(&names));
+		err_hint(e, "leave it out, or name %s: 'pmm trace %.*s ...'",
+			 strchr(str_text(&names), ',') ? "one of them" : "it",
+			 (int)strcspn(str_text(&names), ","), str_text(&names));
+		e->exit_code = CMD_USAGE;
+		str_fini(&names);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int set_scope(struct command *c, struct err *e)
 {
 	unsigned ways = !!c->o.command + !!pids.nr + everything;
@@ -426,6 +466,8 @@ static int read_options(struct command *c, int argc, char **argv, struct err *e)
 	};
 	if (!rc)
 		rc = read_filters(c, e);
+	if (!rc)
+		rc = check_options(c, e);
 	return rc ? rc : set_scope(c, e);
 }
 

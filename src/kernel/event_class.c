@@ -369,3 +369,29 @@ uint64_t trace_bytes(const struct trace_record *r)
 
 	return at < 0 || call_failed(r) || (int64_t)r->a[at] < 0 ? 0 : r->a[at];
 }
+
+/*
+ * By how much the break was moved, or should have been: a refused one stays where it was. Where
+ * it was is not known of a first call: the heap has grown by no more than it has.
+ */
+static uint64_t brk_bytes(const struct trace_record *r)
+{
+	int64_t moved = r->a[3];
+
+	if (r->a[0] > r->a[5])
+		return r->a[0] - r->a[5];
+	if (!r->a[2])
+		return r->a[5] - r->a[1];
+	return moved < 0 ? -(uint64_t)moved : (uint64_t)moved;
+}
+
+bool trace_is_small(const struct trace_record *r, uint64_t min_bytes)
+{
+	int at = trace_kinds[r->kind].bytes;
+
+	if (r->kind == TRACE_BRK)
+		return brk_bytes(r) < min_bytes;
+	if (r->kind == TRACE_MREMAP && r->a[1] >= min_bytes)
+		return false;
+	return trace_kinds[r->kind].call && at >= 0 && r->a[at] < min_bytes;
+}

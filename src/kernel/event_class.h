@@ -141,4 +141,10 @@ uint32_t trace_detail(const struct trace_record *r);
 uint64_t trace_ns(const struct trace_record *r);
 uint64_t trace_bytes(const struct trace_record *r);
 
+/*
+ * Is it a system call about less than so many bytes? One that has failed is about what it asked
+ * for, one that gives memory back about what it gives back.
+ */
+bool trace_is_small(const struct trace_record *r, uint64_t min_bytes);
+
 #endif

@@ -40,6 +40,22 @@ setup() { needs_bpf; }
 	[ "$(jq -c 'select(.event == "brk") | .grown_bytes' "$T/out" | tail -1)" -eq 0 ]
 }
 
+@test "--min-size: smaller calls are counted only, failed ones and those that give back are as large as they asked" {
+	traced 3 mmap --min-size 3M -- "$PROG/trace_calls" 10
+	[ "$(jq -r '.event | strings' "$T/out" | grep -v -c -E '^(mmap|mremap|munmap|exec|fork|exit)$')" -eq 0 ]
+	[ "$(count mremap .)" -eq 11 ]
+	[ "$(count munmap '.size_bytes == 3145728 and .error == null')" -eq 11 ]
+	[ "$(count munmap '.size_bytes == 4096')" -eq 0 ]
+	[ "$(count mmap '.size_bytes < 3145728')" -eq 0 ]
+	[ "$(result '[.events[] | select(.event == "madvise") | .count] | add // 0')" -eq 0 ]
+	[ "$(result '[.stacks[] | select(.event == "madvise" or .event == "mprotect")] | length')" -eq 0 ]
+	[ "$(result .coverage.seen)" -ge 66 ]
+	traced 0 brk,shm --min-size 512K -- "$PROG/trace_shm"
+	[ "$(jq -r 'select(.event == "brk") | .grown_bytes' "$T/out" | paste -sd' ')" = "1048576 -524288 0" ]
+	[ "$(count shmget .)" -eq 0 ]
+	[ "$(count memfd_create '.name == "a name"')" -eq 1 ]
+}
+
 @test "stacks are complete without frame pointers, with names, by the caller" {
 	traced 3 mmap -- "$PROG/trace_calls" 5 wait
 	jq -c 'select(.event == "mremap" and .command == "trace_calls") | [.stack[].function]' "$T/out" | sort -u >"$T/stacks"

@@ -197,4 +197,17 @@ alone() { children=false seen "$@"; }
 	run "$PMM" trace mmap,life --counters page_faults -- true
 	[ "$status" -eq 2 ]
 	[ "${lines[0]}" = "pmm: '--counters' is about the event 'pmc'" ]
+	run "$PMM" trace mmap,brk --min-latency 10s -- true
+	[ "$status" -eq 2 ]
+	[ "${lines[0]}" = "pmm: '--min-latency' is about other events: reclaim, compaction, migrate" ]
+	[ "${lines[1]}" = "pmm: hint: leave it out, or name one of them: 'pmm trace reclaim ...'" ]
+	run "$PMM" trace mmap --sample 5 -- true
+	[ "$status" -eq 2 ]
+	[ "${lines[0]}" = "pmm: '--sample' is about other events: faults, kernel" ]
+	run "$PMM" trace mmap --objects 5 -- true
+	[ "$status" -eq 2 ]
+	[ "${lines[0]}" = "pmm: '--objects' is about another event: kernel" ]
+	run "$PMM" trace reclaim --min-size 5 -- true
+	[ "$status" -eq 2 ]
+	[ "${lines[0]}" = "pmm: '--min-size' is about other events: mmap, brk, shm, stack, kernel, rss, cache, heap, libc" ]
 }

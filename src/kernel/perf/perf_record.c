@@ -24,11 +24,9 @@ bool perf_passes(const struct perf_taker *t, const struct trace_record *r)
 
 int perf_hand_over(struct perf_taker *t, const struct trace_record *r, const void *tail)
 {
-	int at = trace_kinds[r->kind].bytes;
-
 	if (!(t->wanted[r->kind / 64] >> r->kind % 64 & 1))
 		return 0;
-	if (at >= 0 && trace_bytes(r) < t->min_bytes)
+	if (trace_is_small(r, t->min_bytes))
 		return 0;
 	t->taken++;
 	return t->take(t->take_arg, r, tail);

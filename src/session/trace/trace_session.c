@@ -111,7 +111,8 @@ static int take(void *arg, const struct trace_record *r, const void *tail)
 {
 	struct trace_session *s = arg;
 	struct trace_record derived[2];
-	bool asked = event_classes_have(s->o.classes, r->kind);
+	bool asked = event_classes_have(s->o.classes, r->kind) &&
+		     !trace_is_small(r, s->o.kernel.min_bytes);
 	bool derives = trace_libc_wants(&s->libc, r);
 	uint32_t stack;
 	int rc, nr;
