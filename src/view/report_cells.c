@@ -97,6 +97,8 @@ void report_frame_label(struct str *s, const struct frame_name *f)
 		str_addf(s, "%s+0x%" PRIx64, report_basename(f->module), f->offset);
 	else if (f->address)
 		str_addf(s, "0x%" PRIx64, f->address);
+	else if (f->module && !f->file)	/* of heaptrack's frames no more is known */
+		str_addf(s, f->module[0] == '[' ? "%s" : "[%s]", report_basename(f->module));
 	else
 		str_addc(s, '?');	/* a line outside functions, that pmm.h named */
 }
