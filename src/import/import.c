@@ -45,25 +45,35 @@ static bool is_pprof(const char *bytes, size_t n)
 	return false;
 }
 
-enum heap_tool import_recognise(const char *path)
+static enum heap_tool tool_of(const char *start, size_t n)
 {
-	struct import_input *in;
-	char start[256] = "";
-	ssize_t n;
-
-	if (import_open(path, &in))
-		return HEAP_TOOL_PMM;
-	n = import_bytes(in, start, sizeof(start) - 1);
-	import_close(in);
-	if (n <= 0)
-		return HEAP_TOOL_PMM;
 	if (is_heaptrack(start))
 		return HEAP_TOOL_HEAPTRACK;
 	if (str_starts(start, "heap_v2/"))
 		return HEAP_TOOL_JEMALLOC;
 	if (str_starts(start, "heap profile:"))
 		return HEAP_TOOL_GPERFTOOLS;
-	return is_pprof(start, (size_t)n) ? HEAP_TOOL_PPROF : HEAP_TOOL_PMM;
+	return is_pprof(start, n) ? HEAP_TOOL_PPROF : HEAP_TOOL_PMM;
+}
+
+enum heap_tool import_recognise(const char *path)
+{
+	struct import_input *in;
+	char start[256] = "", more;
+	enum heap_tool tool;
+	ssize_t n, rest;
+
+	if (import_open(path, &in))
+		return HEAP_TOOL_PMM;
+	n = rest = import_bytes(in, start, sizeof(start) - 1);
+	if (n > 0 && n < (ssize_t)sizeof(start) - 1)
+		rest = import_bytes(in, &more, 1);
+	tool = n > 0 ? tool_of(start, (size_t)n) : HEAP_TOOL_PMM;
+	/* too little of it is there to know it by, which import_read() says */
+	if (tool == HEAP_TOOL_PMM && import_packed(in) && (rest == -ENODATA || rest == -EBADMSG))
+		tool = import_zstd(in) ? HEAP_TOOL_HEAPTRACK : HEAP_TOOL_PPROF;
+	import_close(in);
+	return tool;
 }
 
 #define HAND_OVER(m, array) do {						\

@@ -17,7 +17,8 @@
 
 /*
  * Whose profile is the file? enum heap_tool; HEAP_TOOL_PMM: no other tool's, or it cannot be read,
- * which capture_read() says.
+ * which capture_read() says. A packed file that ends or breaks before its tool can be known
+ * counts as that of a tool which packs so: import_read() says what is wrong with it.
  */
 enum heap_tool import_recognise(const char *path);
 

@@ -95,6 +95,11 @@ bool import_packed(const struct import_input *in)
 	return in->gzip || in->zstd;
 }
 
+bool import_zstd(const struct import_input *in)
+{
+	return in->zstd;
+}
+
 bool import_line_open(const struct import_input *in)
 {
 	return in->line_open;

@@ -46,6 +46,7 @@ bool import_line_open(const struct import_input *in);
 
 /* Then a file that is cut off is noticed. */
 bool import_packed(const struct import_input *in);
+bool import_zstd(const struct import_input *in);
 #define IMPORT_MAX_LINE (4u << 20)
 
 /* ---- a heap that is being made ---- */

@@ -62,6 +62,27 @@ line_of() { report --json "$1" | jq -r --arg f "$2" '.lines[] | select(.function
 	report --json "$T/plain.gz" | cmp - "$T/1"
 }
 
+@test "heaptrack: a frame without a name has its module" {
+	printf '%s\n' 'v 10400 3' 'X /opt/prog' 'I 1000 100' 's 8 /opt/lib' 's 9 libx.so.1' 's 4 main' 'i 401000 1 3' 'i 7f0000 2' 't 1 0' 't 2 1' \
+		'a 64 2' '+ 0' 'c 5' >"$T/h"
+	report "$T/h" >"$T/text"
+	grep -q '^ *100 B .* 1 *\[libx.so.1\]$' "$T/text" || { cat "$T/text"; false; }
+	[ "$(grep -c '?$' "$T/text")" = 0 ]
+}
+
+@test "heaptrack: cut off anywhere, it is truncated" {
+	local n
+	{ printf '%s\n' 'v 10400 3' 'X /opt/prog' 'I 1000 100'; seq -f 's 4 %04.0f' 9999; } >"$T/h"
+	zstd -q "$T/h"
+	gzip -k "$T/h"
+	for n in 5 12 20 100 1000; do
+		head -c $n "$T/h.zst" >"$T/cut.zst"
+		refused_with 3 "is truncated" "$PMM" report "$T/cut.zst"
+		head -c $n "$T/h.gz" >"$T/cut.gz"
+		refused_with 3 "is truncated" "$PMM" report "$T/cut.gz"
+	done
+}
+
 @test "jemalloc: every block sampled, what is live and what was allocated" {
 	[ -e "$PRELOAD/libjemalloc.so.2" ] || skip "no libjemalloc.so.2"
 	MALLOC_CONF=prof:true,prof_final:true,prof_accum:true,lg_prof_sample:0,prof_prefix:$T/j LD_PRELOAD=$PRELOAD/libjemalloc.so.2 "$V"

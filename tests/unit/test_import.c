@@ -140,6 +140,11 @@ static void test_recognised(void **state)
 		assert_int_equal(import_recognise(import_name), files[i].tool);
 		unlink(import_name);
 	}
+	/* no more than the beginning of what is packed */
+	refused("\x28\xb5\x2f\xfd\x24", HEAP_TOOL_HEAPTRACK, -ENODATA, "is truncated");
+	refused("\x1f\x8b\x08\x08\x01", HEAP_TOOL_PPROF, -ENODATA, "is truncated");
+	refused("\x1f\x8b\x07\x01\x01\x01\x01\x01\x01\x01\x01", HEAP_TOOL_PPROF,
+		-EBADMSG, "is damaged");
 	assert_int_equal(import_recognise("/nonexistent"), HEAP_TOOL_PMM);
 	assert_int_equal(import_recognise("/tmp"), HEAP_TOOL_PMM);
 	assert_int_equal(import_recognise("/dev/null"), HEAP_TOOL_PMM);
