@@ -39,6 +39,8 @@ says() {
 			grep -q -- "$option" "$T/page" || { echo "$command: $option"; return 1; }
 		done
 	done
+	"$PMM" help --man attach >"$T/page.1"
+	MANWIDTH=200 man -l "$T/page.1" | col -b | grep -qF 'select(.event == "site")'
 	"$PMM" help --man >"$T/page.1"
 	[ -z "$(man --warnings -l "$T/page.1" 2>&1 >/dev/null)" ]
 }

@@ -18,7 +18,10 @@ static const struct cmd_pair environment[] = {
 	{ 0 }
 };
 
-/* Text with roff's special characters disarmed. An empty line becomes a paragraph. */
+/*
+ * Text with roff's special characters disarmed. An empty line becomes a paragraph. A macro takes
+ * double quotes away from its arguments.
+ */
 static void put_text(FILE *out, const char *text)
 {
 	bool start = true;
@@ -34,6 +37,8 @@ static void put_text(FILE *out, const char *text)
 			fputs("\\e", out);
 		else if (*text == '-')
 			fputs("\\-", out);
+		else if (*text == '"')
+			fputs("\\(dq", out);
 		else
 			putc(*text, out);
 		start = *text == '\n';
