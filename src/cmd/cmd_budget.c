@@ -18,7 +18,7 @@ static struct opt_list suppressions;
 
 static const struct opt budget_opts[] = {
 	{ "file", 'f', OPT_FILE, "FILE", "the file of budgets (default .pmm-budget)", &o.file },
-	FORM_OPTION(&format, &format_given,
+	FORM_OPTION(&format, &format_given, FORM_BUDGET,
 		    "form of the output (default text): json, sarif, junit"),
 	{ "json", 0, OPT_FLAG, NULL, "the same as --format json (schema " BUDGET_SCHEMA ")",
 	  &as_json },

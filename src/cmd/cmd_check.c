@@ -137,7 +137,7 @@ static const struct opt check_opts[] = {
 	  &output, .uses = FOR_COMMAND | FOR_PROCESS | FOR_CAPTURE },
 	{ "report", 0, OPT_FILE, "FILE",
 	  "write to FILE instead of standard error (of a capture: standard output)", &report },
-	FORM_OPTION(&form, &given_form,
+	FORM_OPTION(&form, &given_form, FORM_CHECK,
 		    "form of the output (default text); json, sarif, junit are written at the end"),
 	{ "json", 0, OPT_FLAG, NULL, "the same as --format json (schema " CHECK_SCHEMA ")",
 	  &as_json },

@@ -18,6 +18,7 @@
 #include "src/session/diff/diff_session.h"
 #include "src/session/diff/diff_trends.h"
 #include "src/session/leaks/leaks_report.h"
+#include "src/store/output.h"
 #include "src/track/source.h"
 #include "src/view/diff/diff_trend_view.h"
 #include "src/view/diff/diff_view.h"
@@ -29,7 +30,7 @@ static const char *output;
 static bool as_json, format_given, top_given, trend, no_default;
 
 static const struct opt diff_opts[] = {
-	FORM_OPTION(&format, &format_given,
+	FORM_OPTION(&format, &format_given, FORM_DIFF,
 		    "form of the output (default text): json; html, a page for a browser with a "
 		    "flame graph of what changed"),
 	{ "output", 'o', OPT_FILE, "FILE",
@@ -198,7 +199,8 @@ static int check_form(struct err *e)
 	if (output && format != FORM_HTML)
 		return cmd_refuse(e, "'-o' is for '--format html' only",
 				  "others go to standard output");
-	return format == FORM_HTML ? report_page_check(e) : 0;
+	rc = output ? output_check_pattern(output, e) : 0;
+	return rc || format != FORM_HTML ? rc : report_page_check(e);
 }
 
 static int compare_all(unsigned nr, char *const *what, struct err *e)

@@ -40,7 +40,7 @@ static const struct opt kmod_opts[] = {
 	{ "duration", 'd', OPT_DURATION, "TIME",
 	  "watch: end after TIME (seconds, or 10ms, 5m, 2h, 1d)", &duration_ns, .min = 1000000,
 	  .uses = FOR_WATCH },
-	FORM_OPTION(&report.form, &report.form_given,
+	FORM_OPTION(&report.form, &report.form_given, FORM_KMOD_REPORT,
 		    "report: its form, as of 'pmm report' (default text)", .uses = FOR_REPORT),
 	{ "output", 'o', OPT_FILE, "FILE",
 	  "report: with --format write there; else write a capture instead, which 'pmm report' "

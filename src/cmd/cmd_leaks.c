@@ -52,7 +52,7 @@ static const struct opt leaks_opts[] = {
 	{ "old", 0, OPT_DURATION, "TIME",
 	  "blocks of this age are old; what grows for 30 times as long can be likely (default 10s)",
 	  &job.report.old_ns, .min = 1 },
-	FORM_OPTION(&format, &given_format,
+	FORM_OPTION(&format, &given_format, FORM_LEAKS,
 		    "form of the output (default text): json, valgrind-xml, sarif, junit"),
 	{ "json", 0, OPT_FLAG, NULL, "the same as --format json (schema " LEAKS_SCHEMA ")",
 	  &as_json },

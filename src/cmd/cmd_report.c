@@ -13,7 +13,7 @@
 static struct report_command c = { .opt.top = 10 };
 
 static const struct opt report_opts[] = {
-	FORM_OPTION(&c.form, &c.form_given,
+	FORM_OPTION(&c.form, &c.form_given, FORM_REPORT,
 		    "form of the report (default text): json; html, a page for a browser; and for other "
 		    "tools, with all stacks, collapsed, speedscope, pprof; 'pmm help formats' says who reads what"),
 	{ "output", 'o', OPT_FILE, "FILE",

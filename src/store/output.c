@@ -93,6 +93,20 @@ static int not_named(int rc, struct err *e)
 	return err_set(e, rc, rc == -ENOMEM ? "out of memory" : "the capture's name is too long");
 }
 
+int output_check_pattern(const char *pattern, struct err *e)
+{
+	for (const char *p = pattern; (p = strchr(p, '%')) && p[1]; p += 2)
+		if (!strchr("pc%", p[1])) {
+			err_set(e, -EINVAL, "'%%%c' in the name '%s' is not known", p[1], pattern);
+			err_hint(e, "%%p is the process number, %%c the command, %%%% a percent "
+				    "sign");
+			if (e)
+				e->exit_code = 2;
+			return -EINVAL;
+		}
+	return 0;
+}
+
 int output_check(const char *pattern, struct err *e)
 {
 	char name[PATH_MAX];
@@ -105,16 +119,9 @@ int output_check(const char *pattern, struct err *e)
 			e->exit_code = 2;
 		return -EINVAL;
 	}
-	for (const char *p = pattern; (p = strchr(p, '%')) && p[1]; p += 2)
-		if (!strchr("pc%", p[1])) {
-			err_set(e, -EINVAL, "'%%%c' in the capture's name '%s' is not known", p[1],
-				pattern);
-			err_hint(e, "%%p is the process number, %%c the command, %%%% a percent "
-				    "sign");
-			if (e)
-				e->exit_code = 2;
-			return -EINVAL;
-		}
+	rc = output_check_pattern(pattern, e);
+	if (rc)
+		return rc;
 	rc = output_name(pattern, 999999999, "comm-16-bytes-xx", true, name);
 	if (rc)
 		return not_named(rc, e);

@@ -23,6 +23,9 @@
 int output_name(const char *pattern, pid_t pid, const char *comm, bool is_root,
 		char name[PATH_MAX]);
 
+/* Does a pattern have no other % than these? 0 or -EINVAL with `e`, a usage error. */
+int output_check_pattern(const char *pattern, struct err *e);
+
 /* Can captures be written by this pattern? Asked before the program runs. 0 or -errno with `e`. */
 int output_check(const char *pattern, struct err *e);
 

@@ -124,6 +124,10 @@ refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
 	refuses "'--sort peak' cannot be used with --thread, --size or --age" --format collapsed --sort peak --size 1 "$DEMO"
 	refuses "'--sort' cannot be used with '--format massif'" --format massif --sort live "$DEMO"
 	refuses "'valgrind' is not a choice of --format" --format valgrind "$DEMO"
+	! grep -q 'valgrind-xml\|sarif\|junit' "$T/said" || { cat "$T/said"; false; }
+	grep -q 'one of: text, json, .*, openmetrics$' "$T/said"
+	refuses "'%z' in the name '$T/%z' is not known" --format svg -o "$T/%z" "$DEMO"
+	[ ! -e "$T/%z" ]
 }
 
 @test "help lists the forms" {

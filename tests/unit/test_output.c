@@ -53,8 +53,8 @@ static void unknown_sequences_are_refused(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	expect_unknown("%x.pmm", "'%x' in the capture's name '%x.pmm' is not known");
-	expect_unknown("%p.%%%d", "'%d' in the capture's name '%p.%%%d' is not known");
+	expect_unknown("%x.pmm", "'%x' in the name '%x.pmm' is not known");
+	expect_unknown("%p.%%%d", "'%d' in the name '%p.%%%d' is not known");
 	assert_int_equal(output_check("/tmp/%%x.%c.%p", &e), 0);
 }
 

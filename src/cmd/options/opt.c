@@ -48,8 +48,8 @@ static int store_choice(const struct opt *o, const char *arg, struct err *e)
 			*(int *)o->target = i;
 			return 0;
 		}
-		if (used < sizeof(list))
-			used += snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
+		if (used < sizeof(list) && (!o->offers || o->offers(i, o->by)))
+			used += snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "",
 					 o->choices[i]);
 	}
 	err_set(e, -EINVAL, "'%s' is not a choice of --%s", arg, o->name);

@@ -44,6 +44,9 @@ struct opt {
 	const char *if_omitted;
 	bool *given;			/* may be NULL; set to true when the option was given */
 	const char *const *choices;	/* OPT_CHOICE, NULL-terminated */
+	/* is a choice offered where another word is refused? NULL: all are */
+	bool (*offers)(int choice, unsigned by);
+	unsigned by;
 	/* bounds of OPT_UINT, OPT_SIZE, OPT_DURATION; max 0 = none */
 	uint64_t min, max;
 	unsigned uses;			/* the command's own: what it is for, a bit each; 0 = all */

@@ -95,6 +95,11 @@ const struct form_by form_writers[FORM_NR_WRITERS] = {
 	{ FORM_DIFF, "pmm diff" },
 };
 
+bool form_is_of(int form, unsigned writer)
+{
+	return form_table[form].writers & writer;
+}
+
 void form_add_names(struct str *s, enum form_writer writer)
 {
 	const char *separator = "";

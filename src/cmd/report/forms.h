@@ -66,11 +66,14 @@ extern const struct form_row form_table[FORM_NR];
 /* Their names, for an option; ends with NULL. */
 extern const char *const form_name[FORM_NR + 1];
 
-/* A row of a table of options: `form` is an int, `was_given` a bool. */
-#define FORM_OPTION(form, was_given, text, ...)                                                    \
+/* Has the enum form_writer this form? */
+bool form_is_of(int form, unsigned writer);
+
+/* A row of a table of options: `form` is an int, `was_given` a bool, `writer` the command's. */
+#define FORM_OPTION(form, was_given, writer, text, ...)                                            \
 	{                                                                                          \
 		"format", 0, OPT_CHOICE, "FORM", text, (form), .given = (was_given),               \
-			.choices = form_name, __VA_ARGS__                                          \
+			.choices = form_name, .offers = form_is_of, .by = (writer), __VA_ARGS__    \
 	}
 
 /* Does the command have the form? 0, or -EINVAL with `e` (a usage error) that names who has it. */

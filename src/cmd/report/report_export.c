@@ -109,9 +109,13 @@ int report_export_check(const struct report_command *c, struct err *e)
 	bool lists = writer_of(c->form) == EXPORT_NR && c->form != FORM_HTML;
 	const char *option = lists ? NULL : list_option(c);
 	struct fmt text;
+	int rc;
 
 	if (c->output && !*c->output)
 		return cmd_refuse(e, "the name after '-o' is empty", "name a file");
+	rc = c->output ? output_check_pattern(c->output, e) : 0;
+	if (rc)
+		return rc;
 	if (option)
 		return refuse(option, name, "all stacks are in it; leave the option out", e);
 	if (c->form == FORM_HEAPTRACK && !report_to_stdout(c) && c->output &&

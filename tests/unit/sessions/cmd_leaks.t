@@ -841,7 +841,7 @@ $ pmm leaks --show nonsense leaks.pmm
 [2]
 $ pmm leaks --format xml leaks.pmm
   pmm: 'xml' is not a choice of --format
-  pmm: hint: one of: text, json, html, csv, svg, collapsed, speedscope, pprof, massif, dhat, heaptrack, chrome-trace, openmetrics, valgrind-xml, sarif, junit
+  pmm: hint: one of: text, json, valgrind-xml, sarif, junit
 [2]
 $ pmm leaks --json --format valgrind-xml leaks.pmm
   pmm: '--json' and '--format' contradict each other
