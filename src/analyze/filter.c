@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/analyze/estimate.h"
+#include "src/base/str.h"
 
 bool filter_by_stack(const struct filter *f)
 {
@@ -31,13 +32,19 @@ bool filter_match(const char *pattern, const char *text)
 	return strstr(text, pattern) != NULL;
 }
 
+/* A pattern of a path is met by the file's name, too: 'libxml2*'. */
+static bool match_path(const char *pattern, const char *path)
+{
+	return filter_match(pattern, path) || (path && filter_match(pattern, str_basename(path)));
+}
+
 static bool frame_passes(const struct filter *f, const struct frame_name *frame)
 {
 	if (frame->role == FRAME_MARK)
 		return false;
 	return (!f->function || filter_match(f->function, frame->function)) &&
-	       (!f->file || filter_match(f->file, frame->file)) &&
-	       (!f->module || filter_match(f->module, frame->module));
+	       (!f->file || match_path(f->file, frame->file)) &&
+	       (!f->module || match_path(f->module, frame->module));
 }
 
 static bool node_passes(const struct filter *f, struct names *n, uint32_t node)
@@ -49,7 +56,7 @@ static bool node_passes(const struct filter *f, struct names *n, uint32_t node)
 	if (f->module) {
 		const struct heap *h = n->heap;
 
-		if (!filter_match(f->module, h->modules[h->nodes[node].module].path))
+		if (!match_path(f->module, h->modules[h->nodes[node].module].path))
 			return false;
 	}
 	frame = names_find(n, node, &nr);

@@ -86,7 +86,9 @@ static void files_and_modules_match_the_same_frame(void **state)
 	(void)state;
 	expect((struct filter){ .file = "parse.c" }, 400, 4, 4);
 	expect((struct filter){ .file = "*/node.c" }, 10000, 2, 2);
+	expect((struct filter){ .file = "node.*" }, 10000, 2, 2);
 	expect((struct filter){ .module = "libz" }, 70, 1, 1);
+	expect((struct filter){ .module = "libz*" }, 70, 1, 1);
 	expect((struct filter){ .function = "load", .file = "parse.c" }, 0, 0, 0);
 	expect((struct filter){ .function = "inner", .file = "inner.c" }, 10000, 2, 2);
 }
