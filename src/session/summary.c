@@ -100,9 +100,21 @@ static void note_top_mapped(const struct session_sink *to, const struct heap *h)
 	naming_close(&naming);
 }
 
+/* "killed by signal 11 (SIGSEGV, core dumped)" */
+static void add_signal(struct str *s, int status)
+{
+	const char *name = sigabbrev_np(WTERMSIG(status));
+	bool core = WCOREDUMP(status);
+
+	str_addf(s, "killed by signal %d", WTERMSIG(status));
+	if (name || core)
+		str_addf(s, " (%s%s%s%s)", name ? "SIG" : "", name ? name : "",
+			 name && core ? ", " : "", core ? "core dumped" : "");
+}
+
 static void note_ending(const struct session_sink *to, const struct summary *s)
 {
-	struct str command = STR_INIT;
+	struct str command = STR_INIT, how = STR_INIT;
 	const char *text;
 
 	for (char *const *arg = s->argv; *arg; arg++)
@@ -112,16 +124,14 @@ static void note_ending(const struct session_sink *to, const struct summary *s)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '?';
 	if (WIFSIGNALED(s->status))
-		session_note(to, "'%.*s%s' killed by signal %d (%s%s) after %s", MAX_COMMAND, text,
-			     strlen(text) > MAX_COMMAND ? "..." : "", WTERMSIG(s->status),
-			     strsignal(WTERMSIG(s->status)),
-			     WCOREDUMP(s->status) ? ", core dumped" : "",
-			     fmt_duration(s->run_ns).s);
+		add_signal(&how, s->status);
 	else
-		session_note(to, "'%.*s%s' exited with status %d after %s", MAX_COMMAND, text,
-			     strlen(text) > MAX_COMMAND ? "..." : "", WEXITSTATUS(s->status),
-			     fmt_duration(s->run_ns).s);
+		str_addf(&how, "exited with status %d", WEXITSTATUS(s->status));
+	session_note(to, "'%.*s%s' %s after %s", MAX_COMMAND, text,
+		     strlen(text) > MAX_COMMAND ? "..." : "", str_text(&how),
+		     fmt_duration(s->run_ns).s);
 	str_fini(&command);
+	str_fini(&how);
 }
 
 /* A line each, in columns. Takes the facts over. */

@@ -61,7 +61,7 @@ runs() {
 	diff <(printf '%s\n' "right exited 0 0 0 1 0" "left exited 0 0 0 1 0" "exact exited 0 1 1 1 0") <(runs)
 	within "$PMM" check --exhaustive -- "$(path check_exact)" tag header 2>err </dev/null
 	tr -s ' \n' ' ' <err >err.line
-	grep -q "exact: killed by signal 11 (Segmentation fault); all 2 blocks had canaries and guard pages" err.line
+	grep -q "exact: killed by signal 11 (SIGSEGV); all 2 blocks had canaries and guard pages" err.line
 	grep -q "the run 'exact' ended in another way than the others: blocks are aligned there only as far as their size is" err.line
 	grep -q "That is no error of the program's. 2 errors of other kinds met in the run 'exact' alone are left out, since code may lack alignment there." err.line
 }

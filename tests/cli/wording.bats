@@ -126,7 +126,7 @@ sentences() {
 	local line
 	sentences >"$T/finer" <<-END
 	pmm: '/usr/bin/true' exited with status 0 after TIME
-	pmm: 'a' killed by signal 11 (Segmentation fault, core dumped) after TIME
+	pmm: 'a' killed by signal 11 (SIGSEGV, core dumped) after TIME
 	process  leaf, pid 1, ran TIME from 2026-11-28 08:05:22, exited with status 0
 	process  victim, pid 1, watched while it ran for TIME from 2026-11-28 08:05:22, running when captured
 	no allocations were seen in TIME: the program did not call its allocator

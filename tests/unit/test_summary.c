@@ -203,7 +203,7 @@ static void processes_that_go_on(void **state)
 
 	(void)state;
 	says((struct summary){ .heap = h, .nr_living = 1, .living = 42, .status = 9 }, false,
-	     "pmm: '/bin/demo arg' killed by signal 9 (Killed) after 0 s\n"
+	     "pmm: '/bin/demo arg' killed by signal 9 (SIGKILL) after 0 s\n"
 	     "pmm: it never called malloc or a similar function\n"
 	     "pmm: 1 process is still running (pid 42); its capture is written when it ends; 'pmm report "
 	     "42' shows it now\n");
