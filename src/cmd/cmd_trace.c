@@ -581,6 +581,8 @@ static const struct cmd_pair trace_exits[] = {
 	       "ended it" },
 	{ "2", "wrong usage" },
 	{ "3", "nothing could be traced, and figures of the kernel cannot stand in for it" },
+	{ "126", "the command cannot be executed" },
+	{ "127", "the command was not found; 126 and 127 may be its own exit code as well" },
 	{ 0 }
 };
 
