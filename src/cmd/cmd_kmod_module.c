@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "src/base/str.h"
 #include "src/cmd/cmd.h"
 #include "src/kmod/kmod_module.h"
 
@@ -23,6 +24,8 @@ static char *from_here(const char *place)
 	here[n > 0 ? n : 0] = '\0';
 	slash = strrchr(here, '/');
 	if (slash)
+		*slash = '\0';
+	for (; str_starts(place, "../") && (slash = strrchr(here, '/')); place += 3)
 		*slash = '\0';
 	return asprintf(&path, "%s/%s", here, place) < 0 ? NULL : path;
 }

@@ -22,6 +22,12 @@ static int damaged(const char *path, struct err *e)
 	return err_set(e, -EBADMSG, "'%s' is damaged or cut short", path);
 }
 
+static void hint_cores(struct err *e)
+{
+	err_hint(e, "'coredumpctl dump -o FILE PID' writes one that systemd keeps, 'gcore PID' one "
+		    "of a running process");
+}
+
 static int no_core(const char *path, const unsigned char *head, struct err *e)
 {
 	static const struct { const char *magic; size_t nr;
@@ -35,6 +41,7 @@ static int no_core(const char *path, const unsigned char *head, struct err *e)
 	};
 
 	err_set(e, -EBADMSG, "'%s' is no core file", path);
+	hint_cores(e);
 	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
 		if (!memcmp(head, packed[i].magic, packed[i].nr))
 			err_hint(e,
@@ -142,7 +149,7 @@ static int read_all(struct core *c, const char *path, struct err *e)
 int core_open(const char *path, struct core *c, struct err *e)
 {
 	struct stat st = { 0 };
-	int rc;
+	int rc = 0;
 
 	*c = (struct core){ 0 };
 	c->state = calloc(1, sizeof(*c->state));
@@ -153,7 +160,9 @@ int core_open(const char *path, struct core *c, struct err *e)
 		rc = err_set(e, -errno, "cannot open '%s': %s", path, strerror(errno));
 	else if (!S_ISREG(st.st_mode))
 		rc = err_set(e, -EBADMSG, "'%s' is no core file", path);
-	else {
+	if (rc == -ENOENT || rc == -EBADMSG)
+		hint_cores(e);
+	if (!rc) {
 		c->state->size_bytes = (uint64_t)st.st_size;
 		c->state->mtime = st.st_mtim;
 		rc = read_all(c, path, e);

@@ -185,7 +185,11 @@ int event_classes_parse(const char *list, uint32_t *classes, struct err *e)
 		word += length;
 		word += *word == ',';
 	}
-	return *classes ? 0 : err_set(e, -EINVAL, "no event is named");
+	if (*classes)
+		return 0;
+	err_set(e, -EINVAL, "no event is named");
+	err_hint(e, "'pmm trace --list' names them");
+	return -EINVAL;
 }
 
 int event_counters_parse(const char *list, uint32_t *counters, struct err *e)

@@ -44,8 +44,11 @@ static int check_there(pid_t pid, pid_t *live, struct err *e)
 	uint64_t tgid, ppid;
 	int rc = pid > 0 ? task_status(pid, 0, "Tgid", 10, &tgid) : -ESRCH;
 
-	if (rc == -ESRCH)
-		return err_set(e, rc, "no process %d", (int)pid);
+	if (rc == -ESRCH) {
+		err_set(e, rc, "no process %d", (int)pid);
+		err_hint(e, "'ps -e' lists all processes with their numbers");
+		return rc;
+	}
 	if (rc)
 		return err_set(e, rc, "cannot read process %d: %s", (int)pid, strerror(-rc));
 	if ((pid_t)tgid == getpid())

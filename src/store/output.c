@@ -115,6 +115,7 @@ int output_check(const char *pattern, struct err *e)
 
 	if (!*pattern) {
 		err_set(e, -EINVAL, "the capture's name is empty");
+		err_hint(e, "name a file, such as %s", OUTPUT_DEFAULT);
 		if (e)
 			e->exit_code = 2;
 		return -EINVAL;

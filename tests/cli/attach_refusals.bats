@@ -24,7 +24,8 @@ victim_refused() {
 		[ "$status" -eq 2 ] || { echo "attach $bad: $status $output"; return 1; }
 	done
 	run within "$PMM" attach -o "" $$
-	[ "$status $output" = "2 pmm: the capture's name is empty" ]
+	[ "$status $output" = "2 pmm: the capture's name is empty
+pmm: hint: name a file, such as pmm.%c.%p.pmm" ]
 	run within "$PMM" detach nginx
 	[ "$output" = "pmm: 'nginx' is not a process number
 pmm: hint: 'pgrep -a nginx' lists the processes of that name with their numbers" ]

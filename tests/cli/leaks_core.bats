@@ -69,6 +69,9 @@ of_core() {
 	finish 0
 	refused "was taken while the process still ran" "$PMM" leaks --core "$T/in.shapes/core" "$T/early.pmm"
 	refused "is no core file" "$PMM" leaks --core "$PROG/leak_shapes" "$T/shapes.pmm"
+	grep -q "^pmm: hint: 'coredumpctl dump" "$T/refused.err"
+	refused "No such file" "$PMM" leaks --core "$T/nowhere" "$T/shapes.pmm"
+	grep -q "^pmm: hint: 'coredumpctl dump" "$T/refused.err"
 }
 
 @test "core: a few changed bytes, such as absurd sizes of segments, and the search ends" {

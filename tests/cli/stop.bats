@@ -242,8 +242,8 @@ EOF
 }
 
 @test "stop refused: no such process, a thread, ended, pmm itself, the kernel's" {
-	refused ESRCH "no process 4194304" -- "$DRIVER" allowed 4194304
-	refused ESRCH "no process 0" -- "$DRIVER" allowed 0
+	refused ESRCH "no process 4194304" "'ps -e' lists all processes with their numbers" -- "$DRIVER" allowed 4194304
+	refused ESRCH "no process 0" "'ps -e' lists all processes with their numbers" -- "$DRIVER" allowed 0
 	sh -c 'exit & exec sleep 100' 9>&- &
 	VICTIM=$!
 	has_zombie() { read -r zombie _ <"/proc/$VICTIM/task/$VICTIM/children"; grep -q '^State:	Z' "/proc/$zombie/status"; }

@@ -152,6 +152,7 @@ setup() { needs_bpf; }
 	grep -q "'pmm trace --list' has the names of events" <<<"$output"
 	run -3 timeout 20 "$PMM" trace mmap -p 4194304
 	[ "${lines[0]}" = "pmm: no process 4194304" ]
+	[ "${lines[1]}" = "pmm: hint: 'ps -e' lists all processes with their numbers" ]
 	refuses 2 "there is no event 'mmaps'" "did you mean 'mmap'\? 'pmm trace --list' has all names" mmaps -p 1
 	refuses 2 "there is no event 'rcliam'" "did you mean 'reclaim'\\? 'pmm trace --list' has all names" brk,rcliam -- true
 	refuses 2 "there is no event 'sbrk'" "did you mean 'brk'\\? 'pmm trace --list' has all names" sbrk -- true

@@ -40,8 +40,11 @@ int trace_targets_watch(struct trace_targets *t, struct loop *loop, bool *ending
 		pid_t pid = t->all.pids.v[i];
 		int rc = loop_add_child(loop, pid, on_process, t, &t->watched.v[i]);
 
-		if (rc == -ESRCH)
-			return err_set(e, rc, "no process %d", (int)pid);
+		if (rc == -ESRCH) {
+			err_set(e, rc, "no process %d", (int)pid);
+			err_hint(e, "'ps -e' lists all processes with their numbers");
+			return rc;
+		}
 		if (rc)
 			return err_set(e, rc, "process %d cannot be waited for: %s", (int)pid,
 				       strerror(-rc));

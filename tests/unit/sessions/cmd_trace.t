@@ -14,6 +14,7 @@ $ pmm trace -p 99999999999
 [2]
 $ pmm trace -p 4194304
   pmm: no process 4194304
+  pmm: hint: 'ps -e' lists all processes with their numbers
 [3]
 $ pmm trace --cgroup /nope --all
   pmm: there is no control group '/nope'
@@ -185,6 +186,7 @@ $ pmm trace mmap,,brk --all
 [2]
 $ pmm trace '' --all
   pmm: no event is named
+  pmm: hint: 'pmm trace --list' names them
 [2]
 $ pmm trace mmap brk --all
   pmm: unexpected argument 'brk'

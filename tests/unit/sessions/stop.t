@@ -32,6 +32,7 @@ $ ./drive stop_victim killed -- stop_driver die PID 12 FIRST
 $ ./drive stop_victim -- stop_driver allowed PID
 $ $PROG/stop_driver allowed 999999999
   ESRCH: no process 999999999
+  hint: 'ps -e' lists all processes with their numbers
 [3]
 $ $PROG/stop_driver allowed $$
 $ $PROG/stop_driver all 999999999
