@@ -173,7 +173,7 @@ static const struct opt check_opts[] = {
 	  "ask the servers of $DEBUGINFOD_URLS for missing debug information", &shown.debuginfod },
 	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &shown.no_symbols },
 	CMD_MEMORY_LIMIT(&shown.memory_bytes),
-	TERMINAL_WIDTH(),
+	TERMINAL_WIDTH_80(),
 	{ 0 }
 };
 

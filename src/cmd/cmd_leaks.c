@@ -106,7 +106,7 @@ static const struct opt leaks_opts[] = {
 	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only",
 	  &job.report.no_symbols },
 	CMD_MEMORY_LIMIT(&job.report.memory_bytes),
-	TERMINAL_WIDTH(),
+	TERMINAL_WIDTH_80(),
 	{ 0 }
 };
 

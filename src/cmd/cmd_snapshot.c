@@ -140,8 +140,9 @@ const struct cmd cmd_snapshot = {
 	.max_operands = 1,
 	.run = snapshot_run,
 	.description =
-		"Reads the ledger of a process that runs under 'pmm run' and writes it as a "
-		"capture. The process is not stopped and does not notice; blocks that come and "
+		"Reads the ledger of a process and writes it as a capture: one that runs under "
+		"'pmm run', that pmm is attached to, or that has the monitor preloaded or "
+		"compiled in. The process is not stopped and does not notice; blocks that come and "
 		"go meanwhile are counted as drift in the report.\n\n"
 		"The allocator's own figures, of glibc's, are read out of the process's memory. "
 		"Where that cannot be done the process itself is asked, which answers with its "

@@ -16,13 +16,18 @@ struct style;
  * terminal's own width; a file or pipe gets lines as long as they are.
  */
 extern uint64_t terminal_columns;
-#define TERMINAL_WIDTH(...)                                                                        \
+#define TERMINAL_WIDTH_WITH(files, ...)                                                            \
 	{                                                                                          \
 		"width", 0, OPT_UINT, "N",                                                         \
 			"columns of a line of text (default the terminal's; as long as need be "   \
-			"in files and pipes)",                                                     \
+			"in files and pipes" files ")",                                            \
 			&terminal_columns, .min = 40, .max = 100000, __VA_ARGS__                   \
 	}
+#define TERMINAL_WIDTH(...)	TERMINAL_WIDTH_WITH("", __VA_ARGS__)
+
+/* Of check and leaks, which break sentences at 80 columns in any case. */
+#define TERMINAL_WIDTH_80(...)                                                                     \
+	TERMINAL_WIDTH_WITH(", but for sentences: 80", __VA_ARGS__)
 
 /* Width, colours (NO_COLOR, TERM) and letters (locale) for a stream (src/document/doc.h). */
 struct style terminal_style(FILE *out);

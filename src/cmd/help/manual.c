@@ -13,6 +13,7 @@ static const struct cmd_pair usual_exits[] = {
 };
 
 static const struct cmd_pair environment[] = {
+	{ "COLUMNS", "columns of a line of text, where '--width' is not given" },
 	{ "NO_COLOR", "when set and not empty, no colours" },
 	{ "PMM_AGENT", "file used instead of the libpmm.so that was built with pmm" },
 	{ 0 }
