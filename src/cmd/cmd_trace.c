@@ -69,9 +69,8 @@ static const struct opt trace_opts[] = {
 	  "line, time and stack",
 	  &min_latency_ns },
 	{ "min-size", 0, OPT_SIZE, "BYTES",
-	  "leave out mmap, brk and shm calls about less than BYTES: they are counted, without line "
-	  "and stack; stack, rss, cache: a line for each BYTES; kernel, libc: lines from BYTES on; "
-	  "heap: sites from BYTES on",
+	  "mmap, brk, shm: leave out calls about less than BYTES: they are counted only; stack, rss, "
+	  "cache: a line for each BYTES; kernel, libc: lines from BYTES on, heap: sites",
 	  &min_size_bytes },
 	{ "stack-size", 0, OPT_SIZE, "BYTES",
 	  "copy at most so much of a stack (default 16K, at most 64K, 0: no stacks)",
@@ -319,36 +318,28 @@ static int read_format(struct err *e)
 
 #define BIT(name)	(1u << EVENT_##name)
 
-/* Options that are about some events only, and no one of them is traced. */
+/* Options that are about some events only, and none of those is traced. */
 static int check_options(const struct command *c, struct err *e)
 {
-	const struct {
-		const char *option;
-		bool given;
-		uint32_t about;
-	} some[] = {
+	const struct { const char *option; bool given; uint32_t about; } some[] = {
 		{ "--min-latency", min_latency_ns, BIT(RECLAIM) | BIT(COMPACTION) | BIT(MIGRATE) },
-		{ "--min-size", min_size_bytes,
-		  BIT(MMAP) | BIT(BRK) | BIT(SHM) | BIT(STACK) | BIT(KERNEL) | BIT(RSS) |
-			  BIT(CACHE) | BIT(HEAP) | BIT(LIBC) },
+		{ "--min-size", min_size_bytes, BIT(MMAP) | BIT(BRK) | BIT(SHM) | BIT(STACK) |
+			BIT(KERNEL) | BIT(RSS) | BIT(CACHE) | BIT(HEAP) | BIT(LIBC) },
 		{ "--sample", sample, BIT(FAULTS) | BIT(KERNEL) },
 		{ "--objects", given_objects, BIT(KERNEL) },
+		{ "--older", older_ns, BIT(KERNEL) | BIT(HEAP) },
+		{ "--counters", counters, BIT(PMC) },
 	};
 
 	for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++) {
-		struct str names = STR_INIT;
+		struct str s = STR_INIT;
 
 		if (!some[i].given || c->o.classes & some[i].about)
 			continue;
-		event_classes_names(&names, some[i].about);
-		err_set(e, -EINVAL, "'%s' is about %s: %s", some[i].option,
-			strchr(str_text(&names), ',') ? "other events" : "another event",
-			str_text(&names));
-		err_hint(e, "leave it out, or name %s: 'pmm trace %.*s ...'",
-			 strchr(str_text(&names), ',') ? "one of them" : "it",
-			 (int)strcspn(str_text(&names), ","), str_text(&names));
-		e->exit_code = CMD_USAGE;
-		str_fini(&names);
+		str_addf(&s, "'%s' needs one of these events: ", some[i].option);
+		event_classes_names(&s, some[i].about);
+		cmd_refuse(e, str_text(&s), "name it in the list of events, or leave the option out");
+		str_fini(&s);
 		return -EINVAL;
 	}
 	return 0;
@@ -373,12 +364,6 @@ static int set_scope(struct command *c, struct err *e)
 	if (ring_bytes & (ring_bytes - 1))
 		return cmd_refuse(e, "the size of '--buffer' must be a power of two",
 				  "such as 4M, 64M or 256M");
-	if (older_ns && !(c->o.classes & (1u << EVENT_KERNEL | 1u << EVENT_HEAP)))
-		return cmd_refuse(e, "'--older' is about the events 'kernel' and 'heap'",
-				  "name one of them: 'pmm trace kernel --older TIME'");
-	if (counters && !(c->o.classes & 1u << EVENT_PMC))
-		return cmd_refuse(e, "'--counters' is about the event 'pmc'",
-				  "name it: 'pmm trace pmc --counters LIST'");
 	if (comm && (!*comm || strlen(comm) >= TRACE_COMM_BYTES))
 		return cmd_refuse(e, "command names have 1 to 15 characters",
 				  "the kernel cuts longer ones: 'ps -o comm= -p PID' shows the name");
@@ -581,8 +566,7 @@ static const struct cmd_pair trace_exits[] = {
 	       "ended it" },
 	{ "2", "wrong usage" },
 	{ "3", "nothing could be traced, and figures of the kernel cannot stand in for it" },
-	{ "126", "the command cannot be executed" },
-	{ "127", "the command was not found; 126 and 127 may be its own exit code as well" },
+	{ "126, 127", "the command cannot be executed, was not found; or its own exit code" },
 	{ 0 }
 };
 

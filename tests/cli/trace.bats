@@ -146,7 +146,7 @@ setup() { needs_bpf; }
 	run -2 "$PMM" trace -p 12x
 	run -2 "$PMM" trace mmap --buffer 3M -- true
 	run -127 "$PMM" trace mmap -- /nowhere/program
-	"$PMM" help --man trace | grep -qx '\.B 127'
+	"$PMM" help --man trace | grep -qx '\.B 126, 127'
 	run -127 "$PMM" trace mmmap
 	grep -qx "pmm: cannot execute 'mmmap': No such file or directory" <<<"$output"
 	grep -q "'pmm trace --list' has the names of events" <<<"$output"

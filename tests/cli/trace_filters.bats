@@ -193,21 +193,21 @@ alone() { children=false seen "$@"; }
 @test "an option of events that are not traced" {
 	run "$PMM" trace mmap --older 5s -- true
 	[ "$status" -eq 2 ]
-	[ "${lines[0]}" = "pmm: '--older' is about the events 'kernel' and 'heap'" ]
+	[ "${lines[0]}" = "pmm: '--older' needs one of these events: kernel, heap" ]
 	run "$PMM" trace mmap,life --counters page_faults -- true
 	[ "$status" -eq 2 ]
-	[ "${lines[0]}" = "pmm: '--counters' is about the event 'pmc'" ]
+	[ "${lines[0]}" = "pmm: '--counters' needs one of these events: pmc" ]
 	run "$PMM" trace mmap,brk --min-latency 10s -- true
 	[ "$status" -eq 2 ]
-	[ "${lines[0]}" = "pmm: '--min-latency' is about other events: reclaim, compaction, migrate" ]
-	[ "${lines[1]}" = "pmm: hint: leave it out, or name one of them: 'pmm trace reclaim ...'" ]
+	[ "${lines[0]}" = "pmm: '--min-latency' needs one of these events: reclaim, compaction, migrate" ]
+	[ "${lines[1]}" = "pmm: hint: name it in the list of events, or leave the option out" ]
 	run "$PMM" trace mmap --sample 5 -- true
 	[ "$status" -eq 2 ]
-	[ "${lines[0]}" = "pmm: '--sample' is about other events: faults, kernel" ]
+	[ "${lines[0]}" = "pmm: '--sample' needs one of these events: faults, kernel" ]
 	run "$PMM" trace mmap --objects 5 -- true
 	[ "$status" -eq 2 ]
-	[ "${lines[0]}" = "pmm: '--objects' is about another event: kernel" ]
+	[ "${lines[0]}" = "pmm: '--objects' needs one of these events: kernel" ]
 	run "$PMM" trace reclaim --min-size 5 -- true
 	[ "$status" -eq 2 ]
-	[ "${lines[0]}" = "pmm: '--min-size' is about other events: mmap, brk, shm, stack, kernel, rss, cache, heap, libc" ]
+	[ "${lines[0]}" = "pmm: '--min-size' needs one of these events: mmap, brk, shm, stack, kernel, rss, cache, heap, libc" ]
 }
