@@ -338,7 +338,7 @@ static int check_options(const struct command *c, struct err *e)
 			continue;
 		str_addf(&s, "'%s' needs one of these events: ", some[i].option);
 		event_classes_names(&s, some[i].about);
-		cmd_refuse(e, str_text(&s), "name it in the list of events, or leave the option out");
+		cmd_refuse(e, str_text(&s), "name it among the events, or leave the option out");
 		str_fini(&s);
 		return -EINVAL;
 	}

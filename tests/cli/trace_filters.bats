@@ -200,7 +200,7 @@ alone() { children=false seen "$@"; }
 	run "$PMM" trace mmap,brk --min-latency 10s -- true
 	[ "$status" -eq 2 ]
 	[ "${lines[0]}" = "pmm: '--min-latency' needs one of these events: reclaim, compaction, migrate" ]
-	[ "${lines[1]}" = "pmm: hint: name it in the list of events, or leave the option out" ]
+	[ "${lines[1]}" = "pmm: hint: name it among the events, or leave the option out" ]
 	run "$PMM" trace mmap --sample 5 -- true
 	[ "$status" -eq 2 ]
 	[ "${lines[0]}" = "pmm: '--sample' needs one of these events: faults, kernel" ]
