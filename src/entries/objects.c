@@ -205,7 +205,8 @@ static struct object *find_bias(struct objects *o, uint64_t bias, uint64_t dynam
 
 /*
  * Walk r_debug.r_map (<link.h>): the program, what is preloaded, its libraries as symbols are
- * looked up.
+ * looked up. glibc's loader makes the list before it maps the libraries, and says until they are
+ * all there that it adds some; what is in the list and was not mapped has been added since.
  */
 static void links_read(struct objects *o, uint64_t debug)
 {
@@ -215,6 +216,7 @@ static void links_read(struct objects *o, uint64_t debug)
 
 	if (!debug || objects_read(o, debug, &d, sizeof(d)))
 		return;
+	o->linked = d.r_map && d.r_state != RT_ADD;
 	at = (uint64_t)d.r_map;
 	for (unsigned n = 0; at && n < MAX_LINKS && !objects_read(o, at, &link, sizeof(link));
 	     n++) {
@@ -222,7 +224,7 @@ static void links_read(struct objects *o, uint64_t debug)
 
 		if (object && object->order == UINT32_MAX)
 			object->order = n;
-		o->linked = true;
+		o->linked &= object != NULL;
 		at = (uint64_t)link.l_next;
 	}
 }

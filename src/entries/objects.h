@@ -37,7 +37,7 @@ struct objects {
 	int mem;			/* /proc/PID/mem */
 	struct object *v;		/* in link order */
 	size_t nr;
-	bool linked;			/* the loader's list was there */
+	bool linked;			/* the loader's list was there, and complete */
 	/* read so far; a process may pretend to have any number of symbols */
 	uint64_t symbol_bytes;
 };

@@ -343,6 +343,40 @@ static void test_starting(void **state)
 	waitpid(pid, &status, 0);
 }
 
+/* ... nor at any system call from there on until it is: the loader makes its list before. */
+static void test_loading(void **state)
+{
+	pid_t pid = fork();
+	unsigned early = 0;
+	int rc = -EAGAIN, status;
+
+	(void)state;
+	if (!pid) {
+		traced();
+		execl(path_of("entries_list"), "entries_list", NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	while (rc) {
+		struct entries found;
+		struct err e = { 0 };
+
+		assert_int_equal(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSTOPPED(status));
+		rc = entries_find(pid, NULL, 0, &found, &e);
+		if (rc) {
+			assert_int_equal(rc, -EAGAIN);
+			assert_non_null(strstr(e.text, "has only just been started"));
+			early++;
+		}
+		entries_fini(&found);
+	}
+	assert_true(early > 10);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+}
+
 static void test_gone(void **state)
 {
 	pid_t pid = fork();
@@ -377,6 +411,7 @@ int main(void)
 		{ "other mount namespace (needs root)", test_mount_namespace, NULL, NULL, NULL },
 		cmocka_unit_test(test_bare),
 		cmocka_unit_test(test_starting),
+		cmocka_unit_test(test_loading),
 		cmocka_unit_test(test_gone),
 	};
 
