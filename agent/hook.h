@@ -140,18 +140,28 @@ void hook_resized(struct tctx *c, void *old, const struct block_info *was, void 
 int hook_posix_memalign(struct tctx *c, int (*real)(void **, size_t, size_t), void **out,
 			size_t align, size_t size, const struct caller *from);
 
-/* A block is about to be given to the real free, whose frame c will be busy with. */
-static inline __attribute__((always_inline)) void hook_free(struct tctx *c, void *p)
+/* A block is about to be given to the real free: out of all sums. False: it is not known. */
+static inline __attribute__((always_inline)) bool hook_take(struct tctx *c, void *p)
 {
-	struct block_info was;
 	uint64_t size;
 
 	if (likely(!agent.unusual))
-		size = record_free_usual(c, (uint64_t)p);
+		size = record_take_usual(c, (uint64_t)p);
 	else
-		size = record_free(c, (uint64_t)p, &was) ? was.size : 0;
-	if (unlikely(size >= 32768))
+		size = record_take(c, (uint64_t)p);
+	if (unlikely(size >= 32768)) {
+		if (size == RECORD_UNKNOWN)
+			return false;
 		ADD(agent.stack_gen, 1); /* it may have been a stack, and its memory may go */
+	}
+	return true;
+}
+
+/* The same, one that is not known counted; c will be busy with the real free's frame. */
+static inline __attribute__((always_inline)) void hook_free(struct tctx *c, void *p)
+{
+	if (unlikely(!hook_take(c, p)))
+		record_free_unknown(c);
 	STORE(c->busy, TCTX_IN_ALLOCATOR);
 }
 

@@ -129,23 +129,31 @@ void record_free_unknown(struct tctx *c)
 }
 
 /* Within an event. */
-static bool freed(struct tctx *c, uint64_t address, struct block_info *was)
+static bool taken(struct tctx *c, uint64_t address, struct block_info *was)
 {
 	bool known = block_del_quick(address, &c->stamp, was) ||
 		     block_del(address, &c->stamp, was);
 
 	if (likely(known))
 		record_released(false, c, address, was);
-	else
-		record_free_unknown(c);
 	return known;
 }
 
-uint64_t record_free_slowly(struct tctx *c, uint64_t address)
+uint64_t record_take_slowly(struct tctx *c, uint64_t address)
 {
 	struct block_info was;
 
-	return freed(c, address, &was) ? was.size : 0;
+	return taken(c, address, &was) ? was.size : RECORD_UNKNOWN;
+}
+
+uint64_t record_take(struct tctx *c, uint64_t address)
+{
+	uint64_t size;
+
+	seqlock_write_begin(&c->pub.seq);
+	size = record_take_slowly(c, address);
+	seqlock_write_end(&c->pub.seq);
+	return size;
 }
 
 bool record_free(struct tctx *c, uint64_t address, struct block_info *was)
@@ -153,7 +161,9 @@ bool record_free(struct tctx *c, uint64_t address, struct block_info *was)
 	bool known;
 
 	seqlock_write_begin(&c->pub.seq);
-	known = freed(c, address, was);
+	known = taken(c, address, was);
+	if (unlikely(!known))
+		record_free_unknown(c);
 	seqlock_write_end(&c->pub.seq);
 	return known;
 }

@@ -53,6 +53,12 @@ bool record_free_pool(struct tctx *c, uint64_t address, struct block_info *was);
 /* A block that is not known was released. */
 void record_free_unknown(struct tctx *c);
 
+/*
+ * record_free() without that: whether it counts is the caller's to say. Returns the block's size.
+ */
+#define RECORD_UNKNOWN	UINT64_MAX	/* ... or this */
+uint64_t record_take(struct tctx *c, uint64_t address);
+
 /* Put back a block that record_free took out although it stayed (failed realloc). */
 void record_restore(struct tctx *c, uint64_t address, const struct block_info *was);
 
@@ -115,7 +121,7 @@ void record_displace(struct tctx *c, uint64_t address, uint64_t *place, uint64_t
 		     uint32_t kind);
 bool record_add_slowly(struct tctx *c, uint64_t address, uint64_t *place, uint64_t size,
 		       uint32_t site, uint32_t kind, uint32_t tick);
-uint64_t record_free_slowly(struct tctx *c, uint64_t address);
+uint64_t record_take_slowly(struct tctx *c, uint64_t address);
 uint8_t record_lifetime(uint32_t birth, uint32_t now);
 
 /*
@@ -265,8 +271,8 @@ RECORD_INLINE void record_released(bool usual, struct tctx *c, uint64_t address,
 	}
 }
 
-/* record_free() as usual; returns the block's size, 0: it was not tracked. */
-RECORD_INLINE uint64_t record_free_usual(struct tctx *c, uint64_t address)
+/* record_take() as usual */
+RECORD_INLINE uint64_t record_take_usual(struct tctx *c, uint64_t address)
 {
 	struct block_info was;
 	uint64_t size;
@@ -276,7 +282,7 @@ RECORD_INLINE uint64_t record_free_usual(struct tctx *c, uint64_t address)
 		record_released(true, c, address, &was);
 		size = was.size;
 	} else {
-		size = record_free_slowly(c, address);
+		size = record_take_slowly(c, address);
 	}
 	seqlock_write_end(&c->pub.seq);
 	return size;

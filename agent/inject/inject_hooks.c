@@ -9,6 +9,7 @@
  */
 #include "agent/inject/guards.h"
 #include "agent/inject/agent_inject.h"
+#include "agent/inject/thread_end.h"
 
 static SLOW void *malloc_body(size_t size, const struct pmm_entry *e)
 {
@@ -118,6 +119,12 @@ void *inject_reallocarray(void *old, size_t n, size_t each, const struct pmm_ent
 	return p;
 }
 
+static SLOW void free_unknown(struct tctx *c, void *ra, const struct pmm_entry *e)
+{
+	if (!thread_end_releases((uint64_t)ra, e->function))
+		record_free_unknown(c);
+}
+
 static SLOW void free_body(void *p, size_t a, size_t b, const struct pmm_entry *e)
 {
 	struct caller from = CALLER_HERE();
@@ -130,10 +137,13 @@ static SLOW void free_body(void *p, size_t a, size_t b, const struct pmm_entry *
 	/* the allocator's header: its miss and ours at the same time */
 	arch_prefetch((char *)p - 16);
 	c = inject_enter(&from);
-	if (likely(c))
-		hook_free(c, p);
-	else
+	if (likely(c)) {
+		if (unlikely(!hook_take(c, p)))
+			free_unknown(c, __builtin_return_address(0), e);
+		STORE(c->busy, TCTX_IN_ALLOCATOR);
+	} else {
 		ADD(agent.passing, 1);
+	}
 	NEXT(e, void (*)(void *, size_t, size_t))(p, a, b);
 	if (likely(c))
 		agent_leave(c);

@@ -79,6 +79,31 @@ static inline int arch_indirect(const uint8_t code[3], bool *is_call)
 	return -1;
 }
 
+#define ARCH_CALL_BYTES	5		/* of a direct call */
+#define ARCH_INSN_MAX	15
+
+/* Is the code at `at` a direct call of `to`, or a jump there? */
+static inline bool arch_goes_to(const uint8_t code[ARCH_CALL_BYTES], uint64_t at, uint64_t to)
+{
+	uint32_t by = code[1] | code[2] << 8 | code[3] << 16 | (uint32_t)code[4] << 24;
+
+	return (code[0] & 0xfe) == 0xe8 && at + ARCH_CALL_BYTES + (uint64_t)(int32_t)by == to;
+}
+
+/* Does it set a byte in thread-local storage to 1: movb $1, %fs:... ? */
+static inline bool arch_sets_thread_byte(const uint8_t code[ARCH_INSN_MAX])
+{
+	const uint8_t *p = code + 1 + ((code[1] & 0xf0) == 0x40);
+	unsigned mod = p[1] >> 6, base = p[1] & 7, skip = 2;
+
+	if (code[0] != 0x64 || p[0] != 0xc6 || p[1] & 0x38 || mod == 3)
+		return false;
+	if (base == 4)
+		base = p[skip++] & 7;
+	skip += mod == 1 ? 1 : mod == 2 || base == 5 ? 4 : 0;
+	return p[skip] == 1;
+}
+
 #define ARCH_VECTORS(OP, A, B)                                                                     \
 	OP(0, A, B)                                                                                \
 	OP(1, A, B) OP(2, A, B) OP(3, A, B) OP(4, A, B) OP(5, A, B) OP(6, A, B) OP(7, A, B)

@@ -41,6 +41,25 @@ made() {
 @test "linked with lazy binding and without PIE" { made gcc -no-pie -Wl,-z,lazy; }
 @test "control flow protection" { made gcc -fcf-protection=full; }
 
+# ends VICTIM: threads that end. What the allocator itself releases then is none of the blocks from before.
+ends() {
+	local before
+	start "$1"
+	for before in 0 120; do
+		watch
+		tell t done
+		[ "$before" -eq 0 ] || tell b done
+		unwatch
+		found "$T/c.pmm" total allocs=$((before ? 1000 : 500)) frees=$((before ? 1000 : 500)) blocks=0 untracked=$before
+	done
+	clean
+	echo e >&7
+	finish 49
+}
+
+@test "threads that end" { ends attach_ends; }
+@test "threads that end, static" { ends attach_ends_static; }
+
 @test "static and stripped: nothing to be found, but --alloc with addresses" {
 	local malloc calloc realloc free memalign
 	for f in malloc calloc realloc free posix_memalign; do

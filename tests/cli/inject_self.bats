@@ -26,6 +26,7 @@ self() { within "$PROG/inject_self" "$AGENT" "$1"; }
 @test "every role" { self roles; }
 @test "calls that fail" { self failing; }
 @test "an allocator that calls itself" { self recursion; }
+@test "an allocator that empties a thread's cache" { self thread_end; }
 @test "signal handlers that interrupt the allocator" { self handlers; }
 @test "custom allocators" { self custom; }
 @test "exceptions through hooks" { self throwing; }

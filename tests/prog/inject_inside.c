@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Scenarios of inject_self: allocators that call themselves, and signal handlers that interrupt them.
+ * Scenarios of inject_self: allocators that call themselves, empty a thread's cache, and signal handlers that interrupt them.
  */
 #include "tests/prog/inject_self.h"
 
@@ -57,6 +57,61 @@ void recursion(void)
 	a = outer_realloc(NULL, 7);
 	heap_free(LEDGER(3001, 3000, 330007, 330000));
 	outer_free(a, 0, 0);
+}
+
+/* ---- an allocator that empties a thread's cache ------------------------------------------------------------------ */
+
+/* What is patched, and a way to it as by the PLT. */
+void (*hooked_ends)(void *, size_t, size_t);		/* known to assembly */
+void direct_free(void *p);
+__asm__(".text\ndirect_free:\njmp *hooked_ends(%rip)\n.p2align 4\nlinked_free:\njmp direct_free\n");
+
+/* A function that has an instruction in it, calls such a free with its argument, and N more times with NULL. */
+#define ENDS(name, instruction, free, n)										\
+	void name(void *p);												\
+	__asm__(".text\n" #name ":\n.cfi_startproc\nsub $8, %rsp\n.cfi_adjust_cfa_offset 8\njmp 1f\n" instruction	\
+		"\n1: call " #free "\n.rept " #n "\nxor %edi, %edi\ncall " #free "\n.endr\n"				\
+		"add $8, %rsp\n.cfi_adjust_cfa_offset -8\nret\n.cfi_endproc\n")
+
+ENDS(ends_local, "movb $1, %fs:-40", direct_free, 1);		/* static, ... */
+ENDS(ends_rdx, "movb $1, %fs:(%rdx)", direct_free, 1);		/* ... and shared */
+ENDS(ends_rbp, "movb $1, %fs:(%rbp)", direct_free, 1);
+ENDS(ends_r12, "movb $1, %fs:(%r12)", direct_free, 1);
+ENDS(ends_r15, "movb $1, %fs:0x128(%r15)", direct_free, 1);
+ENDS(ends_far, ".fill 1000, 1, 0x90\nmovb $1, %fs:(%rax)\n.fill 2000, 1, 0x90", direct_free, 1);
+ENDS(other_clears, "movb $0, %fs:(%rdx)", direct_free, 1);
+ENDS(other_word, "movl $1, %fs:(%rdx)", direct_free, 1);
+ENDS(other_plain, "movb $1, (%rdx)", direct_free, 1);
+ENDS(other_register, "movb $1, %dl", direct_free, 1);
+ENDS(other_compares, "cmpb $1, %fs:(%rdx)", direct_free, 1);
+ENDS(other_once, "movb $1, %fs:(%rdx)", direct_free, 0);
+ENDS(other_linked, "movb $1, %fs:(%rdx)", linked_free, 1);
+ENDS(other_long, ".fill 8000, 1, 0x90\nmovb $1, %fs:(%rdx)", direct_free, 1);
+
+void thread_end(void)
+{
+	static void (*const ends[])(void *) = { ends_local, ends_rdx, ends_rbp, ends_r12, ends_r15, ends_far };
+	static void (*const other[])(void *) = { other_clears, other_word, other_plain, other_register, other_compares, other_once,
+						 other_linked, other_long };
+	const unsigned nr_ends = sizeof(ends) / sizeof(ends[0]), nr_other = sizeof(other) / sizeof(other[0]);
+	struct pmm_entry *e;
+	struct heap *p;
+
+	start_exact();
+	hooked_ends = host_entry(&h, PMM_ROLE_FREE, 0, free, &e);
+	e->function = (uint64_t)direct_free;
+	for (unsigned i = 0; i < 3 * nr_ends; i++)
+		ends[i % nr_ends](malloc(20));
+	p = LEDGER(0, 0, 0, 0);
+	EXPECT(p->untracked_frees, 0);
+	heap_free(p);
+	for (unsigned i = 0; i < nr_ends; i++)
+		ends[i](hooked_malloc(20));
+	for (unsigned i = 0; i < 3 * nr_other; i++)
+		other[i % nr_other](malloc(20));
+	p = LEDGER(nr_ends, nr_ends, 20 * nr_ends, 20 * nr_ends);
+	EXPECT(p->untracked_frees, 3 * nr_other);
+	heap_free(p);
 }
 
 /* ---- signal handlers that interrupt the allocator -------------------------------------------------------------- */

@@ -63,7 +63,7 @@ bool inside(uint64_t pc, const void *function)
 int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*run)(void); } scenario[] = {
-		{ "roles", roles }, { "failing", failing }, { "recursion", recursion }, { "handlers", handlers },
+		{ "roles", roles }, { "failing", failing }, { "recursion", recursion }, { "thread_end", thread_end }, { "handlers", handlers },
 		{ "custom", custom }, { "throwing", throwing }, { "sampled", sampled }, { "sampled_inner", sampled_inner },
 		{ "gone", gone }, { "forked", forked }, { "again", again }, { "refused", refused },
 		{ "threads", threads }, { "confined", confined }, { "bench", bench },

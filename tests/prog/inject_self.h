@@ -37,6 +37,7 @@ bool inside(uint64_t pc, const void *function);
 void roles(void);
 void failing(void);
 void recursion(void);
+void thread_end(void);
 void handlers(void);
 void custom(void);
 void throwing(void);

@@ -52,7 +52,7 @@ static void the_block_in_the_same_place_is_gone(void **state)
 	released_were(1, 1, 100);
 	assert_int_equal(c->pub.class[1].displaced, 1);
 	assert_int_equal(agent_host_total(), 50);
-	assert_int_equal(record_free_usual(c, HEAP), 50);
+	assert_int_equal(record_take_usual(c, HEAP), 50);
 	assert_int_equal(c->pub.untracked_frees, 0);
 	events_were(3);
 }
@@ -77,7 +77,7 @@ static void the_block_that_a_large_one_reaches_is_gone(void **state)
 	usual_alloc(HEAP + 32, 20, 1);
 	usual_alloc(HEAP, 56, 2);
 	assert_int_equal(agent_host_total(), 76);
-	assert_int_equal(record_free_usual(c, HEAP), 56);
+	assert_int_equal(record_take_usual(c, HEAP), 56);
 	usual_alloc(HEAP, 57, 2);
 	released_were(1, 1, 20);
 	assert_int_equal(agent_host_total(), 57);

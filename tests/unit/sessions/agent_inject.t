@@ -3,6 +3,7 @@
 $ $PROG/inject_self $BUILD/libpmm_inject.so roles
 $ $PROG/inject_self $BUILD/libpmm_inject.so failing
 $ $PROG/inject_self $BUILD/libpmm_inject.so recursion
+$ $PROG/inject_self $BUILD/libpmm_inject.so thread_end
 $ $PROG/inject_self $BUILD/libpmm_inject.so handlers
 $ $PROG/inject_self $BUILD/libpmm_inject.so custom
 $ $PROG/inject_self $BUILD/libpmm_inject.so throwing
