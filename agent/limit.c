@@ -16,11 +16,33 @@ uint64_t limit_of(int which)
 	return l.now;
 }
 
+/*
+ * The hard limit with the soft one where this process may: hooks lower both, so the program sees
+ * what it had. Else the soft one alone, if the hard one leaves the room.
+ */
+static bool raise(struct limit l, uint64_t bytes)
+{
+	struct limit both = { l.now + bytes, l.most };
+
+	if (l.most != UINT64_MAX) {
+		both.most += bytes;
+		if (!sys_failed(sys4(prlimit, 0, RLIMIT_AS, &both, 0))) {
+			agent.limit_most_raised = true;
+			return true;
+		}
+		both.most = l.most;
+		if (agent.limit_most_raised || both.now > both.most)
+			return false;
+	}
+	return !sys_failed(sys4(prlimit, 0, RLIMIT_AS, &both, 0));
+}
+
 void limit_make_room(uint64_t bytes)
 {
 	struct limit l = { UINT64_MAX, UINT64_MAX };
 
 	agent.reserved_bytes = bytes;
+	agent.limit_taken = false;
 	sys4(prlimit, 0, RLIMIT_AS, 0, &l);
 	if (l.now == UINT64_MAX || agent.compiled_in)	/* without hooks the program would see it */
 		return;
@@ -30,11 +52,11 @@ void limit_make_room(uint64_t bytes)
 		agent.limit_shifted = inherited != PMM_LIMIT_AS_IT_WAS;
 		agent.limit_has_pool = inherited == PMM_LIMIT_RAISED_POOL;
 	}
-	if (agent.limit_shifted || l.now + bytes > l.most)
+	if (agent.limit_shifted)
 		return;
-	l.now += bytes;
-	agent.limit_shifted = !sys_failed(sys4(prlimit, 0, RLIMIT_AS, &l, 0));
+	agent.limit_shifted = raise(l, bytes);
 	agent.limit_raised_bytes = agent.limit_shifted ? bytes : 0;
+	agent.limit_taken = !agent.limit_shifted;
 }
 
 void limit_restore(void)
@@ -44,8 +66,10 @@ void limit_restore(void)
 	if (agent.limit_raised_bytes && !sys_failed(sys4(prlimit, 0, RLIMIT_AS, 0, &l)) &&
 	    l.now != UINT64_MAX) {
 		l.now -= agent.limit_raised_bytes;
+		if (agent.limit_most_raised && l.most != UINT64_MAX)
+			l.most -= agent.limit_raised_bytes;
 		sys4(prlimit, 0, RLIMIT_AS, &l, 0);
-		agent.limit_shifted = false;
+		agent.limit_shifted = agent.limit_most_raised = false;
 	}
 	agent.limit_raised_bytes = agent.reserved_bytes = 0;
 }
@@ -56,9 +80,7 @@ bool limit_room(uint64_t bytes)
 
 	sys4(prlimit, 0, RLIMIT_AS, 0, &l);
 	if (l.now != UINT64_MAX && !agent.limit_has_pool) {
-		l.now += bytes;
-		if (!agent.limit_shifted || l.now > l.most ||
-		    sys_failed(sys4(prlimit, 0, RLIMIT_AS, &l, 0)))
+		if (!agent.limit_shifted || !raise(l, bytes))
 			return false;
 		agent.limit_raised_bytes += bytes;
 	}
@@ -70,7 +92,7 @@ bool limit_room(uint64_t bytes)
 uint32_t limit_state(void)
 {
 	if (!agent.limit_shifted)
-		return PMM_LIMIT_AS_IT_WAS;
+		return agent.limit_taken ? PMM_LIMIT_TAKEN : PMM_LIMIT_AS_IT_WAS;
 	return agent.pool_bytes || agent.limit_has_pool ? PMM_LIMIT_RAISED_POOL : PMM_LIMIT_RAISED;
 }
 

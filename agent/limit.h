@@ -16,8 +16,8 @@
 uint64_t limit_of(int which);
 
 /*
- * A mapping of so many bytes is about to be made for the ledger. Where there is no room, the
- * mapping will fail.
+ * A mapping of so many bytes is about to be made for the ledger. Where the limit cannot be raised
+ * for it, it takes of the program's or, where there is no room, fails.
  */
 void limit_make_room(uint64_t bytes);
 

@@ -112,6 +112,8 @@ static void args_take(const struct pmm_inject_args *args)
 	agent.reserved_bytes = args->tree_bytes;
 	agent.limit_raised_bytes = args->limit_raised_bytes;
 	agent.limit_shifted = args->limit_raised_bytes;
+	agent.limit_most_raised = args->limit_most_raised;
+	agent.limit_taken = !agent.limit_shifted && limit_of(RLIMIT_AS) != UINT64_MAX;
 	agent.dense = args->dense;
 	agent.single_threaded = (const uint8_t *)args->single_threaded;
 	agent.next.mallinfo2 = (void *)args->mallinfo2;
@@ -179,6 +181,7 @@ static void record_fill(const struct pmm_inject_args *args)
 	if (agent.limit_raised_bytes && !sys_failed(sys4(prlimit, 0, RLIMIT_AS, 0, &l))) {
 		to->limit_raised_bytes = agent.limit_raised_bytes;
 		to->limit_raised_to = l.now;
+		to->limit_most_to = agent.limit_most_raised ? l.most : 0;
 	}
 	to->passing_at = (uint64_t)&agent.passing;
 	to->rest_at = args->rest_at;

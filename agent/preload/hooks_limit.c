@@ -43,11 +43,15 @@ static bool shifted(int what)
 
 static struct limit raised_limit(int what, const struct limit *in)
 {
-	if (what == RLIMIT_AS) {
-		agent.limit_shifted = true;
-		limit_note();
-	}
 	return (struct limit){ raised(what, in->now), raised(what, in->most) };
+}
+
+static void note_raised(int what)
+{
+	if (what != RLIMIT_AS)
+		return;
+	agent.limit_shifted = true;
+	limit_note();
 }
 
 static void lower_limit(int what, struct limit *out)
@@ -65,9 +69,14 @@ EXPORT int NAME(int what, const struct limit *in)					\
 		return -1;								\
 	if (in && concerns_us(what, 0)) {						\
 		changed = raised_limit(what, in);					\
-		in = &changed;								\
+		if (!agent.next.setrlimit(what, &changed)) {				\
+			note_raised(what);						\
+			return 0;							\
+		}									\
+		if (shifted(what))							\
+			return -1;							\
 	}										\
-	return agent.next.setrlimit(what, in);						\
+	return agent.next.setrlimit(what, in);	/* our room is the program's */	\
 }
 
 #define GET_FORM(NAME)									\
@@ -88,15 +97,18 @@ EXPORT int NAME(int pid, int what, const struct limit *in, struct limit *out)		\
 {											\
 	bool ours = concerns_us(what, pid), was = shifted(what);			\
 	struct limit changed;								\
-	int ret;									\
+	int ret = -1;									\
 											\
 	if (!agent.next.malloc && !resolve())						\
 		return -1;								\
 	if (in && ours) {								\
 		changed = raised_limit(what, in);					\
-		in = &changed;								\
+		ret = agent.next.prlimit(pid, what, &changed, out);			\
+		if (!ret)								\
+			note_raised(what);						\
 	}										\
-	ret = agent.next.prlimit(pid, what, in, out);					\
+	if (ret && !(in && ours && was))						\
+		ret = agent.next.prlimit(pid, what, in, out);				\
 	if (!ret && out && ours && was)							\
 		lower_limit(what, out);							\
 	return ret;									\

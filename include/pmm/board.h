@@ -34,6 +34,7 @@ enum pmm_limit {
 	PMM_LIMIT_AS_IT_WAS,	/* RLIMIT_AS */
 	PMM_LIMIT_RAISED,	/* ... was raised by the size of the ledger's mapping */
 	PMM_LIMIT_RAISED_POOL,	/* ... and of the pool of guarded blocks */
+	PMM_LIMIT_TAKEN,	/* could not be raised: the mapping takes of the program's */
 };
 
 /* What process and monitor exchange, in the process's own file. */

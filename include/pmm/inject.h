@@ -44,7 +44,7 @@
 
 #include <stdint.h>
 
-#define PMM_INJECT_VERSION	6u
+#define PMM_INJECT_VERSION	7u
 #define PMM_ATTACH_MAGIC	0x3148435441504d4dull	/* "MMPATCH1" */
 /* memory files; mapped from PMM_AGENT_OFF on, so that none looks like a library */
 #define PMM_AGENT_NAME		"pmm-agent"
@@ -154,6 +154,7 @@ struct pmm_inject_args {
 	uint64_t tree_start, tree_bytes;
 	/* RLIMIT_AS was raised by that for it; lowered again likewise */
 	uint64_t limit_raised_bytes;
+	uint64_t limit_most_raised;	/* 1 = the hard limit, too */
 	uint64_t single_threaded;	/* address of glibc's __libc_single_threaded */
 	uint64_t find_object;		/* address of glibc's _dl_find_object */
 	uint64_t vdso_clock;		/* address of the vdso's __vdso_clock_gettime */
@@ -247,6 +248,7 @@ struct pmm_attach {
 	uint64_t ledger_at;		/* address of struct pmm_ledger in it */
 	uint64_t limit_raised_bytes;	/* to be taken off RLIMIT_AS again ... */
 	uint64_t limit_raised_to;	/* ... if it is still this */
+	uint64_t limit_most_to;		/* the same of the hard limit; 0 = it was not raised */
 	/* address of a uint32_t: calls that pass through frames of the agent unrecorded */
 	uint64_t passing_at;
 	uint64_t rest_at;		/* inject_rest(), where blocks are guarded */

@@ -467,5 +467,7 @@ void attached_limit_lower(const struct attached *a)
 	    l.rlim_cur < bytes)
 		return;
 	l.rlim_cur -= bytes;
+	if (a->record.limit_most_to && l.rlim_max == a->record.limit_most_to)
+		l.rlim_max -= bytes;
 	prlimit(a->pid, RLIMIT_AS, &l, NULL);
 }

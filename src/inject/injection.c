@@ -192,6 +192,7 @@ static int start_agent(struct job *j, struct err *e)
 		.tree_start = j->a.tree,
 		.tree_bytes = j->a.end - j->a.tree,
 		.limit_raised_bytes = j->a.record.limit_raised_bytes,
+		.limit_most_raised = j->a.record.limit_most_to != 0,
 		.record = j->a.at,
 		.dense = found->dense,
 		.single_threaded = found->single_threaded,
@@ -408,7 +409,8 @@ int inject_attach(pid_t pid, const struct inject_options *o, struct inject_resul
 	if (!rc)
 		rc = leftover_remove(pid, e);
 	if (rc >= 0)
-		rc = reserve(&j->a, o, &j->tree_fd, &r->pause_ns, e);
+		rc = reserve(&j->a, o, &j->tree_fd, &r->space_taken_bytes, &r->pause_ns,
+			     e);
 	if (!rc) {
 		rc = prepare(j, r, e);
 		if (j->unread)

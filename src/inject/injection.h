@@ -29,6 +29,7 @@ struct inject_result {
 	unsigned nr_patched;
 	uint32_t slot;			/* in the tree */
 	uint64_t owner;			/* see struct pmm_attach */
+	uint64_t space_taken_bytes;	/* of its limit on address space, which was not raised */
 	uint64_t prepare_ns;		/* one thread was stopped for that long */
 	uint64_t pause_ns;		/* all threads were stopped for that long */
 };

@@ -3,6 +3,7 @@
 #include "src/inject/reserve.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -28,6 +29,7 @@ struct room {
 	uint64_t bytes;			/* its size */
 	/* on address space, as it will be; where the record says so */
 	struct rlimit limit;
+	uint64_t taken;			/* it stays: what the ledger takes of it */
 };
 
 int reserve_no_room(pid_t pid, struct err *e)
@@ -69,11 +71,34 @@ static void plan_limit(struct room *m)
 	struct pmm_attach *r = &m->a->record;
 
 	if (prlimit(m->a->pid, RLIMIT_AS, NULL, &m->limit) || m->limit.rlim_cur == RLIM_INFINITY ||
-	    m->bytes > m->limit.rlim_max || m->limit.rlim_cur > m->limit.rlim_max - m->bytes)
+	    m->limit.rlim_cur > RLIM_INFINITY - m->bytes)
 		return;
 	m->limit.rlim_cur += m->bytes;
 	r->limit_raised_bytes = m->bytes;
 	r->limit_raised_to = m->limit.rlim_cur;
+	if (m->limit.rlim_max < RLIM_INFINITY - m->bytes)
+		r->limit_most_to = m->limit.rlim_max + m->bytes;
+}
+
+/*
+ * The hard limit too, by us and before the soft one: that takes a privilege. False: the soft one
+ * alone has to do, or nothing can be raised.
+ */
+static bool raise_both(struct room *m)
+{
+	struct pmm_attach *r = &m->a->record;
+	struct rlimit both = { r->limit_raised_to, r->limit_most_to };
+
+	if (!r->limit_most_to)
+		return false;
+	if (!prlimit(m->a->pid, RLIMIT_AS, &both, NULL))
+		return true;
+	r->limit_most_to = 0;
+	if (m->limit.rlim_cur > m->limit.rlim_max) {
+		m->taken = m->bytes;
+		r->limit_raised_bytes = r->limit_raised_to = 0;
+	}
+	return false;
 }
 
 /*
@@ -86,7 +111,7 @@ static int raise_limit(struct room *m, struct err *e)
 	int64_t result;
 	int rc;
 
-	if (!m->a->record.limit_raised_bytes)
+	if (raise_both(m) || !m->a->record.limit_raised_bytes)
 		return 0;
 	rc = stop_write(m->a->pid, at, &m->limit, sizeof(m->limit));
 	if (rc)
@@ -157,8 +182,8 @@ static int use_fittest(struct stopped *all, struct remote **out, struct err *e)
 	return rc;
 }
 
-int reserve(struct attached *a, const struct inject_options *o, int *tree_fd, uint64_t *pause_ns,
-	    struct err *e)
+int reserve(struct attached *a, const struct inject_options *o, int *tree_fd,
+	    uint64_t *taken_bytes, uint64_t *pause_ns, struct err *e)
 {
 	struct room m = { .a = a, .o = o, .their_fd = -1, .tree_fd = -1 };
 	struct gadget gadget;
@@ -170,12 +195,14 @@ int reserve(struct attached *a, const struct inject_options *o, int *tree_fd, ui
 	int rc = stop_all(a->pid, WAIT_NS, &all, e);
 
 	*tree_fd = -1;
+	*taken_bytes = 0;
 	if (rc)
 		return rc;
 	all.gadget = found ? &gadget : NULL;
 	rc = use_fittest(&all, &m.remote, e);
 	if (!rc)
 		rc = make_all(&m, e);
+	*taken_bytes = m.taken;
 	if (m.their_fd >= 0)
 		remote_syscall(m.remote, SYS_close, (const uint64_t[6]){ (uint64_t)m.their_fd },
 			       &result, NULL);

@@ -87,6 +87,8 @@ static void read_head(struct ledger_reader *r)
 	h->tick_ns = PMM_TICK_NS;
 	h->ledger_bytes = ledger_map_backing(r->m);
 	h->ledger_limit_bytes = t->limit_bytes;
+	if (ledger_map_slot(r->m).limit_raised == PMM_LIMIT_TAKEN)
+		h->space_taken_bytes = t->slots_off + t->slot_bytes;
 	for (unsigned i = 0; i < PMM_NR_DROPS; i++)
 		h->dropped[i] = l->dropped[i];
 	h->dropped_bytes = l->dropped_bytes;

@@ -395,7 +395,7 @@ struct heap {
 	enum heap_mode mode;
 	uint64_t sample_bytes, min_size_bytes, warn_size_bytes;
 	uint64_t tick_ns;
-	uint64_t ledger_bytes, ledger_limit_bytes;
+	uint64_t ledger_bytes, ledger_limit_bytes, space_taken_bytes; /* of its limit (ulimit -v) */
 	/* entries of the block tables: used, provided */
 	uint64_t ledger_slots_used, ledger_slots;
 	uint64_t dropped[HEAP_NR_DROPS], dropped_bytes;

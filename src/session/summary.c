@@ -191,11 +191,25 @@ static void note_drops(const struct session_sink *to, const struct summary *s)
 			     fmt_bytes(h->ledger_limit_bytes).s);
 }
 
+static void note_space(const struct session_sink *to, const struct heap *h)
+{
+	struct str text = STR_INIT;
+
+	lost_space_text(&text, h->space_taken_bytes);
+	session_warn(to, "%s", str_error(&text) ? "the program lacks address space"
+						: str_text(&text));
+	session_hint(to, "raise the hard limit or set only the soft one (ulimit -S -v), run pmm as "
+			 "root, or give the ledger less (--ledger-limit)");
+	str_fini(&text);
+}
+
 /* What else is missing, likewise. */
 static void note_losses(const struct session_sink *to, const struct summary *s)
 {
 	if (s->heap && !s->losses_reported)
 		note_off(to, s->heap);
+	if (s->heap && s->heap->space_taken_bytes)
+		note_space(to, s->heap);
 	if (s->heap)
 		kernel_notes_losses(to, s->heap);
 	if (s->heap && lost_any(s->heap) && s->shrunk)

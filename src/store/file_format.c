@@ -205,6 +205,8 @@ static const struct file_column finding_columns[] = {
 
 static const struct file_column missed_columns[] = {HEAP(missed_frees)};
 
+static const struct file_column space_columns[] = {HEAP(space_taken_bytes)};
+
 static const struct file_column resident_columns[] = {HEAP(peak_resident_bytes)};
 
 static const struct file_column figures_columns[] = { HEAP(allocator.outside), HEAP(allocator.why),
@@ -341,6 +343,8 @@ const struct file_table file_tables[FILE_NR_TABLES] = {
 	[FILE_USAGE_POINTS] = { "UPNT", "the kernel's figures over time", 1 << 24,
 				ARRAY(usage_points), COLUMNS(usage_point_columns),
 				.optional = true },
+	[FILE_SPACE] = { "ROOM", "address space taken", 1, sizeof(struct heap), 0, 0, 0,
+			 COLUMNS(space_columns), .optional = true },
 	[FILE_MARKS] = { "MARK", "what happened when", HEAP_MAX_MARKS, ARRAY(marks),
 			 COLUMNS(mark_columns), .optional = true },
 };

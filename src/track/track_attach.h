@@ -94,6 +94,8 @@ struct attach_info {
 	unsigned nr_patched;
 	/* the allocator's functions as found, also in libraries loaded since */
 	struct entries entries;
+	/* its limit on address space could not be raised: what the ledger takes of it */
+	uint64_t space_taken_bytes;
 	uint64_t prepare_ns;		/* one thread was stopped for that long at attach */
 	uint64_t pause_ns;		/* all threads were stopped for that long at attach */
 	uint64_t detach_pause_ns;	/* ... and at detach, known after attach_detach() */

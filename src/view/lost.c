@@ -102,6 +102,14 @@ void lost_drop_text(struct str *to, unsigned drop, uint64_t count, bool confined
 	str_addf(to, fmt_agree(count, one, many), fmt_count(count).s);
 }
 
+void lost_space_text(struct str *to, uint64_t taken_bytes)
+{
+	str_addf(to,
+		 "the limit on address space (ulimit -v) cannot be raised; %s of it go to the "
+		 "ledger, and allocations that would need them fail",
+		 fmt_bytes(taken_bytes).s);
+}
+
 /* ---- tracking that ended early ---- */
 
 static const char *const off_reason[] = {

@@ -31,6 +31,13 @@ void lost_drop_text(struct str *to, unsigned drop, uint64_t count, bool confined
 /* JSON's word for a kind of drop: "blocks_dropped". */
 const char *lost_drop_code(unsigned drop);
 
+/*
+ * The sentence that says what the program lacks where its limit on address space could not be
+ * raised, by heap.space_taken_bytes. JSON's word for it: "address_space_taken".
+ */
+void lost_space_text(struct str *to, uint64_t taken_bytes);
+#define LOST_SPACE_CODE "address_space_taken"
+
 /* What is missing of the kernel's events. */
 enum lost_kernel {
 	LOST_KERNEL_UNSEEN,	/* classes, that cannot be seen or only in part */

@@ -322,6 +322,16 @@ static void warn_off(struct table *t, const struct heap *h)
 	str_fini(&text);
 }
 
+static void warn_space(struct table *t, const struct heap *h)
+{
+	struct str text = STR_INIT;
+
+	lost_space_text(&text, h->space_taken_bytes);
+	warn(t, LOST_SPACE_CODE, h->space_taken_bytes, "%s");
+	table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
+	str_fini(&text);
+}
+
 static void warn_kernel(struct table *t, const struct heap *h, enum lost_kernel what)
 {
 	struct str text = STR_INIT;
@@ -370,6 +380,8 @@ static void add_warnings(struct doc *d, const struct heap *h, bool all)
 	if (h->dropped[PMM_DROP_SITE_FULL])
 		warn_stacks(t, h);
 	warn_off(t, h);
+	if (h->space_taken_bytes)
+		warn_space(t, h);
 	for (unsigned i = 0; i < HEAP_NR_DROPS; i++)
 		if (h->dropped[i] && i != PMM_DROP_SITE_FULL)
 			warn_drop(t, h, i);

@@ -83,6 +83,27 @@ harmless() {
 	finish 46
 }
 
+@test "a hard limit on address space is raised and lowered, or it is said what the ledger takes of it" {
+	local status=0
+	need_root
+	need setpriv
+	# shellcheck disable=SC2016
+	start sh -c 'ulimit -v 200000; exec setpriv --bounding-set=-sys_resource --inh-caps=-sys_resource "$0" 65534 none' "$PROG/heir"
+	if prlimit --pid "$PID" --as=204800001 2>/dev/null; then
+		prlimit --pid "$PID" --as=204800000
+		watch
+		[ "$(prlimit --pid "$PID" --as --noheadings --output HARD,SOFT | awk '{ print $1 == $2 && $1 > 204800000 }')" -eq 1 ]
+		unwatch
+	fi
+	[ "$(prlimit --pid "$PID" --as --noheadings --output HARD,SOFT | xargs)" = "204800000 204800000" ]
+	setpriv --bounding-set=-sys_resource --inh-caps=-sys_resource "$PMM" attach -q -d 100ms -o "$T/a.pmm" "$PID" >"$T/said" 2>"$T/err" || status=$?
+	[ "$status" -eq 0 ]
+	grep 'WARNING: the limit on address space (ulimit -v) cannot be raised; [0-9.]* MiB of it go to the ledger' "$T/err"
+	[ "$(prlimit --pid "$PID" --as --noheadings --output HARD,SOFT | xargs)" = "204800000 204800000" ]
+	[ "$("$PMM" report --json "$T/a.pmm" | jq -r '.warnings[].code')" = address_space_taken ]
+	finish 46
+}
+
 # space: the limit on address space, in bytes.
 space() { prlimit --pid "$PID" --as --noheadings --output SOFT | tr -d ' '; }
 

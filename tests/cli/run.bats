@@ -217,6 +217,41 @@ run_pmm() {
 	[ -f s.pmm ]
 }
 
+# Without the right to raise hard limits.
+powerless() {
+	[ "$(id -u)" -ne 0 ] || set -- setpriv --bounding-set=-sys_resource --inh-caps=-sys_resource "$@"
+	"$@"
+}
+
+@test "run: a hard limit on address space stays the program's, or it is said that it is not" {
+	(
+		need setpriv
+		ulimit -v 130000
+		"$PROG/limited" >native
+		status=0
+		powerless "$PMM" run -o s.pmm -- "$PROG/limited" >out 2>err || status=$?
+		[ "$status" -eq 0 ]
+		head -1 out | grep 'small 12, '
+		tail -1 out | diff <(tail -1 native) -
+		grep 'WARNING: the limit on address space (ulimit -v) cannot be raised; 62.1 MiB of it go to the ledger' err
+		[ "$("$PMM" report --json s.pmm | jq -r '.warnings[] | "\(.code) \(.count)"')" = "address_space_taken 65077248" ]
+		# with hooks that lower what they cannot raise, a limit may still be lowered
+		powerless bash -c 'ulimit -S -v 120000; ulimit -S -v' >native
+		powerless "$PMM" run -q -o t.pmm -- bash -c 'ulimit -S -v 120000; ulimit -S -v' 2>/dev/null | diff native -
+	)
+	(ulimit -v 130000; prlimit --pid $BASHPID --as=140000000) 2>/dev/null || skip "hard limits are not to be raised here"
+	(
+		ulimit -v 130000
+		"$PROG/limited" >native
+		run_pmm -o s.pmm -- "$PROG/limited"
+		diff native out
+		[ "$(grep -c WARNING err)" -eq 0 ]
+		run_pmm -o s.pmm -- "$PROG/limited" again 2
+		diff native out
+		[ "$("$PMM" report --json s.pmm | jq '.warnings | length')" -eq 0 ]
+	)
+}
+
 @test "run: a missing agent is refused" {
 	PMM_AGENT=/nonexistent/libpmm.so run_pmm -- touch "$T/ran"
 	[ "$STATUS" -eq 3 ]

@@ -135,6 +135,7 @@ static void do_watch(struct fake_heap *f, struct recipe_line *l)
 	h->tick_ns = recipe_time(l, "tick", h->tick_ns);
 	h->ledger_bytes = recipe_size(l, "ledger", h->ledger_bytes);
 	h->ledger_limit_bytes = recipe_size(l, "limit", h->ledger_limit_bytes);
+	h->space_taken_bytes = recipe_size(l, "space-taken", h->space_taken_bytes);
 	h->ledger_slots_used = recipe_count(l, "slots-used", h->ledger_slots_used);
 	h->ledger_slots = recipe_count(l, "slots", h->ledger_slots);
 	h->off_reason = (int)recipe_count(l, "off", (uint64_t)h->off_reason);

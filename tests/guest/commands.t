@@ -125,3 +125,32 @@ test_leaks_of_a_running_process()
 	done
 	shapes
 }
+
+# as: a process's limits on address space.
+as() { awk '/^Max address space/ { print $4, $5 }' "/proc/$1/limits"; }
+
+# With the right to raise it: the program has what it has natively, also after exec, and sees that.
+test_a_hard_limit_on_address_space_at_start()
+{
+	(ulimit -v 130000 && /prog/limited) >native
+	cat native
+	has native 'small 0, large 12'
+	for how in "" "again 2"; do
+		(ulimit -v 130000 && pmm run -o c.pmm -- /prog/limited $how) >out 2>err || { cat err; fail "pmm run ended"; }
+		is "what it says $how" "$(cat out)" "$(cat native)"
+		is "warnings $how" "$(grep -c WARNING err)" 0
+		is "warnings of the report" "$(pmm report --json c.pmm | jq '.warnings | length')" 0
+	done
+}
+
+test_a_hard_limit_on_address_space_of_a_running_process()
+{
+	start sh -c 'ulimit -v 200000 && exec /prog/attach_victim'
+	is "the limits" "$(as "$PID")" "204800000 204800000"
+	attached
+	as "$PID" | awk '{ exit !($1 == $2 && $1 > 204800000) }' || fail "the limits are $(as "$PID")"
+	is "warnings" "$(grep -c WARNING attach.err)" 0
+	detached
+	is "the limits" "$(as "$PID")" "204800000 204800000"
+	kill "$PID"
+}

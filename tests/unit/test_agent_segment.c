@@ -430,6 +430,8 @@ static void a_confined_process_is_not_described(void **state)
 
 #define LIMIT	(8ul << 30)
 
+static uint32_t alive = 1;
+
 static uint64_t limit_now(void)
 {
 	struct limit l = { 0, 0 };
@@ -441,6 +443,55 @@ static uint64_t limit_now(void)
 static void limit_is(uint64_t now, uint64_t most)
 {
 	MUST(!sys4(prlimit, 0, RLIMIT_AS, &((struct limit){ now, most }), 0));
+}
+
+/* Hard limits are not to be raised from now on. */
+static void no_right_to_more(void)
+{
+	struct { uint32_t version; int pid; } head = { 0x20080522, 0 };
+	struct { uint32_t effective, permitted, inheritable; } sets[2];
+
+	MUST(!syscall(SYS_capget, &head, sets));
+	sets[0].effective &= ~(1u << 24);	/* CAP_SYS_RESOURCE */
+	MUST(!syscall(SYS_capset, &head, sets));
+}
+
+static struct limit both_now(void)
+{
+	struct limit l = { 0, 0 };
+
+	sys4(prlimit, 0, RLIMIT_AS, 0, &l);
+	return l;
+}
+
+static void a_hard_limit_is_raised_where_it_may_be(void)
+{
+	struct limit l;
+
+	limit_is(LIMIT, LIMIT);
+	agent.alive = &alive;
+	if (sys4(prlimit, 0, RLIMIT_AS, &((struct limit){ LIMIT, LIMIT + 1 }), 0))
+		return;		/* not by this user */
+	limit_is(LIMIT, LIMIT);
+	MUST(segment_claim(true) == 0);
+	l = both_now();
+	MUST(l.now == LIMIT + FILE_BYTES && l.most == LIMIT + FILE_BYTES);
+	MUST(agent.slot->limit_raised == PMM_LIMIT_RAISED);
+	MUST(limit_room(1 << 20));
+	l = both_now();
+	MUST(l.now == LIMIT + FILE_BYTES + (1 << 20) && l.most == l.now);
+	segment_unmap();
+	l = both_now();
+	MUST(l.now == LIMIT && l.most == LIMIT && !agent.limit_most_raised);
+	limit_is(LIMIT, LIMIT + 2 * FILE_BYTES);	/* not only where it must be */
+	MUST(segment_claim(true) == 0);
+	l = both_now();
+	MUST(l.now == LIMIT + FILE_BYTES && l.most == LIMIT + 3 * FILE_BYTES);
+	no_right_to_more();				/* gone meanwhile: a pool gets none */
+	MUST(!limit_room(1 << 20));
+	segment_unmap();
+	l = both_now();
+	MUST(l.now == LIMIT && l.most == LIMIT + 2 * FILE_BYTES);
 }
 
 static void the_program_keeps_what_it_had(void)
@@ -462,10 +513,11 @@ static void the_program_keeps_what_it_had(void)
 static void a_hard_limit_is_left_alone(void)
 {
 	limit_is(LIMIT, LIMIT + FILE_BYTES - 1);
+	no_right_to_more();
 	MUST(segment_claim(true) == 0);
 	MUST(limit_now() == LIMIT);
 	MUST(!agent.limit_shifted && !agent.limit_raised_bytes);
-	MUST(agent.slot->limit_raised == PMM_LIMIT_AS_IT_WAS);
+	MUST(agent.slot->limit_raised == PMM_LIMIT_TAKEN);
 	segment_unmap();
 	MUST(limit_now() == LIMIT);
 }
@@ -473,6 +525,7 @@ static void a_hard_limit_is_left_alone(void)
 static void a_hard_limit_may_just_be_reached(void)
 {
 	limit_is(LIMIT, LIMIT + FILE_BYTES);
+	no_right_to_more();
 	MUST(segment_claim(true) == 0);
 	MUST(limit_now() == LIMIT + FILE_BYTES);
 }
@@ -506,8 +559,6 @@ static void what_exec_kept_is_not_raised_again(void)
 	MUST(limit_now() == LIMIT);			/* it is not ours to take back */
 }
 
-static uint32_t alive = 1;
-
 static void a_pool_is_room_more(void)
 {
 	limit_is(LIMIT, UINT64_MAX);
@@ -521,6 +572,7 @@ static void a_pool_is_room_more(void)
 	segment_unmap();
 	MUST(limit_now() == LIMIT);
 	limit_is(LIMIT, LIMIT + FILE_BYTES + 99);	/* none for the pool */
+	no_right_to_more();
 	agent.pool_bytes = 0;
 	MUST(segment_claim(true) == 0);
 	MUST(limit_now() == LIMIT + FILE_BYTES);
@@ -551,11 +603,12 @@ static void a_pool_before_exec_is_room_enough(void)
 static void a_limit_as_it_was_stays_so(void)
 {
 	limit_is(LIMIT, LIMIT + (1 << 20));
+	no_right_to_more();
 	agent.alive = &alive;
 	MUST(segment_claim(true) == 0);
 	MUST(!limit_room(1 << 20));
 	MUST(limit_now() == LIMIT);
-	MUST(agent.slot->limit_raised == PMM_LIMIT_AS_IT_WAS);
+	MUST(agent.slot->limit_raised == PMM_LIMIT_TAKEN);
 }
 
 /* Before its first event a child's slot is its parent's, and not there. */
@@ -575,6 +628,7 @@ static void a_slot_of_others_is_not_written(void)
 
 #define CHILD_TEST(f) static void test_##f(void **state) { (void)state; in_child(f); }
 CHILD_TEST(the_program_keeps_what_it_had)
+CHILD_TEST(a_hard_limit_is_raised_where_it_may_be)
 CHILD_TEST(a_hard_limit_is_left_alone)
 CHILD_TEST(a_hard_limit_may_just_be_reached)
 CHILD_TEST(no_limit_is_none_to_raise)
@@ -602,6 +656,7 @@ int main(void)
 		TEST(without_memory_there_is_no_ledger),
 		TEST(a_confined_process_is_not_described),
 		TEST(test_the_program_keeps_what_it_had),
+		TEST(test_a_hard_limit_is_raised_where_it_may_be),
 		TEST(test_a_hard_limit_is_left_alone),
 		TEST(test_a_hard_limit_may_just_be_reached),
 		TEST(test_no_limit_is_none_to_raise),

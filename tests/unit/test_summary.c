@@ -270,6 +270,21 @@ static void what_was_not_seen(void **state)
 	heap_free(h);
 }
 
+/* Also with --quiet. */
+static void limits_in_the_way(void **state)
+{
+	struct heap *h = empty();
+
+	(void)state;
+	h->space_taken_bytes = 48 << 20;
+	says((struct summary){ .heap = h }, true,
+	     "pmm: WARNING: the limit on address space (ulimit -v) cannot be raised; 48.0 MiB of "
+	     "it go to the ledger, and allocations that would need them fail\n"
+	     "pmm: hint: raise the hard limit or set only the soft one (ulimit -S -v), run pmm as "
+	     "root, or give the ledger less (--ledger-limit)\n");
+	heap_free(h);
+}
+
 #define ENDED                                                                                      \
 	"pmm: '/bin/demo arg' exited with status 0 after 0 s\n"                                    \
 	"pmm: it never called malloc or a similar function\n"
@@ -331,6 +346,7 @@ int main(void)
 		cmocka_unit_test(resident_memory_is_explained),
 		cmocka_unit_test(processes_that_go_on),
 		cmocka_unit_test(what_was_not_seen),
+		cmocka_unit_test(limits_in_the_way),
 		cmocka_unit_test(what_the_kernel_did),
 	};
 

@@ -7,6 +7,7 @@
 #include "src/session/attach/attach_events.h"
 #include "src/session/kernel_notes.h"
 #include "src/session/session.h"
+#include "src/view/lost.h"
 
 static const char *allocator_name(const struct entries *found)
 {
@@ -23,6 +24,22 @@ static const char *allocator_name(const struct entries *found)
 
 	_Static_assert(sizeof(name) / sizeof(*name) == ENTRIES_NR_ALLOCATORS, "a name for each");
 	return found->allocator < ENTRIES_NR_ALLOCATORS ? name[found->allocator] : "";
+}
+
+void attach_note_space(const struct session_sink *to, pid_t pid, const struct attach_info *info)
+{
+	struct str text = STR_INIT;
+
+	if (!info->space_taken_bytes)
+		return;
+	lost_space_text(&text, info->space_taken_bytes);
+	session_warn(to, "%s", str_error(&text) ? "the process lacks address space"
+						: str_text(&text));
+	session_hint(to,
+		     "raise that of the process (prlimit --pid %d --as=BYTES), run pmm as root, or "
+		     "give the ledger less (--ledger-limit)",
+		     (int)pid);
+	str_fini(&text);
 }
 
 void attach_note_attached(const struct session_sink *to, pid_t pid, const char *comm,

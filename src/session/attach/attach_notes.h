@@ -15,6 +15,9 @@ struct session_sink;
 void attach_note_attached(const struct session_sink *to, pid_t pid, const char *comm,
 			  const struct attach_info *info);
 
+/* What its limit on address space lacks now, if that could not be raised. */
+void attach_note_space(const struct session_sink *to, pid_t pid, const struct attach_info *info);
+
 /* Why calls of libraries that were loaded later are missing. */
 void attach_note_late(const struct session_sink *to, const struct attach_late *late);
 

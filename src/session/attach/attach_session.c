@@ -413,6 +413,7 @@ int attach_session_start(struct attach_session *s, struct err *e)
 	s->end_ns = s->o.duration_ns ? now_ns + s->o.duration_ns : UINT64_MAX;
 	if (!s->o.quiet)
 		attach_note_attached(s->to, s->o.pid, s->comm, attach_info(s->a));
+	attach_note_space(s->to, s->o.pid, attach_info(s->a));
 	return 0;
 }
 
