@@ -315,6 +315,7 @@ static void give_summary(struct run *r)
 	s->nr_replaced = totals.nr_replaced;
 	s->nr_lost = totals.nr_lost;
 	s->shrunk = totals.shrunk;
+	s->data_limit_bytes = totals.data_not_raised ? child->data.rlim_cur : 0;
 	untracked_lost(&missed, totals.nr_lost);
 	coverage_add(&missed, &r->living);
 	if (!r->heap) /* the summary says so in its own words */

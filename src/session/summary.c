@@ -241,6 +241,11 @@ static void note_never_started(const struct session_sink *to, const struct summa
 	if (s->nr_lost)
 		session_hint(to, "it found no room for the ledger in its address space; see ulimit "
 				 "-v");
+	else if (s->data_limit_bytes && s->data_limit_bytes < PMM_OWN_DATA_BYTES)
+		session_hint(to,
+			     "the limit on data (ulimit -d) of %s is too small for the agent, which "
+			     "takes up to %s of it, and cannot be raised",
+			     fmt_bytes(s->data_limit_bytes).s, fmt_bytes(PMM_OWN_DATA_BYTES).s);
 	else if (WIFSIGNALED(s->status) || WEXITSTATUS(s->status) == 127)
 		session_hint(to,
 			     "it may have ended before; 'pmm doctor' says whether tracking works "

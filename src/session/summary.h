@@ -35,6 +35,8 @@ struct summary {
 	pid_t living;		       /* ... the first one */
 	struct coverage *untracked;    /* programs that were not seen; borrowed, NULL = none */
 	bool losses_reported;   /* what was not recorded of the program is reported elsewhere */
+	/* on data, which could not be raised for the agent; 0 = there is none */
+	uint64_t data_limit_bytes;
 	bool shrunk; /* a resource limit left less room for the ledger than asked for */
 };
 

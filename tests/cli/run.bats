@@ -252,6 +252,15 @@ powerless() {
 	)
 }
 
+@test "run: a limit on data that is too small for the agent is named" {
+	need setpriv
+	(
+		ulimit -d 1000
+		powerless "$PMM" run -o s.pmm -- true >out 2>err
+	)
+	grep 'hint: the limit on data (ulimit -d) of 1000 KiB is too small' err
+}
+
 @test "run: a missing agent is refused" {
 	PMM_AGENT=/nonexistent/libpmm.so run_pmm -- touch "$T/ran"
 	[ "$STATUS" -eq 3 ]

@@ -282,6 +282,10 @@ static void limits_in_the_way(void **state)
 	     "it go to the ledger, and allocations that would need them fail\n"
 	     "pmm: hint: raise the hard limit or set only the soft one (ulimit -S -v), run pmm as "
 	     "root, or give the ledger less (--ledger-limit)\n");
+	says((struct summary){ .data_limit_bytes = 1000 << 10 }, true,
+	     "pmm: WARNING: nothing was seen: the agent never started in this program\n"
+	     "pmm: hint: the limit on data (ulimit -d) of 1000 KiB is too small for the agent, "
+	     "which takes up to 10.0 MiB of it, and cannot be raised\n");
 	heap_free(h);
 }
 
