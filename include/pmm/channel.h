@@ -118,7 +118,7 @@ enum pmm_exec {
 	 */
 	PMM_EXEC_ENVIRONMENT,
 	PMM_EXEC_FAILED,	/* it was not executed after all */
-	PMM_EXEC_OTHER,		/* another pmm launches it, with its own agent */
+	PMM_EXEC_OTHER,		/* PMM_LEDGER is not ours: another pmm launches it? */
 	PMM_NR_EXECS,
 };
 

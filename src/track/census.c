@@ -128,7 +128,7 @@ const char *census_why(uint32_t why)
 		[PMM_EXEC_ELSEWHERE] = "pmm's agent is not in its root directory",
 		[PMM_EXEC_ENVIRONMENT] = "its environment is without pmm's agent",
 		[PMM_EXEC_FAILED] = "not executed",
-		[PMM_EXEC_OTHER] = "another pmm tracks it",
+		[PMM_EXEC_OTHER] = "another pmm tracks it, or its PMM_LEDGER was changed",
 	};
 
 	return why < PMM_NR_EXECS ? text[why] : "unknown";

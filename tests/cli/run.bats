@@ -261,6 +261,11 @@ powerless() {
 	grep 'hint: the limit on data (ulimit -d) of 1000 KiB is too small' err
 }
 
+@test "run: a changed PMM_LEDGER is not taken for another pmm" {
+	run_pmm -o s.pmm -- env PMM_LEDGER=garbage "$PROG/leaf"
+	grep 'leaf (another pmm tracks it, or its PMM_LEDGER was changed)' err
+}
+
 @test "run: a missing agent is refused" {
 	PMM_AGENT=/nonexistent/libpmm.so run_pmm -- touch "$T/ran"
 	[ "$STATUS" -eq 3 ]
