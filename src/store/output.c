@@ -110,6 +110,7 @@ int output_check_pattern(const char *pattern, struct err *e)
 int output_check(const char *pattern, struct err *e)
 {
 	char name[PATH_MAX];
+	const char *shown;
 	struct stat st;
 	int rc;
 
@@ -124,6 +125,8 @@ int output_check(const char *pattern, struct err *e)
 	if (rc)
 		return rc;
 	rc = output_name(pattern, 999999999, "comm-16-bytes-xx", true, name);
+	if (!rc && strlen(str_basename(name)) > NAME_MAX)
+		rc = -ENAMETOOLONG;
 	if (rc)
 		return not_named(rc, e);
 	if (!stat(name, &st) && S_ISDIR(st.st_mode)) {
@@ -142,9 +145,14 @@ int output_check(const char *pattern, struct err *e)
 		errno = ENOTDIR;
 	else if (!access(name, W_OK | X_OK))
 		return 0;
-	err_set(e, -errno, "cannot write captures into '%s': %s", name, strerror(errno));
+	rc = -errno;
+	shown = strrchr(pattern, '/');
+	if (shown && memchr(pattern, '%', (size_t)(shown - pattern)))
+		err_set(e, rc, "cannot write captures as '%s': %s", pattern, strerror(-rc));
+	else
+		err_set(e, rc, "cannot write captures into '%s': %s", name, strerror(-rc));
 	err_hint(e, "choose another place with -o FILE");
-	return -errno;
+	return rc;
 }
 
 static int write_to(const struct heap *h, const char *pattern, bool is_root, char name[PATH_MAX],

@@ -48,6 +48,25 @@ static void expect_unknown(const char *pattern, const char *text)
 			    "%p is the process number, %c the command, %% a percent sign");
 }
 
+static void what_cannot_be_written_is_refused_before(void **state)
+{
+	struct err e = { 0 };
+	char longest[PATH_MAX] = "/tmp/";
+
+	(void)state;
+	assert_int_equal(output_check("/nowhere/%p/a.pmm", &e), -ENOENT);
+	assert_string_equal(e.text, "cannot write captures as '/nowhere/%p/a.pmm': No such file or "
+				    "directory");
+	assert_int_equal(output_check("/nowhere/a.%p", &e), -ENOENT);
+	assert_string_equal(e.text, "cannot write captures into '/nowhere': No such file or "
+				    "directory");
+	memset(longest + 5, 'a', NAME_MAX);
+	assert_int_equal(output_check(longest, &e), 0);
+	longest[5 + NAME_MAX] = 'a';
+	assert_int_equal(output_check(longest, &e), -ENAMETOOLONG);
+	assert_string_equal(e.text, "the capture's name is too long");
+}
+
 static void unknown_sequences_are_refused(void **state)
 {
 	struct err e = { 0 };
@@ -63,6 +82,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ordinary_names),
 		cmocka_unit_test(hostile_names),
+		cmocka_unit_test(what_cannot_be_written_is_refused_before),
 		cmocka_unit_test(unknown_sequences_are_refused),
 	};
 
