@@ -46,12 +46,18 @@ static struct limit raised_limit(int what, const struct limit *in)
 	return (struct limit){ raised(what, in->now), raised(what, in->most) };
 }
 
-static void note_raised(int what)
+/* Set what the program wants with our room beside it, if that may be; errno stays. */
+static bool set_raised(int what, const struct limit *in, struct limit *was)
 {
-	if (what != RLIMIT_AS)
-		return;
-	agent.limit_shifted = true;
-	limit_note();
+	struct limit changed = raised_limit(what, in);
+
+	if (sys_failed(sys4(prlimit, 0, what, &changed, was)))
+		return false;
+	if (what == RLIMIT_AS) {
+		agent.limit_shifted = true;
+		limit_note();
+	}
+	return true;
 }
 
 static void lower_limit(int what, struct limit *out)
@@ -60,6 +66,7 @@ static void lower_limit(int what, struct limit *out)
 	out->most = lowered(what, out->most);
 }
 
+/* Where our room cannot be beside it, it is the program's: unless that has been shifted before. */
 #define SET_FORM(NAME)									\
 EXPORT int NAME(int what, const struct limit *in)					\
 {											\
@@ -68,15 +75,14 @@ EXPORT int NAME(int what, const struct limit *in)					\
 	if (!agent.next.malloc && !resolve())						\
 		return -1;								\
 	if (in && concerns_us(what, 0)) {						\
-		changed = raised_limit(what, in);					\
-		if (!agent.next.setrlimit(what, &changed)) {				\
-			note_raised(what);						\
+		if (set_raised(what, in, NULL))						\
 			return 0;							\
+		if (shifted(what)) {							\
+			changed = raised_limit(what, in);				\
+			in = &changed;							\
 		}									\
-		if (shifted(what))							\
-			return -1;							\
 	}										\
-	return agent.next.setrlimit(what, in);	/* our room is the program's */	\
+	return agent.next.setrlimit(what, in);						\
 }
 
 #define GET_FORM(NAME)									\
@@ -97,18 +103,17 @@ EXPORT int NAME(int pid, int what, const struct limit *in, struct limit *out)		\
 {											\
 	bool ours = concerns_us(what, pid), was = shifted(what);			\
 	struct limit changed;								\
-	int ret = -1;									\
+	int ret = 0;									\
 											\
 	if (!agent.next.malloc && !resolve())						\
 		return -1;								\
-	if (in && ours) {								\
-		changed = raised_limit(what, in);					\
-		ret = agent.next.prlimit(pid, what, &changed, out);			\
-		if (!ret)								\
-			note_raised(what);						\
-	}										\
-	if (ret && !(in && ours && was))						\
+	if (!in || !ours || !set_raised(what, in, out)) {				\
+		if (in && ours && was) {						\
+			changed = raised_limit(what, in);				\
+			in = &changed;							\
+		}									\
 		ret = agent.next.prlimit(pid, what, in, out);				\
+	}										\
 	if (!ret && out && ours && was)							\
 		lower_limit(what, out);							\
 	return ret;									\

@@ -238,6 +238,13 @@ powerless() {
 		# with hooks that lower what they cannot raise, a limit may still be lowered
 		powerless bash -c 'ulimit -S -v 120000; ulimit -S -v' >native
 		powerless "$PMM" run -q -o t.pmm -- bash -c 'ulimit -S -v 120000; ulimit -S -v' 2>/dev/null | diff native -
+		cat >lower.py <<-'END'
+			import ctypes, resource
+			libc, limit = ctypes.CDLL(None, use_errno=True), (ctypes.c_ulong * 2)(120000 << 10, 130000 << 10)
+			print(libc.setrlimit(resource.RLIMIT_AS, limit), libc.prlimit(0, resource.RLIMIT_AS, limit, None), ctypes.get_errno())
+		END
+		powerless "$PMM" run -q -o t.pmm -- /usr/bin/python3 lower.py >out 2>err
+		[ "$(cat out)" = "0 0 0" ]
 	)
 	(ulimit -v 130000; prlimit --pid $BASHPID --as=140000000) 2>/dev/null || skip "hard limits are not to be raised here"
 	(
