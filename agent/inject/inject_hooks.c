@@ -121,7 +121,7 @@ void *inject_reallocarray(void *old, size_t n, size_t each, const struct pmm_ent
 
 static SLOW void free_unknown(struct tctx *c, void *ra, const struct pmm_entry *e)
 {
-	if (!thread_end_releases((uint64_t)ra, e->function))
+	if (agent.sampled || agent.min_size || !thread_end_releases((uint64_t)ra, e->function))
 		record_free_unknown(c);
 }
 

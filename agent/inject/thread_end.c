@@ -2,13 +2,13 @@
 /*
  * Releases that glibc's allocator makes at the end of a thread on its own behalf.
  *
- * A thread's cache (2.26 and later) holds blocks that the program has freed. When the thread ends,
+ * A thread's cache (2.26 to 2.41) holds blocks that the program has freed. When the thread ends,
  * tcache_thread_shutdown() (malloc/malloc.c) gives each to free() itself, and at last the cache,
  * which no allocation function returned. No block of the program's is among them. That function has
  * no symbol in a stripped library, and compilers expand it in its caller. But only in there a call
  * goes directly to free(), not by the PLT as other calls from the library do, and a byte in
  * thread-local storage is set to 1 (tcache_shutting_down). In a static program, where all calls are
- * direct, the second is what tells.
+ * direct, the second and that it is near free() are what tells: all of malloc.c is one object file.
  *
  * What was found of a return address stays so: true is only what is in the allocator's own object,
  * which is never unloaded.
@@ -24,6 +24,7 @@
 #define NR_KNOWN	64u		/* return addresses; a power of two */
 #define CHUNK		128u
 #define FUNCTION_MAX	4096u		/* bytes; glibc's has some 300 */
+#define NEAR		32768u		/* all of malloc.c, static or shared, is nearer to free() */
 
 static uint64_t known[NR_KNOWN];	/* return address << 1 | answer */
 
@@ -67,6 +68,8 @@ bool thread_end_releases(uint64_t ra, uint64_t free)
 {
 	uint64_t *k = &known[(ra ^ ra >> 6) & (NR_KNOWN - 1)], was = LOAD(*k);
 
+	if (likely(ra - free + NEAR >= 2 * NEAR))
+		return false;		/* the program's, and most of the library's */
 	if (was >> 1 != ra) {
 		was = ra << 1 | find(ra, free);
 		STORE(*k, was);

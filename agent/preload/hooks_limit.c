@@ -55,6 +55,7 @@ static bool set_raised(int what, const struct limit *in, struct limit *was)
 		return false;
 	if (what == RLIMIT_AS) {
 		agent.limit_shifted = true;
+		agent.limit_most_raised |= in->most != INFINITE;
 		limit_note();
 	}
 	return true;

@@ -460,14 +460,15 @@ int attached_range(struct attached *a, enum pmm_range_use use, uint64_t start, u
 
 void attached_limit_lower(const struct attached *a)
 {
-	uint64_t bytes = a->record.limit_raised_bytes, raised_to = a->record.limit_raised_to;
+	uint64_t bytes = a->record.limit_raised_bytes, now = a->record.limit_raised_to,
+		 most = a->record.limit_most_to;
 	struct rlimit l;
 
-	if (!bytes || prlimit(a->pid, RLIMIT_AS, NULL, &l) || l.rlim_cur != raised_to ||
-	    l.rlim_cur < bytes)
+	if (!bytes || prlimit(a->pid, RLIMIT_AS, NULL, &l))
 		return;
-	l.rlim_cur -= bytes;
-	if (a->record.limit_most_to && l.rlim_max == a->record.limit_most_to)
+	if (l.rlim_cur == now && now >= bytes)
+		l.rlim_cur -= bytes;
+	if (most && l.rlim_max == most && most - bytes >= l.rlim_cur)
 		l.rlim_max -= bytes;
 	prlimit(a->pid, RLIMIT_AS, &l, NULL);
 }

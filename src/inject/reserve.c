@@ -15,6 +15,7 @@
 #include "src/inject/eject.h"
 #include "src/inject/memfile.h"
 #include "src/ptrace/gadget.h"
+#include "src/proc/limits.h"
 #include "src/proc/proc.h"
 #include "src/ptrace/remote.h"
 
@@ -69,10 +70,11 @@ static int make_file(struct room *m, struct err *e)
 static void plan_limit(struct room *m)
 {
 	struct pmm_attach *r = &m->a->record;
+	uint64_t now, most;
 
-	if (prlimit(m->a->pid, RLIMIT_AS, NULL, &m->limit) || m->limit.rlim_cur == RLIM_INFINITY ||
-	    m->limit.rlim_cur > RLIM_INFINITY - m->bytes)
+	if (limits_space(m->a->pid, &now, &most) || now > RLIM_INFINITY - m->bytes)
 		return;
+	m->limit = (struct rlimit){ now, most };
 	m->limit.rlim_cur += m->bytes;
 	r->limit_raised_bytes = m->bytes;
 	r->limit_raised_to = m->limit.rlim_cur;

@@ -121,7 +121,8 @@ static void ask_looks(struct ledger_reader *r, struct heap_thread *threads, uint
 		    !is_before(threads[i].start_ns, s->seen_ns))
 			continue;
 		named[s - o->seen] = true;
-		if (s->name[0])
+		/* the first thread's may be that of a program that was executed */
+		if (s->name[0] && s->tid != r->l->pid)
 			ledger_reader_name(threads[i].name, s->name, sizeof(threads[i].name) - 1);
 	}
 	free(named);

@@ -106,6 +106,31 @@ static void resource_limits(struct search *s)
 		consider(s, LIMIT_DATA, proc_number(s, "limits", "Max data size"), data, "");
 }
 
+static uint64_t limit_in(const char *word)
+{
+	return strcmp(word, "unlimited") ? strtoull(word, NULL, 10) : UINT64_MAX;
+}
+
+int limits_space(pid_t pid, uint64_t *now, uint64_t *most)
+{
+	char path[64], line[200], soft[24], hard[24];
+	int rc = -ESRCH;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
+	f = fopen(path, "re");
+	while (f && rc && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Max address space %23s %23s", soft, hard) == 2)
+			rc = 0;
+	if (f)
+		fclose(f);
+	if (rc)
+		return rc;
+	*now = limit_in(soft);
+	*most = limit_in(hard);
+	return 0;
+}
+
 static void machine(struct search *s)
 {
 	char path[PATH_MAX];

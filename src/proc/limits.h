@@ -36,6 +36,12 @@ struct limit {
  */
 int limits_nearest(const char *root, pid_t pid, struct limit *out);
 
+/*
+ * RLIMIT_AS of a process, soft and hard, UINT64_MAX = none: prlimit() asks for rights over another
+ * user's even to read it. 0, -ESRCH.
+ */
+int limits_space(pid_t pid, uint64_t *now, uint64_t *most);
+
 /* The lowest memory limit of its control groups, in bytes; UINT64_MAX = none. */
 uint64_t limits_cgroup(const char *root, pid_t pid);
 

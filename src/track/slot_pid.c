@@ -233,15 +233,18 @@ unsigned slot_pid_unclaimed(const struct slot_pid *w, bool mapped, bool soon,
 
 int slot_pid_status(pid_t pid, int pidfd, int *status)
 {
-	struct info info = { .mask = INFO_EXIT };
-	pid_t parent;
-	char state;
+	/* one has it once the zombie is gone, the other while it is there: it may go in between */
+	for (int i = 0; i < 2; i++) {
+		struct info info = { .mask = INFO_EXIT };
+		pid_t parent;
+		char state;
 
-	if (pidfd >= 0 && !ioctl(pidfd, GET_INFO, &info) && info.mask & INFO_EXIT) {
-		*status = info.exit_code;
-		return 0;
+		if (pidfd >= 0 && !ioctl(pidfd, GET_INFO, &info) && info.mask & INFO_EXIT) {
+			*status = info.exit_code;
+			return 0;
+		}
+		if (pid > 0 && !read_stat(pid, &state, &parent, status) && state == 'Z')
+			return 0;
 	}
-	if (pid > 0 && !read_stat(pid, &state, &parent, status) && state == 'Z')
-		return 0;
 	return -ENODATA;
 }

@@ -22,6 +22,7 @@
 #include "src/inject/injection.h"
 #include "src/proc/fds.h"
 #include "src/proc/frozen.h"
+#include "src/proc/limits.h"
 #include "src/proc/segv_check.h"
 #include "src/proc/proc.h"
 #include "src/ptrace/stop.h"
@@ -82,12 +83,18 @@ static bool exec_happened(struct attach *a, uint64_t now_ns)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static uint64_t limit_of(pid_t pid, int resource)
+static uint64_t space_of(pid_t pid)
+{
+	uint64_t now, most;
+
+	return limits_space(pid, &now, &most) ? UINT64_MAX : now;
+}
+
+static uint64_t our_file_limit(void)
 {
 	struct rlimit l;
 
-	return prlimit(pid, resource, NULL, &l) || l.rlim_cur == RLIM_INFINITY ? UINT64_MAX
-									       : l.rlim_cur;
+	return getrlimit(RLIMIT_FSIZE, &l) || l.rlim_cur == RLIM_INFINITY ? UINT64_MAX : l.rlim_cur;
 }
 
 /* For inject_attach(). */
@@ -102,8 +109,8 @@ static int make_tree(void *arg, int fd, struct err *e)
 		.limit_bytes = a->o.limit_bytes,
 		.max_frames = a->o.max_frames,
 		.check = a->o.check,
-		.space_bytes = limit_of(a->pid, RLIMIT_AS),
-		.file_bytes = limit_of(getpid(), RLIMIT_FSIZE),
+		.space_bytes = space_of(a->pid),
+		.file_bytes = our_file_limit(),
 		.attached = true,
 		.pid = a->pid,
 	};

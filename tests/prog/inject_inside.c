@@ -87,12 +87,15 @@ ENDS(other_compares, "cmpb $1, %fs:(%rdx)", direct_free, 1);
 ENDS(other_once, "movb $1, %fs:(%rdx)", direct_free, 0);
 ENDS(other_linked, "movb $1, %fs:(%rdx)", linked_free, 1);
 ENDS(other_long, ".fill 8000, 1, 0x90\nmovb $1, %fs:(%rdx)", direct_free, 1);
+/* ... of the program's own, beside which glibc's is nearer to free(). */
+__asm__(".text\n.fill 40000, 1, 0x90\n");
+ENDS(other_distant, "movb $1, %fs:(%rdx)", direct_free, 1);
 
 void thread_end(void)
 {
 	static void (*const ends[])(void *) = { ends_local, ends_rdx, ends_rbp, ends_r12, ends_r15, ends_far };
 	static void (*const other[])(void *) = { other_clears, other_word, other_plain, other_register, other_compares, other_once,
-						 other_linked, other_long };
+						 other_linked, other_long, other_distant };
 	const unsigned nr_ends = sizeof(ends) / sizeof(ends[0]), nr_other = sizeof(other) / sizeof(other[0]);
 	struct pmm_entry *e;
 	struct heap *p;

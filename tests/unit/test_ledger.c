@@ -270,21 +270,23 @@ static void threads_are_as_they_were_seen(void **state)
 	static const struct { const char *name; uint32_t tid, tick, current; } of[] = {
 		{ "main", 10, 0, 1 },  { "ended", 11, 1, 1 },  { "noticed", 12, 1, 0 },
 		{ "first", 13, 1, 0 }, { "second", 13, 5, 1 }, { "late", 14, 9, 1 },
-		{ "later", 15, 10, 1 },
+		{ "later", 15, 10, 1 }, { "program", 16, 0, 1 },
 	};
 	static const struct { const char *name; bool alive; } expected[] = {
 		{ "m in", true },   { "renamed", false }, { "noticed", false },
 		{ "first", false }, { "2nd", true },	  { "late", false },
-		{ "later", true },
+		{ "later", true },  { "program", true },
 	};
 	const struct ledger_seen seen[] = { { 10, "m\tin", 100000000 },
 					    { 11, "renamed", 50000000 },
-					    { 13, "2nd", 100000000 } };
-	struct ledger_options o = { .seen = seen, .nr_seen = 3, .seen_ns = 100000000 };
+					    { 13, "2nd", 100000000 },
+					    { 16, "executed", 100000000 } };
+	struct ledger_options o = { .seen = seen, .nr_seen = NR(seen), .seen_ns = 100000000 };
 	struct image im = image_new();
 	struct heap *h;
 
 	(void)state;
+	im.l->pid = 16;
 	for (uint32_t i = 0; i < NR(of); i++) {
 		struct pmm_thread *t = image_thread(&im, i, of[i].tid, of[i].name);
 

@@ -5,6 +5,7 @@
 #include "tests/unit/unit.h"
 
 #include <ftw.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -218,9 +219,29 @@ static void of_memory_and_of_processes_alone(void **state)
 	assert_int_equal(limits_processes(root, 1, &l), -ESRCH);
 }
 
+static void address_space_of_a_process(void **state)
+{
+	const struct rlimit l = { 5ull << 40, 6ull << 40 };
+	struct rlimit was;
+	uint64_t now, most;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_AS, &was), 0);
+	assert_int_equal(limits_space(getpid(), &now, &most), 0);
+	assert_true(now == was.rlim_cur && most == was.rlim_max);
+	assert_int_equal(limits_space(0, &now, &most), -ESRCH);
+	if (was.rlim_max < l.rlim_max)
+		skip();
+	assert_int_equal(setrlimit(RLIMIT_AS, &l), 0);
+	assert_int_equal(limits_space(getpid(), &now, &most), 0);
+	assert_int_equal(now, 5ull << 40);
+	assert_int_equal(most, 6ull << 40);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(address_space_of_a_process),
 		cmocka_unit_test_setup_teardown(nothing_known_is_said, begin, end),
 		cmocka_unit_test_setup_teardown(resource_limits_count_what_they_limit, begin, end),
 		cmocka_unit_test_setup_teardown(the_machine_is_the_last_limit, begin, end),
