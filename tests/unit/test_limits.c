@@ -221,7 +221,7 @@ static void of_memory_and_of_processes_alone(void **state)
 
 static void address_space_of_a_process(void **state)
 {
-	const struct rlimit l = { 5ull << 40, 6ull << 40 };
+	const struct rlimit l = { 1ull << 60, 1ull << 61 };
 	struct rlimit was;
 	uint64_t now, most;
 
@@ -234,8 +234,8 @@ static void address_space_of_a_process(void **state)
 		skip();
 	assert_int_equal(setrlimit(RLIMIT_AS, &l), 0);
 	assert_int_equal(limits_space(getpid(), &now, &most), 0);
-	assert_int_equal(now, 5ull << 40);
-	assert_int_equal(most, 6ull << 40);
+	assert_int_equal(now, 1ull << 60);
+	assert_int_equal(most, 1ull << 61);
 }
 
 int main(void)
