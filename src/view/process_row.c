@@ -13,10 +13,17 @@ const char *report_when(const struct heap *h)
 	return h->captured ? "when captured" : "now";
 }
 
+void report_killed_text(struct str *s, int signal)
+{
+	const char *name = sigabbrev_np(signal);
+
+	str_addf(s, "killed by signal %d", signal);
+	if (name)
+		str_addf(s, " (SIG%s)", name);
+}
+
 void report_end_text(struct str *s, const struct heap *h)
 {
-	const char *name = h->end == HEAP_KILLED ? sigabbrev_np(h->end_status) : NULL;
-
 	switch (h->end) {
 	case HEAP_RUNNING:
 		str_add(s, h->captured ? "running when captured" : "still running");
@@ -27,9 +34,7 @@ void report_end_text(struct str *s, const struct heap *h)
 			str_addf(s, " with status %d", h->end_status);
 		break;
 	case HEAP_KILLED:
-		str_addf(s, "killed by signal %d", h->end_status);
-		if (name)
-			str_addf(s, " (SIG%s)", name);
+		report_killed_text(s, h->end_status);
 		break;
 	case HEAP_GONE:
 		if (heap_end_known(h))

@@ -18,6 +18,8 @@
  */
 void report_process(struct doc *d, const struct heap *h);
 void report_end_text(struct str *s, const struct heap *h);
+/* "killed by signal 11 (SIGSEGV)" */
+void report_killed_text(struct str *s, int signal);
 /* The moment of the figures of a heap whose process was running: a capture is read later. */
 const char *report_when(const struct heap *h);
 void report_process_row(struct table *t, const struct heap *h);

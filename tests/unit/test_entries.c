@@ -320,15 +320,12 @@ static void traced(void)
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 }
 
-/* Stopped before its first instruction: the C library is not there yet. */
-static void test_starting(void **state)
+/* A program that is traced, stopped before its first instruction. */
+static pid_t start_traced(void)
 {
 	pid_t pid = fork();
-	struct entries found;
-	struct err e = { 0 };
 	int status;
 
-	(void)state;
 	if (!pid) {
 		traced();
 		execl(path_of("entries_list"), "entries_list", NULL);
@@ -336,6 +333,18 @@ static void test_starting(void **state)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSTOPPED(status));
+	return pid;
+}
+
+/* Stopped before its first instruction: the C library is not there yet. */
+static void test_starting(void **state)
+{
+	pid_t pid = start_traced();
+	struct entries found;
+	struct err e = { 0 };
+	int status;
+
+	(void)state;
 	assert_int_equal(entries_find(pid, NULL, 0, &found, &e), -EAGAIN);
 	assert_non_null(strstr(e.text, "has only just been started"));
 	entries_fini(&found);
@@ -346,17 +355,11 @@ static void test_starting(void **state)
 /* ... nor at any system call from there on until it is: the loader makes its list before. */
 static void test_loading(void **state)
 {
-	pid_t pid = fork();
+	pid_t pid = start_traced();
 	unsigned early = 0;
 	int rc = -EAGAIN, status;
 
 	(void)state;
-	if (!pid) {
-		traced();
-		execl(path_of("entries_list"), "entries_list", NULL);
-		_exit(127);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
 	while (rc) {
 		struct entries found;
 		struct err e = { 0 };

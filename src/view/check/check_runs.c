@@ -3,7 +3,6 @@
  * Heap errors of several runs: how each run ended, what was looked at in it, which of them met an
  * error.
  */
-#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -69,15 +68,6 @@ void check_runs_record(struct check_view *v)
 	doc_add(&v->doc, t);
 }
 
-static void add_signal(struct str *s, int signal)
-{
-	const char *name = sigabbrev_np(signal);
-
-	str_addf(s, "killed by signal %d", signal);
-	if (name)
-		str_addf(s, " (SIG%s)", name);
-}
-
 static void add_run(struct str *s, const struct check_run *run)
 {
 	str_addf(s, "%s: ", run->name);
@@ -88,7 +78,7 @@ static void add_run(struct str *s, const struct check_run *run)
 	if (run->cut)
 		str_add(s, "ended by pmm, as it took ten times longer than the others");
 	else if (WIFSIGNALED(run->ended))
-		add_signal(s, WTERMSIG(run->ended));
+		report_killed_text(s, WTERMSIG(run->ended));
 	else
 		str_addf(s, "exited with status %d", WEXITSTATUS(run->ended));
 	if (!run->heap) {

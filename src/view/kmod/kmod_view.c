@@ -11,6 +11,7 @@
 #include "src/document/doc_record.h"
 #include "src/document/facts.h"
 #include "src/view/kmod/kmod_lost.h"
+#include "src/view/report_priv.h"
 
 #define SECOND_NS	1000000000ull
 #define NR(array)	(sizeof(array) / sizeof(*(array)))
@@ -311,13 +312,10 @@ static bool is_alert(const struct pmm_kmod_event *e)
 
 static void add_end(struct str *s, int status)
 {
-	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
-
-	if (!WIFSIGNALED(status))
-		str_addf(s, "exited with status %d", WEXITSTATUS(status));
+	if (WIFSIGNALED(status))
+		report_killed_text(s, WTERMSIG(status));
 	else
-		str_addf(s, "killed by signal %d%s%s%s", WTERMSIG(status), name ? " (SIG" : "",
-			 name ? name : "", name ? ")" : "");
+		str_addf(s, "exited with status %d", WEXITSTATUS(status));
 }
 
 static void add_sentence(struct str *s, const struct pmm_kmod_event *e)
