@@ -41,17 +41,18 @@ struct agent {
 	union {
 		struct {
 			bool sampled;
-			bool dense;	/* blocks may start closer than 32 bytes */
 			/* there is no monitor that ticks: see agent/clock.c */
 			bool own_clock;
 			/* pmm.h's full form: calls through it are all that is recorded */
 			bool compiled_in;
 			bool sizes;	/* min_size or warn_size is set */
-			bool reserved[3];
+			bool reserved[4];
 		};
 		uint64_t unusual;
 	};
 	uint32_t state;			/* enum agent_state */
+	bool dense;			/* blocks may start closer than 32 bytes */
+	bool glibc;			/* the C library's malloc is the real one */
 	bool follow;			/* forked children are recorded as well */
 	bool stacks;			/* compiled_in: ... with their stacks */
 	/* ... and Valgrind runs the program: a look at memory beside blocks is an error to it */

@@ -238,17 +238,9 @@ static __attribute__((noinline)) void stamp_now(struct block_stamp *stamp, uint3
 /* The first word, which makes it a block. */
 static inline bool put_first(uint64_t *at, uint64_t word, bool dense)
 {
-	uint64_t old;
-
-	if (likely(!dense)) {
-		STORE_RELEASE(*at, word);
-		return true;
-	}
-	old = LOAD(*at);
-	do
-		if (is_block(old))
-			return false;
-	while (!CAS(*at, old, word));
+	if (unlikely(dense))
+		return word_share(at, word);
+	STORE_RELEASE(*at, word);
 	return true;
 }
 
@@ -359,9 +351,17 @@ static inline __attribute__((always_inline)) bool remove_block(uint64_t *at,
 bool block_displace(uint64_t address, uint64_t *at, long granules, const struct block_stamp *now,
 		    struct block_info *out, uint64_t *was)
 {
-	*was = ((address >> 5) + (uint64_t)granules) << 5 | (LOAD(*at) >> PMM_WORD_SUB_SHIFT & 3)
-								    << 3;
-	return remove_block(at, now, out);
+	uint64_t word;
+
+	block_decode(at, now, out);
+	word = out->word[0];
+	/* it has no owner: two threads may have taken a part of its place each */
+	if (!is_block(word) || !CAS(*at, word, 0))
+		return false;
+	if (block_watched())
+		mark(at, sizeof(*at));
+	*was = ((address >> 5) + (uint64_t)granules) << 5 | (word >> PMM_WORD_SUB_SHIFT & 3) << 3;
+	return true;
 }
 
 bool block_del(uint64_t address, const struct block_stamp *now, struct block_info *out)

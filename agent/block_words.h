@@ -136,16 +136,28 @@ static inline uint64_t *block_find(uint64_t address)
 }
 
 /*
+ * Does the block whose words are at `place` share a byte with the one at `address`, which begins in
+ * the same granule? One of no bytes has the first.
+ */
+static inline bool word_overlaps(const uint64_t *place, uint64_t address, uint64_t size)
+{
+	uint64_t word = LOAD(*place), bytes = size_of(place, word);
+	uint64_t begin = (address & ~31ull) + 8 * (word >> PMM_WORD_SUB_SHIFT & 3);
+
+	return begin < address + size + !size && address < begin + bytes + !bytes;
+}
+
+/*
  * The words of a block in whose place one of `size` bytes is to be entered, whose first word will
- * be at `place`; NULL: none. It was freed past the hooks, as blocks of this table are a granule
- * apart and those that are wide have the next granule for themselves as well. (The word behind a
- * leaf's last granule is never that of a block.)
+ * be at `place`; NULL: none. It was freed past the hooks. A neighbour's, with an allocator whose
+ * blocks share granules, may be at `place` only: one that is wide has the next granule for itself
+ * as well. (The word behind a leaf's last granule is never that of a block.)
  */
 static inline uint64_t *word_in_the_way(uint64_t address, uint64_t *place, uint64_t size)
 {
 	uint64_t i = address >> 5 & (GRANULES - 1);
 
-	if (is_block(LOAD(place[0])))
+	if (is_block(LOAD(place[0])) && (!agent.dense || word_overlaps(place, address, size)))
 		return place;
 	if (i && is_wide(LOAD(place[-1])) && is_block(LOAD(place[-1])))
 		return place - 1;
@@ -237,6 +249,21 @@ static inline uint64_t *block_place(uint64_t address)
 }
 
 /*
+ * The first word of a block in a granule that others may begin in: false, one has it. Where one of
+ * two threads enters its block, and the other another, one of them gets the word.
+ */
+static inline bool word_share(uint64_t *at, uint64_t word)
+{
+	uint64_t was = LOAD(*at);
+
+	do
+		if (is_block(was))
+			return false;
+	while (!(*agent.single_threaded ? arch_cas_local(at, &was, word) : CAS(*at, was, word)));
+	return true;
+}
+
+/*
  * Where one of the two _quick functions returns false it has changed no block's first word, and the
  * one of agent/block.h without _quick, which does any case, is to be called. Only within an event:
  * they look whether a scanner wants marks before they store, and it waits for events that have
@@ -245,18 +272,16 @@ static inline uint64_t *block_place(uint64_t address)
 static inline __attribute__((always_inline)) bool
 block_add_quick(uint64_t address, uint64_t *place, const struct block_new *b, bool usual)
 {
-	uint64_t word[2], nowhere, was = 0;
+	uint64_t word[2], nowhere;
 
 	if (unlikely(!place || (!usual && b->kind == PMM_KIND_OTHER) || !block_stamped(b) ||
 		     block_watched()))
 		return false;
-	if (!usual && agent.dense && is_block(was = LOAD(*place)))
-		return false;
 	block_words(address, b, word);
 	STORE(*(uint64_t *)either(wide_size(b->size), (uint64_t)(place + 1), (uint64_t)&nowhere),
 	      word[1]);
-	if (!usual && agent.dense)
-		return CAS(*place, was, word[0]);
+	if (unlikely(agent.dense))
+		return word_share(place, word[0]);
 	STORE_RELEASE(*place, word[0]);
 	return true;
 }

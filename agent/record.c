@@ -65,8 +65,8 @@ __attribute__((cold)) void record_count_lost(struct tctx *c, uint64_t address, u
 }
 
 /*
- * Blocks that are where one is to be entered were freed past the hooks. With allocators that share
- * granules they may be side by side; pools' blocks are not in that table.
+ * Blocks that are where one is to be entered were freed past the hooks; pools' blocks are not in
+ * that table.
  */
 __attribute__((cold)) void record_displace(struct tctx *c, uint64_t address, uint64_t *place,
 					   uint64_t size, uint32_t kind)
@@ -74,8 +74,7 @@ __attribute__((cold)) void record_displace(struct tctx *c, uint64_t address, uin
 	struct block_info was;
 	uint64_t old, *at;
 
-	while (!agent.dense && kind != PMM_KIND_OTHER &&
-	       (at = word_in_the_way(address, place, size))) {
+	while (kind != PMM_KIND_OTHER && (at = word_in_the_way(address, place, size))) {
 		if (!block_displace(address, at, at - place, &c->stamp, &was, &old))
 			continue;
 		record_released(false, c, old, &was);
@@ -131,8 +130,7 @@ void record_free_unknown(struct tctx *c)
 /* Within an event. */
 static bool taken(struct tctx *c, uint64_t address, struct block_info *was)
 {
-	bool known = block_del_quick(address, &c->stamp, was) ||
-		     block_del(address, &c->stamp, was);
+	bool known = block_del(address, &c->stamp, was);
 
 	if (likely(known))
 		record_released(false, c, address, was);

@@ -191,20 +191,26 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 }
 
 /*
- * A program that asks may use the bytes behind what was requested, from then on
- * (src/roots/glibc/glibc_usable.c).
+ * The program asks how much of a block can be used, and may use it from then on: noted at the
+ * block's site. Looking at the tables takes no context, but that this process has a ledger.
  */
-EXPORT size_t malloc_usable_size(void *p)
+static void asked_usable(void *p)
 {
 	struct caller from = CALLER_HERE();
-	struct tctx *c = p ? hook_enter(&from) : NULL;
+	struct tctx *c;
 	uint32_t site;
 
-	if (c) {
-		if (block_site((uint64_t)p, &site))
-			site_mark(site, PMM_SITE_USABLE);
+	if (unlikely(!agent_is_on() || !agent_begun()) && (c = hook_enter(&from)))
 		agent_leave(c);
-	}
+	if (likely(agent_is_on() && agent_begun()) && block_site((uint64_t)p, &site))
+		site_mark(site, PMM_SITE_USABLE);
+}
+
+/* How many bytes these are is known of the C library's only (src/roots/glibc/glibc_usable.c). */
+EXPORT size_t malloc_usable_size(void *p)
+{
+	if (p && agent.glibc)
+		asked_usable(p);
 	if (!agent.next.malloc_usable_size)
 		resolve();
 	return agent.next.malloc_usable_size ? agent.next.malloc_usable_size(p) : 0;

@@ -84,8 +84,9 @@ bool resolve(void)
 					       : CXX_CUSTOM;
 	if (!allocator)
 		return false;
-	agent.dense = !is_glibc(allocator) || cxx_form == CXX_CUSTOM;
-	if (!is_glibc(allocator))
+	agent.glibc = is_glibc(allocator);
+	agent.dense = !agent.glibc || cxx_form == CXX_CUSTOM;
+	if (!agent.glibc)
 		agent.next.mallinfo2 = NULL;
 	agent.allocator_path = allocator->l_name;
 	all = link_first();

@@ -5,6 +5,9 @@
  */
 #include "tests/unit/agent_host.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 #include "agent/block_words.h"
 #include "tests/unit/unit.h"
 
@@ -153,6 +156,51 @@ static void test_dense_neighbours(void **state)
 	}
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_false(del(HEAP + 8 * i, &b));
+	agent_host_fini();
+}
+
+#define CONTENDED 20000
+
+static unsigned entered[2];		/* granules by each of two threads */
+
+/* One block of each granule, at the same time as the other thread enters its own. */
+static void *enter_halves(void *at)
+{
+	struct block_stamp own = { .now = BLOCK_NEVER };
+	uint64_t offset = (uint64_t)at;
+	unsigned self = !!offset;
+
+	for (unsigned i = 0; i < CONTENDED; i++) {
+		uint64_t address = HEAP + 32 * i + offset;
+
+		while (LOAD(entered[!self]) < i)
+			sched_yield();
+		if (!block_add(address, block_place(address),
+			       &(struct block_new){ 16, 1 + self, PMM_KIND_MALLOC, 0, 0, &own }))
+			return NULL;
+		STORE(entered[self], i + 1);
+	}
+	return at;
+}
+
+static void test_two_threads_enter_neighbours(void **state)
+{
+	struct block_info b;
+	pthread_t other;
+	void *ended;
+
+	(void)state;
+	start(16 << 20);
+	agent.dense = true;
+	assert_int_equal(pthread_create(&other, NULL, enter_halves, (void *)16), 0);
+	enter_halves(NULL);
+	assert_int_equal(pthread_join(other, &ended), 0);
+	assert_ptr_equal(ended, (void *)16);
+	for (uint64_t i = 0; i < 2 * CONTENDED; i++) {
+		assert_true(del(HEAP + 16 * i, &b));
+		assert_int_equal(b.size, 16);
+		assert_int_equal(b.site, 1 + i % 2);
+	}
 	agent_host_fini();
 }
 
@@ -455,6 +503,7 @@ int main(void)
 		cmocka_unit_test(test_add_and_del),
 		cmocka_unit_test(test_every_granule_of_64_mib),
 		cmocka_unit_test(test_dense_neighbours),
+		cmocka_unit_test(test_two_threads_enter_neighbours),
 		cmocka_unit_test(test_small_and_wide_neighbours),
 		cmocka_unit_test(test_pools),
 		cmocka_unit_test(test_restore),

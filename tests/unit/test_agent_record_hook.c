@@ -84,6 +84,68 @@ static void the_block_that_a_large_one_reaches_is_gone(void **state)
 	assert_int_equal(c->pub.class[1].displaced, 1);
 }
 
+static uint64_t displaced(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < PMM_NR_CLASSES; i++)
+		sum += c->pub.class[i].displaced;
+	return sum;
+}
+
+/* With an allocator whose blocks share granules: who shares no byte is a neighbour. */
+static void neighbours_stay(void **state)
+{
+	(void)state;
+	agent.dense = true;
+	usual_alloc(HEAP + 32, 8, 1);
+	usual_alloc(HEAP + 40, 0, 2);
+	usual_alloc(HEAP + 48, 16, 3);
+	usual_alloc(HEAP + 24, 8, 4);
+	usual_alloc(HEAP, 24, 5);
+	usual_alloc(HEAP + 64, 24, 6);
+	usual_alloc(HEAP + 88, 1000, 7);
+	assert_int_equal(displaced(), 0);
+	assert_int_equal(agent_host_total(), 1080);
+	assert_int_equal(record_take_usual(c, HEAP + 48), 16);
+	assert_int_equal(record_take_usual(c, HEAP + 24), 8);
+	assert_int_equal(record_take_usual(c, HEAP + 40), 0);
+	assert_int_equal(record_take_usual(c, HEAP + 32), 8);
+	assert_int_equal(record_take_usual(c, HEAP + 88), 1000);
+	assert_int_equal(record_take_usual(c, HEAP), 24);
+	assert_int_equal(record_take_usual(c, HEAP + 64), 24);
+	assert_int_equal(agent_host_total(), 0);
+	events_were(14);
+}
+
+/* ... and who shares one is gone. */
+static void who_overlaps_is_gone(void **state)
+{
+	(void)state;
+	agent.dense = true;
+	usual_alloc(HEAP, 100, 1);
+	usual_alloc(HEAP, 57, 2);			/* in the same place */
+	released_were(1, 1, 100);
+	usual_alloc(HEAP + 40, 8, 3);			/* within it */
+	released_were(2, 1, 57);
+	usual_alloc(HEAP + 48, 16, 4);			/* beside that */
+	usual_alloc(HEAP + 16, 64, 5);			/* over it */
+	released_were(3, 1, 8);
+	assert_int_equal(record_take_usual(c, HEAP + 16), 64);
+	usual_alloc(HEAP + 72, 8, 6);
+	usual_alloc(HEAP + 64, 9, 7);			/* over that by its last byte */
+	released_were(6, 1, 8);
+	usual_alloc(HEAP + 72, 0, 8);			/* at its last byte */
+	released_were(7, 1, 9);
+	usual_alloc(HEAP + 72, 8, 9);			/* a block of no bytes has an address */
+	assert_int_equal(record(8)->frees, 1);
+	usual_alloc(HEAP + 72, 0, 1);
+	assert_int_equal(record(9)->frees, 1);
+	assert_int_equal(displaced(), 7);
+	/* all but that which had a neighbour, as it is in the other table */
+	assert_int_equal(agent_host_total(), 16);
+}
+
 /* operator new calls its handler and malloc() again, from the same frame or from further in. */
 static void a_request_made_again_has_failed_once(void **state)
 {
@@ -108,6 +170,8 @@ int main(void)
 		TEST(the_block_in_the_same_place_is_gone),
 		TEST(the_large_block_that_reaches_there_is_gone),
 		TEST(the_block_that_a_large_one_reaches_is_gone),
+		TEST(neighbours_stay),
+		TEST(who_overlaps_is_gone),
 		TEST(a_request_made_again_has_failed_once),
 	};
 

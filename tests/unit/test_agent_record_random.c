@@ -24,6 +24,7 @@ struct model_site {
 static struct model_block model[BLOCKS];
 static struct model_site sites[SITES + 1];
 static uint32_t seed;
+static uint64_t apart;			/* bytes from each block's address to the next one's */
 
 static uint32_t any(uint32_t below)
 {
@@ -33,7 +34,7 @@ static uint32_t any(uint32_t below)
 
 static uint64_t any_size(void)
 {
-	return any(10) ? any(1u << any(18)) : 0;
+	return any(10) ? any(1u << any(18)) % (apart + 1) : 0;
 }
 
 static void site_grows(struct model_site *s, uint64_t size)
@@ -51,10 +52,9 @@ static void model_alloc(uint32_t i)
 	site_grows(&sites[model[i].site], model[i].size);
 	sites[model[i].site].zero_size += !model[i].size;
 	if (any(2))
-		record_alloc_at(c, HEAP + i * 0x40000ull, model[i].size, PMM_KIND_MALLOC,
-				model[i].site);
+		record_alloc_at(c, HEAP + i * apart, model[i].size, PMM_KIND_MALLOC, model[i].site);
 	else
-		usual_alloc(HEAP + i * 0x40000ull, model[i].size, model[i].site);
+		usual_alloc(HEAP + i * apart, model[i].size, model[i].site);
 }
 
 /* As the hook of free() does it; it says only the size. */
@@ -62,7 +62,7 @@ static bool usually_freed(uint32_t i)
 {
 	if (any(2))
 		return false;
-	assert_int_equal(record_take_usual(c, HEAP + i * 0x40000ull), model[i].size);
+	assert_int_equal(record_take_usual(c, HEAP + i * apart), model[i].size);
 	return true;
 }
 
@@ -81,11 +81,11 @@ static void model_free(uint32_t i, bool next)
 	struct model_site *s = &sites[model[i].site];
 
 	if (!usually_freed(i)) {
-		assert_true(record_free(c, HEAP + i * 0x40000ull, &was));
+		assert_true(record_free(c, HEAP + i * apart, &was));
 		assert_int_equal(was.size, model[i].size);
 		assert_int_equal(was.site, model[i].site);
 		if (any(4) == 0) {
-			record_restore(c, HEAP + i * 0x40000ull, &was);
+			record_restore(c, HEAP + i * apart, &was);
 			return;
 		}
 	}
@@ -104,7 +104,7 @@ static void model_move(uint32_t i)
 	s->bytes_in -= model[i].size;
 	model[i].site = 1 + any(SITES);
 	site_grows(&sites[model[i].site], model[i].size);
-	assert_true(record_move(c, HEAP + i * 0x40000ull, model[i].site));
+	assert_true(record_move(c, HEAP + i * apart, model[i].site));
 }
 
 static void model_failed(void)
@@ -152,13 +152,15 @@ static void compare(void)
 	assert_int_equal(c->pub.seq % 2, 0);
 }
 
-static void random_events_follow_a_model(void **state)
+static void follow_a_model(uint64_t spacing)
 {
 	uint32_t i, newest = NOTHING;
 	uint64_t peak = 0;
 
-	(void)state;
 	seed = 20261122;
+	apart = spacing;
+	memset(model, 0, sizeof(model));
+	memset(sites, 0, sizeof(sites));
 	for (uint32_t k = 0; k <= SITES; k++)
 		sites[k].first = NOTHING;
 	for (unsigned n = 0; n < EVENTS; n++) {
@@ -183,7 +185,7 @@ static void random_events_follow_a_model(void **state)
 	for (i = 0; i < BLOCKS; i++) {
 		if (!model[i].live)
 			continue;
-		assert_true(record_free(c, HEAP + i * 0x40000ull, &was));
+		assert_true(record_free(c, HEAP + i * apart, &was));
 	}
 	assert_int_equal(agent_host_total(), 0);
 	assert_int_equal(agent_host_live(), 0);
@@ -191,10 +193,36 @@ static void random_events_follow_a_model(void **state)
 	assert_int_equal(agent_host_at_peak(), peak);
 }
 
+static void random_events_follow_a_model(void **state)
+{
+	(void)state;
+	follow_a_model(0x40000);
+}
+
+/* With an allocator whose blocks share granules, four of them or two. */
+static void random_events_of_neighbours(void **state)
+{
+	(void)state;
+	agent.dense = true;
+	follow_a_model(8);
+}
+
+static void random_events_of_neighbours_in_one_thread(void **state)
+{
+	static const uint8_t alone = 1;
+
+	(void)state;
+	agent.dense = true;
+	agent.single_threaded = &alone;
+	follow_a_model(16);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(random_events_follow_a_model),
+		TEST(random_events_of_neighbours),
+		TEST(random_events_of_neighbours_in_one_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
