@@ -11,6 +11,8 @@
 
 #include "src/store/file_format.h"
 
+#define FILE_NUMBER_BYTES 10	/* of one number, at most */
+
 struct pack {
 	FILE *f;			/* the caller's */
 	int rc;				/* first -errno */
@@ -18,8 +20,7 @@ struct pack {
 	uint64_t offset;		/* of the end of what was written */
 	size_t nr_in;
 	uint8_t in[1 << 16], out[1 << 16];
-	uint64_t *copies;		/* of columns, side by side */
-	uint64_t room;			/* of numbers */
+	uint8_t *coded;			/* columns that wait for others; file_columns.c */
 	uint32_t nr_toc;
 	struct file_toc_entry toc[FILE_MAX_SECTIONS];	/* the last is the section being written */
 	/* its head: not written yet, written and to be written again with its sums, written */
@@ -36,6 +37,15 @@ void pack_optional(struct pack *p);
 void pack_end(struct pack *p);
 
 void pack_number(struct pack *p, uint64_t n);
+/* The same to memory, which has room for FILE_NUMBER_BYTES; where it ends. */
+static inline uint8_t *pack_put_number(uint8_t *to, uint64_t n)
+{
+	for (; n >= 0x80; n >>= 7)
+		*to++ = (uint8_t)(n | 0x80);
+	*to++ = (uint8_t)n;
+	return to;
+}
+
 void pack_bytes(struct pack *p, const void *bytes, size_t n);
 /* Length and bytes; longer than FILE_MAX_TEXT is -E2BIG. */
 void pack_text(struct pack *p, const char *text);

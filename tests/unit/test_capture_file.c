@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The .pmm capture: what is written reads back the same, and damage is noticed. Also of
- * src/store/file_format.c, file_pack.c, file_read.c, file_unpack.c, file_values.c, file_write.c.
+ * src/store/file_columns.c, file_format.c, file_pack.c, file_read.c, file_unpack.c, file_values.c,
+ * file_write.c.
  */
 #include "src/base/fmt.h"
 #include "tests/unit/capture_image.h"
@@ -60,6 +61,56 @@ static void extreme_numbers_read_back_the_same(void **state)
 	memset(h->modules[1].build_id, 0xff, HEAP_BUILD_ID_MAX);
 	h->modules[1].build_id_len = HEAP_BUILD_ID_MAX;
 	strcpy(h->threads[0].name, "sixteen letters!");
+	expect_round_trip(h);
+}
+
+/* Blocks whose sizes are all multiples of `unit`, but two; how long a capture of them is. */
+static size_t bytes_with_unit(uint64_t unit, uint64_t odd_ones)
+{
+	struct heap *h = recipe_heap("generate sites=10 blocks=3000\n");
+	struct image m;
+	size_t n;
+
+	for (uint64_t i = 0; i < h->nr_blocks; i++)
+		h->blocks[i].size_bytes = ((i * 2654435761u >> 9) % 200 + 1) * unit;
+	h->blocks[1000].size_bytes = h->blocks[2999].size_bytes = odd_ones;
+	m = write_image(h);
+	n = m.n;
+	expect_read_back(&m, h);
+	heap_free(h);
+	free(m.bytes);
+	return n;
+}
+
+/* A column is written in the largest unit that divides all of its numbers. */
+static void units_of_any_kind_are_found(void **state)
+{
+	static const uint64_t units[] = { 2, 3, 16, 48, 1000003, 10000000, 3ull << 50, 1ull << 55,
+					  (1ull << 55) - 1, UINT64_MAX / 255, UINT64_MAX / 200 };
+	const size_t plain = bytes_with_unit(1, 1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		assert_in_range(bytes_with_unit(units[i], units[i]), plain - 16, plain + 16);
+		assert_in_range(bytes_with_unit(units[i], 0), plain - 16, plain + 16);
+		assert_true(bytes_with_unit(units[i], units[i] + 1) > plain + 200 || units[i] < 16);
+	}
+	assert_true(bytes_with_unit(16, UINT64_MAX) > plain + 200);
+}
+
+/* By some rows of a column it is guessed how long it will be; here all others are longer. */
+static void columns_longer_than_guessed_read_back_the_same(void **state)
+{
+	struct heap *h = recipe_heap("generate sites=10 blocks=20000\n");
+
+	(void)state;
+	for (uint64_t i = 0; i < h->nr_blocks; i++) {
+		const bool is_seen = !(i / 128 % 8);
+
+		h->blocks[i].size_bytes = is_seen ? i % 100 : UINT64_MAX / (i + 1);
+		/* what takes less room as differences */
+		h->blocks[i].birth_ns = (1ull << 60) + (is_seen ? i : (i & 1) << 50);
+	}
 	expect_round_trip(h);
 }
 
@@ -311,6 +362,8 @@ int main(void)
 		cmocka_unit_test(heaps_read_back_the_same),
 		cmocka_unit_test(sections_of_any_size_read_back_the_same),
 		cmocka_unit_test(extreme_numbers_read_back_the_same),
+		cmocka_unit_test(units_of_any_kind_are_found),
+		cmocka_unit_test(columns_longer_than_guessed_read_back_the_same),
 		cmocka_unit_test(texts_are_made_harmless),
 		cmocka_unit_test(lines_of_the_source_read_back_the_same),
 		cmocka_unit_test(the_kernel_modules_log_reads_back_the_same),
