@@ -27,8 +27,8 @@ struct column {
 };
 
 /*
- * A number is multiplied by the inverse of the unit's odd part, modulo 2^64, and rotated by its even
- * part: for numbers that the unit divides that is the quotient, for others it is more than `most`
+ * A number is multiplied by the inverse of the unit's odd part, modulo 2^64, rotated by its even
+ * part: if the unit divides it that is the quotient, else it is more than `most`
  * (Warren, Hacker's Delight, 10-17). A division takes ten times as long.
  */
 struct divisor {
