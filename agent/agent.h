@@ -137,6 +137,7 @@ struct agent {
 	uint64_t limit_raised_bytes;
 	bool limit_most_raised;		/* ... the hard limit, too */
 	bool limit_taken;		/* it could not be: the mapping takes of the program's */
+	uint64_t longest_map;		/* bytes of the longest mapping that was recorded */
 	uint64_t credits_lost;		/* credits that never came back (agent/total.c) */
 	uint64_t credit_stop;		/* threads take no credit in epochs below this one */
 

@@ -425,30 +425,39 @@ bool block_add_map(uint64_t address, uint64_t size, uint32_t site, uint32_t thre
 {
 	uint64_t word[2] = { word_of(pmm_time_of_tick(tick), site, 0, PMM_SIZE_WIDE, PMM_KIND_MMAP),
 			     size | (uint64_t)thread << PMM_WIDE_THREAD_SHIFT };
-	uint64_t *at;
+	uint64_t *at, longest = LOAD(agent.longest_map);
 
 	if (!address_ok(address))
 		return no_address();
+	while (size > longest && !CAS(agent.longest_map, longest, size))
+		;
 	at = word_find(PMM_TABLE_MAP, address);
 	if (!at && !(at = word_make(PMM_TABLE_MAP, address)))
 		return no_room(size);
 	return put_words(at, word, false);
 }
 
-/* How far below an address the start of its mapping is looked for. */
+/*
+ * How far below an address the start of its mapping is looked for, beside that it is no further
+ * than the longest mapping that ever was.
+ */
 #define MAP_SEARCH_LEAVES	16384u
 #define MAP_LEAF_BYTES		((PMM_PAGE / 2) << PMM_LEAF_BITS)
+#define MAP_MID_BYTES		(MAP_LEAF_BYTES << shape[PMM_TABLE_MAP].mid_bits)
 
 bool block_take_map(uint64_t from, uint64_t to, bool below, uint64_t *at, struct block_info *out)
 {
-	uint64_t page = below ? from - PMM_PAGE : from;
+	uint64_t page = below ? from - PMM_PAGE : from, longest = LOAD(agent.longest_map);
+	uint64_t least = below && from > longest ? from - longest : 0;
 
-	for (unsigned leaves = 0; leaves < MAP_SEARCH_LEAVES && page >> PMM_ADDRESS_BITS == 0;
-	     leaves++) {
-		uint64_t first = page & ~(MAP_LEAF_BYTES - 1),
-			 last = first + MAP_LEAF_BYTES - PMM_PAGE;
-		uint64_t *leaf = word_find(PMM_TABLE_MAP, first);
+	for (unsigned leaves = 0; leaves < MAP_SEARCH_LEAVES && page >> PMM_ADDRESS_BITS == 0 &&
+				  page >= least;) {
+		bool any = LOAD(*mid_top(PMM_TABLE_MAP, page));
+		uint64_t bytes = any ? MAP_LEAF_BYTES : MAP_MID_BYTES;
+		uint64_t first = page & ~(bytes - 1), last = first + bytes - PMM_PAGE;
+		uint64_t *leaf = any ? word_find(PMM_TABLE_MAP, first) : NULL;
 
+		leaves += any;
 		for (; leaf && page >= first && page <= last && (below || page < to);
 		     page = below ? page - PMM_PAGE : page + PMM_PAGE) {
 			uint64_t *words = &leaf[(page - first) / (PMM_PAGE / 2)],

@@ -461,6 +461,47 @@ static void test_mappings_are_found_from_inside(void **state)
 	agent_host_fini();
 }
 
+/* Of random mappings and gaps, of a page to 64 GiB: what reaches to an address, and nothing else. */
+static void test_what_reaches_to_an_address(void **state)
+{
+	uint64_t begins[200], bytes[200], next = 0x100000000000ull, at;
+	const unsigned nr = sizeof(bytes) / sizeof(bytes[0]);
+	struct block_info b;
+
+	(void)state;
+	start(16 << 20);
+	srandom(11);
+	for (unsigned i = 0; i < nr; i++) {
+		begins[i] = next + (random() % 3 ? 0 : PMM_PAGE << random() % 25);
+		bytes[i] = PMM_PAGE << random() % 25;
+		next = begins[i] + bytes[i];
+	}
+	for (unsigned log2 = 0; log2 <= 24; log2++) {	/* the longest comes last */
+		for (unsigned i = 0; i < nr; i++)
+			if (bytes[i] == PMM_PAGE << log2)
+				assert_true(block_add_map(begins[i], bytes[i], i, 0, 0));
+		for (unsigned i = 0; i < nr; i++) {
+			bool there = bytes[i] <= PMM_PAGE << log2 && bytes[i] > PMM_PAGE;
+
+			for (unsigned first = 0; first < 2; first++) {
+				uint64_t from = first ? begins[i] + PMM_PAGE
+						      : begins[i] + bytes[i] - PMM_PAGE;
+
+				assert_int_equal(block_take_map(from, 0, true, &at, &b), there);
+				if (!there)
+					continue;
+				assert_int_equal(at, begins[i]);
+				assert_int_equal(b.site, i);
+				assert_true(block_add_map(at, b.size, i, 0, 0));
+			}
+			/* behind it, where nothing is */
+			if (i + 1 < nr && begins[i + 1] > begins[i] + bytes[i])
+				assert_false(block_take_map(begins[i] + bytes[i], 0, true, &at, &b));
+		}
+	}
+	agent_host_fini();
+}
+
 /* block_span() says of any address what block_below() says, whichever leaves there are. */
 static void test_span_is_below(void **state)
 {
@@ -515,6 +556,7 @@ int main(void)
 		cmocka_unit_test(test_a_site_is_looked_up),
 		cmocka_unit_test(test_addresses_beyond_the_tables),
 		cmocka_unit_test(test_mappings_are_found_from_inside),
+		cmocka_unit_test(test_what_reaches_to_an_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
