@@ -461,7 +461,7 @@ static void test_mappings_are_found_from_inside(void **state)
 	agent_host_fini();
 }
 
-/* Of random mappings and gaps, of a page to 64 GiB: what reaches to an address, and nothing else. */
+/* Of random mappings and gaps, of a page to 64 GiB: what reaches to an address and nothing else. */
 static void test_what_reaches_to_an_address(void **state)
 {
 	uint64_t begins[200], bytes[200], next = 0x100000000000ull, at;
@@ -496,7 +496,8 @@ static void test_what_reaches_to_an_address(void **state)
 			}
 			/* behind it, where nothing is */
 			if (i + 1 < nr && begins[i + 1] > begins[i] + bytes[i])
-				assert_false(block_take_map(begins[i] + bytes[i], 0, true, &at, &b));
+				assert_false(block_take_map(begins[i] + bytes[i], 0, true, &at,
+							    &b));
 		}
 	}
 	agent_host_fini();
