@@ -162,6 +162,7 @@ struct agent {
 	const char *allocator_path;	/* of the object that has next.malloc */
 	/* the program brings its own malloc, which goes before ours */
 	bool own_allocator;
+	uint64_t code_start, code_end;	/* our own code, in the preloaded forms */
 
 	/* injected only */
 	/* of the program, where its file has no .eh_frame_hdr: made by pmm; hdr 0 = none */

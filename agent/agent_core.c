@@ -244,9 +244,10 @@ void agent_look(struct tctx *c, bool locked)
 }
 
 /* Which context, with `c` busy? The innermost busy one knows whether its function calls. */
-static __attribute__((noinline)) struct tctx *enter_busy(struct tctx *c, const struct caller *from,
-							 bool locked)
+__attribute__((noinline)) struct tctx *agent_enter_busy(struct tctx *c, struct caller caller,
+							bool locked)
 {
+	const struct caller *from = &caller;
 	struct tctx *inner = c;
 
 	while (inner->nested && inner->nested->busy)
@@ -263,5 +264,6 @@ struct tctx *agent_enter_outermost(const struct caller *from, bool locked)
 
 	if (unlikely(!c))
 		return NULL;
-	return likely(!c->busy) ? agent_begin(c, from->sp, locked) : enter_busy(c, from, locked);
+	return likely(!c->busy) ? agent_begin(c, from->sp, locked)
+				: agent_enter_busy(c, *from, locked);
 }

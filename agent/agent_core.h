@@ -71,6 +71,9 @@ static inline struct tctx *agent_enter(uintptr_t sp)
  */
 struct tctx *agent_enter_outermost(const struct caller *from, bool locked);
 
+/* ... and with the context found, which is busy. */
+struct tctx *agent_enter_busy(struct tctx *c, struct caller from, bool locked);
+
 /* Hook exit. */
 static inline void agent_leave(struct tctx *c)
 {

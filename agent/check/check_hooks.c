@@ -39,7 +39,7 @@ static SLOW void *pass_alloc(size_t size, size_t align, bool zeroed)
 
 void *hooks_alloc(size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
 {
-	struct tctx *c = hook_enter(from);
+	struct tctx *c = hook_enter_any(from);
 	void *p;
 
 	if (unlikely(!c))
@@ -84,7 +84,7 @@ EXPORT void *calloc(size_t n, size_t each)
 
 static void *resize(void *old, size_t size, uint32_t kind, const struct caller *from)
 {
-	struct tctx *c = hook_enter(from);
+	struct tctx *c = hook_enter_any(from);
 	void *p;
 
 	if (unlikely(!c))
@@ -126,7 +126,7 @@ void hooks_free(void *p, const struct check_said *said, const struct caller *fro
 
 	if (!p)
 		return;
-	c = hook_enter(from);
+	c = hook_enter_any(from);
 	if (unlikely(!c)) {
 		check_free_plain(p);
 		return;
@@ -218,7 +218,7 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 
 	if (!power_of_two(align) || align % sizeof(void *))
 		return EINVAL;
-	c = hook_enter(&from);
+	c = hook_enter_any(&from);
 	p = c ? check_alloc(c, size, align, false, PMM_KIND_POSIX_MEMALIGN, &from)
 	      : pass_alloc(size, align, false);
 	if (c)

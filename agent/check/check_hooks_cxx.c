@@ -14,7 +14,7 @@
 /* The library's operator found memory: give it its name. */
 static void *named(void *p, uint32_t kind, const struct caller *from)
 {
-	struct tctx *c = p && cxx_form != CXX_CUSTOM ? hook_enter(from) : NULL;
+	struct tctx *c = p && cxx_form != CXX_CUSTOM ? hook_enter_any(from) : NULL;
 
 	if (!c)
 		return p;

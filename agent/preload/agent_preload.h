@@ -35,11 +35,27 @@ void *cxx_operator(enum cxx_which which);
 bool preload_on(void);
 
 /* A context to record an event with, or NULL: pass through. */
-static inline __attribute__((always_inline)) struct tctx *hook_enter(const struct caller *from)
+static inline __attribute__((always_inline)) struct tctx *hook_enter_any(const struct caller *from)
 {
 	if (unlikely(!agent_is_on()) && !preload_on())
 		return NULL;
 	return agent_enter(from->sp);
+}
+
+/*
+ * The same for calls that an allocator may make itself, as its calloc() its own malloc(): those
+ * belong to the call of the program, and pass.
+ */
+static inline __attribute__((always_inline)) struct tctx *hook_enter(const struct caller *from)
+{
+	struct tctx *c;
+
+	if (unlikely(!agent_is_on()) && !preload_on())
+		return NULL;
+	c = ctx_find();
+	if (unlikely(c && c->busy))
+		return agent_enter_busy(c, *from, false);
+	return likely(c) ? agent_begin(c, from->sp, false) : NULL;
 }
 
 /*

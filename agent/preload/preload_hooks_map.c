@@ -13,7 +13,7 @@
 
 static void mapped(void *p, size_t bytes, const struct caller *from)
 {
-	struct tctx *c = hook_enter(from);
+	struct tctx *c = hook_enter_any(from);
 
 	if (!c)
 		return;
@@ -55,7 +55,7 @@ EXPORT int munmap(void *at, size_t bytes)
 	if (!agent.next.munmap && !resolve())
 		return -1;
 	/* such a call only fails */
-	c = (uint64_t)at % ARCH_PAGE || !bytes ? NULL : hook_enter(&from);
+	c = (uint64_t)at % ARCH_PAGE || !bytes ? NULL : hook_enter_any(&from);
 	if (c) {
 		hook_unmapping(c, at, bytes);
 		agent_leave(c);
@@ -73,7 +73,7 @@ EXPORT void *mremap(void *old, size_t old_bytes, size_t bytes, int flags, void *
 	if (!agent.next.mremap && !resolve())
 		return MAP_FAILED;
 	p = agent.next.mremap(old, old_bytes, bytes, flags, fixed);
-	c = p == MAP_FAILED ? NULL : hook_enter(&from);
+	c = p == MAP_FAILED ? NULL : hook_enter_any(&from);
 	if (!c)
 		return p;
 	hook_remapped(c, old, old_bytes, p, bytes, &from);
@@ -83,7 +83,7 @@ EXPORT void *mremap(void *old, size_t old_bytes, size_t bytes, int flags, void *
 
 static void break_moved(const struct caller *from)
 {
-	struct tctx *c = hook_enter(from);
+	struct tctx *c = hook_enter_any(from);
 
 	if (!c)
 		return;

@@ -66,6 +66,10 @@ void *resolve_hook(const char *name, void **real)
 	return NULL;
 }
 
+/* By the linker: where we begin, and where our code ends. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
 bool resolve(void)
 {
 	struct link_map *self = link_self(), *allocator = NULL, *cxx = NULL, *all;
@@ -73,6 +77,8 @@ bool resolve(void)
 
 	if (!self)
 		return false;
+	agent.code_start = (uint64_t)__ehdr_start;
+	agent.code_end = (uint64_t)etext;
 	for (const char *n = names; *n; n += str_length(n) + 1)
 		*slot++ = link_symbol_from(self->l_next, n,
 					   str_equal(n, "malloc") ? &allocator : NULL);

@@ -55,7 +55,7 @@ static struct tctx *enter(const struct caller *from)
 {
 	if (!bounds_on || !agent_on() || from_allocator())
 		return NULL;
-	return hook_enter(from);
+	return hook_enter_any(from);
 }
 
 /* Bytes of the block that [at, ...) begins in, or none. */

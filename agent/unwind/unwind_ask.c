@@ -61,6 +61,7 @@ bool unwind_inside(struct tctx *c, const struct caller *from, uint64_t outer)
 		struct cfi_rule rule;
 		enum step why;
 		uint64_t id;
+		bool hook = at.pc - agent.code_start < agent.code_end - agent.code_start;
 
 		if (module_own(at.pc) || at.pc + 1 == agent.borrowed)
 			return true;
@@ -70,6 +71,8 @@ bool unwind_inside(struct tctx *c, const struct caller *from, uint64_t outer)
 		why = stack_step(c, &at, rule);
 		if (why != STEP_ON)
 			return why != STEP_END && !signal_frame_between(c, from->sp, outer);
+		if (hook && at.sp == outer)
+			return true;
 	}
 	return false;
 }

@@ -31,6 +31,7 @@ load lib
 @test "before main and after it" { as_expected ends.c; }
 @test "thread-local storage, keys, cancellation" { as_expected tls.c; }
 @test "blocks 8 and 16 bytes apart" { as_expected dense.c; }
+@test "an allocator whose functions call one another" { as_expected inner.c; }
 @test "non-PIE program" { track leaf_nopie; check "$CAP" <<<"$(expected leaf.c)"; }
 
 @test "errno, alignment and usable size are as natively" { same errno; }
