@@ -62,6 +62,13 @@ kills: all
 	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT && \
 		$(BUILD)/tests/prog/kill_driver "$(abspath $(BUILD))/pmm" "$(abspath $(BUILD))/tests/prog/kill_victim" "$$directory" $(KILLS) $(SEED)
 
+# A program whose ledger is read at random moments while it runs, and compared with the truth that it keeps; `make test` has 40 cases. SEED=N: others.
+CASES ?= 2000
+readers: all
+	ninja -C $(BUILD) tests/prog/readers_driver tests/prog/readers_victim tests/prog/readers_victim_dense
+	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT && \
+		$(BUILD)/tests/prog/readers_driver "$(abspath $(BUILD))/pmm" "$(abspath $(BUILD))/tests/prog/readers_victim" "$$directory" $(CASES) $(SEED)
+
 # Six of Debian's programs at their end, by memcheck and by pmm: the table of doc/leaks.md, "Packaged programs". A minute.
 memcheck: all
 	@tools/deps memcheck
@@ -78,4 +85,4 @@ uninstall:
 clean:
 	rm -rf build build-asan build-fuzz
 
-.PHONY: all bugs demo test check kills kmod-debug kmod-matrix memcheck servers trace-matrix trace-gdb install uninstall clean
+.PHONY: all bugs demo test check kills kmod-debug kmod-matrix memcheck readers servers trace-matrix trace-gdb install uninstall clean
