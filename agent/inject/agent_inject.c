@@ -264,4 +264,7 @@ const uint64_t inject_hooks[PMM_NR_ROLES] = {
 	[PMM_ROLE_SYSCALL]		= (uint64_t)inject_syscall,
 	[PMM_ROLE_USABLE_SIZE]		= (uint64_t)inject_usable_size,
 	[PMM_ROLE_SIGACTION]		= (uint64_t)inject_sigaction,
+	[PMM_ROLE_STRING]		= (uint64_t)inject_string,
+	[PMM_ROLE_EXPAND]		= (uint64_t)inject_expand,
+	[PMM_ROLE_XALLOCX]		= (uint64_t)inject_xallocx,
 };

@@ -37,6 +37,9 @@ void inject_mmap(void);
 void inject_custom_alloc(void);
 void inject_custom_realloc(void);
 void inject_custom_free(void);
+void inject_string(void);
+void inject_expand(void);
+void inject_xallocx(void);
 void inject_prctl(void);
 void inject_syscall(void);
 

@@ -48,6 +48,12 @@ static inline bool is_operator(const struct arch_call *call)
 	return role == PMM_ROLE_NEW || role == PMM_ROLE_NEW_ALIGNED;
 }
 
+/* Such an operator, or another function that throws when there is no memory (mi_new_n). */
+static inline bool may_throw(const struct arch_call *call)
+{
+	return is_operator(call) || any_entry(call)->kind == PMM_KIND_NEW;
+}
+
 /* Of 32-bit arguments the upper half is undefined; no block is that large. */
 static inline uint64_t sane(uint64_t n)
 {
@@ -111,13 +117,13 @@ static int own_begin(struct arch_call *call, const struct caller *from, void *ol
 	struct custom *k = custom_of(call);
 
 	k->size = size_asked(call);
-	if (is_operator(call) &&
+	if (may_throw(call) &&
 	    (agent.borrowed == (uint64_t)arch_own_code || inject_passes(k->size)))
 		return 0;		/* nothing to borrow: an exception would find no way */
 	k->c = inject_enter(from);
 	if (!k->c)
 		return 0;
-	if (is_operator(call)) {	/* when it throws, the next hook on this thread counts it */
+	if (may_throw(call)) {	/* when it throws, the next hook on this thread counts it */
 		k->c->throwing_size = k->size;
 		k->c->throwing_site = unwind_site(k->c, from, 0);
 		k->c->throwing = true;
@@ -260,3 +266,75 @@ static SLOW __attribute__((used)) void realloc_end(struct arch_call *call)
 }
 
 ARCH_ANY_HOOK(inject_custom_realloc, realloc_begin, realloc_end);
+
+/* ---- an allocator's own functions whose result is no new block of a size asked for ----------- */
+
+static SLOW __attribute__((used)) int string_begin(struct arch_call *call)
+{
+	struct caller from = any_caller(call);
+
+	if (argument(call, any_entry(call)->arg_pointer, 0))
+		return 0;		/* the caller has memory for it */
+	return own_begin(call, &from, NULL);
+}
+
+static SLOW __attribute__((used)) void string_end(struct arch_call *call)
+{
+	struct caller from = any_caller(call);
+	const char *text = (const char *)call->result;
+	uint64_t length = 0;
+
+	if (!text) {			/* of nothing, of a path that is none, or no memory */
+		agent_leave(custom_of(call)->c);
+		return;
+	}
+	while (text[length])
+		length++;
+	custom_of(call)->size = length + 1;
+	own_end(call, &from, NULL);
+}
+
+ARCH_ANY_HOOK(inject_string, string_begin, string_end);
+
+static SLOW __attribute__((used)) int in_place_begin(struct arch_call *call)
+{
+	struct caller from = any_caller(call);
+	struct custom *k = custom_of(call);
+
+	k->size = size_asked(call);
+	k->c = inject_enter(&from);
+	if (!k->c)
+		return 0;
+	STORE(k->c->busy, TCTX_IN_ALLOCATOR);
+	return any_call(call);
+}
+
+/* That it cannot grow is no failure: the program then takes another block. */
+static void in_place_end(struct arch_call *call, bool resized)
+{
+	struct caller from = any_caller(call);
+	void *p = (void *)argument(call, any_entry(call)->arg_pointer, 0);
+	struct custom *k = custom_of(call);
+
+	STORE(k->c->busy, TCTX_RECORDING);
+	if (resized) {
+		k->known = hook_resizing(k->c, p, k->size, &k->was);
+		hook_resized(k->c, p, k->known ? &k->was : NULL, p, k->size, any_entry(call)->kind,
+			     &from);
+	}
+	agent_leave(k->c);
+}
+
+static SLOW __attribute__((used)) void expand_end(struct arch_call *call)
+{
+	in_place_end(call, call->result);
+}
+
+ARCH_ANY_HOOK(inject_expand, in_place_begin, expand_end);
+
+static SLOW __attribute__((used)) void xallocx_end(struct arch_call *call)
+{
+	in_place_end(call, call->result >= custom_of(call)->size);
+}
+
+ARCH_ANY_HOOK(inject_xallocx, in_place_begin, xallocx_end);

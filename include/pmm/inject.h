@@ -81,6 +81,14 @@ enum pmm_role {
 	PMM_ROLE_SYSCALL,
 	PMM_ROLE_USABLE_SIZE,		/* (p): malloc_usable_size; only where blocks are guarded */
 	PMM_ROLE_SIGACTION,		/* (signal, new, old): likewise */
+	/*
+	 * Functions of an allocator like no other's: up to 6 arguments; entry in r11.
+	 * STRING: returns a block that is a string, unless arg_pointer has memory for it.
+	 */
+	PMM_ROLE_STRING,
+	/* of a block in its place: returns it or NULL (mi_expand) ... */
+	PMM_ROLE_EXPAND,
+	PMM_ROLE_XALLOCX,		/* ... or the bytes that it has now (xallocx) */
 	PMM_NR_ROLES,
 };
 
@@ -122,7 +130,7 @@ struct pmm_entry {
 	/* custom: which argument (0..5) is the size in bytes, -1 = none */
 	int8_t arg_size;
 	int8_t arg_count;		/* ... the number of elements to multiply it with */
-	int8_t arg_pointer;		/* ... the block to be released */
+	int8_t arg_pointer;		/* ... the block to be released or resized */
 	uint8_t reserved0[5];
 	/*
 	 * NEW, NEW_ALIGNED: the same allocator's malloc(size) or memalign(align, size): its entry's

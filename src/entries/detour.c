@@ -425,6 +425,7 @@ unsigned detour_keep(const struct pmm_entry *entry)
 	case PMM_ROLE_REALLOCARRAY: case PMM_ROLE_POSIX_MEMALIGN: case PMM_ROLE_SIGACTION:
 		return UNDO_ARG(0) | UNDO_ARG(1) | UNDO_ARG(2);
 	case PMM_ROLE_CUSTOM_ALLOC: case PMM_ROLE_CUSTOM_REALLOC: case PMM_ROLE_CUSTOM_FREE:
+	case PMM_ROLE_STRING: case PMM_ROLE_EXPAND: case PMM_ROLE_XALLOCX:
 		keep |= entry->arg_size >= 0 ? UNDO_ARG(entry->arg_size) : 0;
 		keep |= entry->arg_count >= 0 ? UNDO_ARG(entry->arg_count) : 0;
 		return keep | (entry->arg_pointer >= 0 ? UNDO_ARG(entry->arg_pointer) : 0);

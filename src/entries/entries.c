@@ -379,7 +379,7 @@ static bool is_guarded(const struct entry_found *f)
 	return f->role == PMM_ROLE_FREE
 		       ? !strncmp(f->name, "free", 4) || !strcmp(f->name, "cfree")
 		       : (f->role >= PMM_ROLE_MALLOC && f->role <= PMM_ROLE_MEMALIGN) ||
-				 f->role >= PMM_ROLE_USABLE_SIZE;
+				 f->role == PMM_ROLE_USABLE_SIZE || f->role == PMM_ROLE_SIGACTION;
 }
 
 /*

@@ -25,6 +25,28 @@
 	{                                                                                          \
 		NAME, PREFIXES, PMM_ROLE_CUSTOM_ALLOC, PMM_KIND_##KIND, ARG, -1, -1, 0, 0          \
 	}
+/* of the C++ operators' kind: it may throw */
+#define THROWS(NAME, PREFIXES, COUNT, SIZE)                                                        \
+	{                                                                                          \
+		NAME, PREFIXES, PMM_ROLE_CUSTOM_ALLOC, PMM_KIND_NEW, SIZE, COUNT, -1, 0, 0         \
+	}
+#define COUNTED_BY(NAME, PREFIXES, COUNT, SIZE, KIND)                                              \
+	{                                                                                          \
+		NAME, PREFIXES, PMM_ROLE_CUSTOM_ALLOC, PMM_KIND_##KIND, SIZE, COUNT, -1, 0, 0      \
+	}
+#define RESIZES(NAME, PREFIXES, OLD, COUNT, SIZE, KIND)                                            \
+	{                                                                                          \
+		NAME, PREFIXES, PMM_ROLE_CUSTOM_REALLOC, PMM_KIND_##KIND, SIZE, COUNT, OLD, 0, 0   \
+	}
+#define IN_PLACE(NAME, PREFIXES, ROLE)                                                             \
+	{                                                                                          \
+		NAME, PREFIXES, PMM_ROLE_##ROLE, PMM_KIND_REALLOC, 1, -1, 0, 0, 0                  \
+	}
+/* MEMORY: the argument that may have memory for it, -1 = none */
+#define STRING(NAME, PREFIXES, MEMORY)                                                             \
+	{                                                                                          \
+		NAME, PREFIXES, PMM_ROLE_STRING, PMM_KIND_MALLOC, -1, -1, MEMORY, 0, 0             \
+	}
 #define MARK(NAME, PREFIXES, WHAT)                                                                 \
 	{                                                                                          \
 		NAME, PREFIXES, PMM_ROLE_NONE, PMM_KIND_NONE, -1, -1, -1, NAMES_MARK_##WHAT, 0     \
@@ -84,7 +106,8 @@ static const struct entries_name names[] = {
 
 	/* jemalloc's own interface */
 	SIZED_BY("mallocx", PUBLIC | JE, 0, MALLOC),
-	{ "rallocx", PUBLIC | JE, PMM_ROLE_CUSTOM_REALLOC, PMM_KIND_REALLOC, 1, -1, 0, 0, 0 },
+	RESIZES("rallocx", PUBLIC | JE, 0, -1, 1, REALLOC),
+	IN_PLACE("xallocx", PUBLIC | JE, XALLOCX),
 	FUNCTION("dallocx", PUBLIC | JE, FREE, NONE),
 	FUNCTION("sdallocx", PUBLIC | JE, FREE, NONE),
 
@@ -119,10 +142,60 @@ static const struct entries_name names[] = {
 	FUNCTION("rezalloc", MI, REALLOC, REALLOC),
 	FUNCTION("recalloc", MI, REALLOCARRAY, REALLOCARRAY),
 	SIZED_BY("malloc_aligned", MI, 0, ALIGNED_ALLOC),
+	SIZED_BY("malloc_aligned_at", MI, 0, ALIGNED_ALLOC),
 	SIZED_BY("zalloc_aligned", MI, 0, ALIGNED_ALLOC),
+	SIZED_BY("zalloc_aligned_at", MI, 0, ALIGNED_ALLOC),
+	COUNTED_BY("calloc_aligned", MI, 0, 1, ALIGNED_ALLOC),
+	COUNTED_BY("calloc_aligned_at", MI, 0, 1, ALIGNED_ALLOC),
+	RESIZES("realloc_aligned", MI, 0, -1, 1, REALLOC),
+	RESIZES("realloc_aligned_at", MI, 0, -1, 1, REALLOC),
+	RESIZES("rezalloc_aligned", MI, 0, -1, 1, REALLOC),
+	RESIZES("rezalloc_aligned_at", MI, 0, -1, 1, REALLOC),
+	RESIZES("recalloc_aligned", MI, 0, 1, 2, REALLOCARRAY),
+	RESIZES("recalloc_aligned_at", MI, 0, 1, 2, REALLOCARRAY),
+	RESIZES("aligned_recalloc", MI, 0, 1, 2, REALLOCARRAY),
+	RESIZES("aligned_offset_recalloc", MI, 0, 1, 2, REALLOCARRAY),
+	IN_PLACE("expand", MI, EXPAND),
+	STRING("strdup", MI, -1),
+	STRING("mbsdup", MI, -1),
+	STRING("strndup", MI, -1),
+	STRING("realpath", MI, 1),
+	THROWS("new_n", MI, 0, 1),
 	FUNCTION("free_size", MI, FREE, NONE),
 	FUNCTION("free_size_aligned", MI, FREE, NONE),
 	FUNCTION("free_aligned", MI, FREE, NONE),
+
+	/*
+	 * mimalloc's with a heap as first argument. What mi_heap_destroy() releases no role can
+	 * say: it counts as freed when its place is taken.
+	 */
+	SIZED_BY("heap_malloc", MI, 1, MALLOC),
+	SIZED_BY("heap_zalloc", MI, 1, CALLOC),
+	SIZED_BY("heap_malloc_small", MI, 1, MALLOC),
+	COUNTED_BY("heap_calloc", MI, 1, 2, CALLOC),
+	COUNTED_BY("heap_mallocn", MI, 1, 2, MALLOC),
+	RESIZES("heap_realloc", MI, 1, -1, 2, REALLOC),
+	RESIZES("heap_reallocn", MI, 1, 2, 3, REALLOCARRAY),
+	RESIZES("heap_reallocf", MI, 1, -1, 2, REALLOC),
+	RESIZES("heap_rezalloc", MI, 1, -1, 2, REALLOC),
+	RESIZES("heap_recalloc", MI, 1, 2, 3, REALLOCARRAY),
+	SIZED_BY("heap_malloc_aligned", MI, 1, ALIGNED_ALLOC),
+	SIZED_BY("heap_malloc_aligned_at", MI, 1, ALIGNED_ALLOC),
+	SIZED_BY("heap_zalloc_aligned", MI, 1, ALIGNED_ALLOC),
+	SIZED_BY("heap_zalloc_aligned_at", MI, 1, ALIGNED_ALLOC),
+	COUNTED_BY("heap_calloc_aligned", MI, 1, 2, ALIGNED_ALLOC),
+	COUNTED_BY("heap_calloc_aligned_at", MI, 1, 2, ALIGNED_ALLOC),
+	RESIZES("heap_realloc_aligned", MI, 1, -1, 2, REALLOC),
+	RESIZES("heap_realloc_aligned_at", MI, 1, -1, 2, REALLOC),
+	RESIZES("heap_rezalloc_aligned", MI, 1, -1, 2, REALLOC),
+	RESIZES("heap_rezalloc_aligned_at", MI, 1, -1, 2, REALLOC),
+	RESIZES("heap_recalloc_aligned", MI, 1, 2, 3, REALLOCARRAY),
+	RESIZES("heap_recalloc_aligned_at", MI, 1, 2, 3, REALLOCARRAY),
+	STRING("heap_strdup", MI, -1),
+	STRING("heap_strndup", MI, -1),
+	STRING("heap_realpath", MI, 2),
+	THROWS("heap_alloc_new", MI, -1, 1),
+	THROWS("heap_alloc_new_n", MI, 1, 2),
 
 	MARK("__libc_start_main", PUBLIC, LIBC),
 	MARK("gnu_get_libc_version", PUBLIC, GLIBC),
@@ -185,7 +258,7 @@ static bool of_interest(const char *symbol)
 {
 	if (symbol[0] == '_')
 		return symbol[1] == 'Z' ? symbol[2] == 'n' || symbol[2] == 'd' : true;
-	return symbol[0] && strchr("acdfgjmprstv", symbol[0]);
+	return symbol[0] && strchr("acdfgjmprstvx", symbol[0]);
 }
 
 const struct entries_name *entries_names_find(const struct entries_names *n, const char *symbol,

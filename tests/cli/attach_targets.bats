@@ -37,6 +37,11 @@ made() {
 @test "jemalloc linked" { library libjemalloc.so.2; made gcc -Wl,--no-as-needed "$LIBRARY"; }
 @test "tcmalloc linked" { library libtcmalloc_minimal.so.4; made gcc -Wl,--no-as-needed "$LIBRARY"; }
 @test "mimalloc linked" { library libmimalloc.so.2; made gcc -Wl,--no-as-needed "$LIBRARY"; }
+@test "what only mimalloc has, of a heap, strings, in place" {
+	library libmimalloc.so.2
+	start env LD_PRELOAD="$LIBRARY" "$PROG/attach_mimalloc"
+	SUM='' round attach_mimalloc.c 42
+}
 @test "built by clang" { need clang; made clang; }
 @test "linked with lazy binding and without PIE" { made gcc -no-pie -Wl,-z,lazy; }
 @test "control flow protection" { made gcc -fcf-protection=full; }

@@ -80,7 +80,7 @@ static void show_library(const char *name)
 #ifdef DYNAMIC
 	static const char *const names[] = {
 		"malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc", "posix_memalign", "valloc", "pvalloc", "cfree",
-		"mallocx", "rallocx", "dallocx", "sdallocx", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm",
+		"mallocx", "rallocx", "xallocx", "dallocx", "sdallocx", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm",
 		"_ZnwmRKSt9nothrow_t", "_ZnamRKSt9nothrow_t", "_ZnwmSt11align_val_t", "_ZnamSt11align_val_t",
 	};
 	void *library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);

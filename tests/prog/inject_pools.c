@@ -175,6 +175,55 @@ static void own(void)
 	heap_free(heap);
 }
 
+static NOIPA char *own_string(const char *from, char *memory)
+{
+	char *p = memory ? memory : from ? hooked_malloc(64) : NULL;
+
+	return p ? strcpy(p, from) : NULL;
+}
+
+static NOIPA void *own_expand(void *p, size_t size)
+{
+	return size <= 64 ? p : NULL;
+}
+
+static NOIPA size_t own_xallocx(void *p, size_t size, size_t extra, int flags)
+{
+	(void)p, (void)extra, (void)flags;
+	return size <= 64 ? 64 : 32;
+}
+
+/* mimalloc's strings; mi_expand and xallocx, which leave a block in its place or as it is. */
+static void in_place(void)
+{
+	size_t (*xallocx)(void *, size_t, size_t, int);
+	char *(*string)(const char *, char *), memory[8];
+	void *(*expand)(void *, size_t), *p;
+	struct pmm_entry *e;
+	struct heap *heap;
+
+	string = host_entry(&h, PMM_ROLE_STRING, PMM_KIND_MALLOC, own_string, &e);
+	e->arg_size = -1, e->arg_pointer = 1;
+	expand = host_entry(&h, PMM_ROLE_EXPAND, PMM_KIND_REALLOC, own_expand, &e);
+	e->arg_pointer = 0, e->arg_size = 1;
+	xallocx = host_entry(&h, PMM_ROLE_XALLOCX, PMM_KIND_REALLOC, own_xallocx, &e);
+	e->arg_pointer = 0, e->arg_size = 1;
+	EXPECT(string("hello", memory) == memory, 1);	/* no block */
+	EXPECT(string(NULL, NULL), 0);			/* no failure */
+	p = string("hello", NULL);
+	heap_free(LEDGER(20, 18, 66570, 66540));
+	EXPECT(expand(p, 60), p);
+	heap_free(LEDGER(21, 19, 66630, 66546));
+	EXPECT(expand(p, 65), 0);
+	EXPECT(xallocx(p, 65, 0, 0), 32);
+	heap_free(LEDGER(21, 19, 66630, 66546));
+	EXPECT(xallocx(p, 20, 0, 0), 64);
+	hooked_free(p, 0, 0);
+	heap = LEDGER(22, 21, 66650, 66626);
+	EXPECT(heap->failed, 2);
+	heap_free(heap);
+}
+
 static void registers(void)
 {
 	void *(*get_long)(void *, long, double, uint64_t, uint64_t, float, short) = (void *)get;
@@ -224,4 +273,5 @@ void custom(void)
 	wrappers();
 	registers();
 	own();
+	in_place();
 }

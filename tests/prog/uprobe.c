@@ -150,7 +150,7 @@ static int what_is_missing(void)
 static const char *const allocators[] = {
 	"malloc", "free", "calloc", "realloc", "reallocarray", "aligned_alloc", "memalign", "posix_memalign", "valloc", "pvalloc", "cfree",
 	"free_sized", "free_aligned_sized", "malloc_usable_size", "sigaction", "mmap", "mmap64", "munmap", "mremap", "prctl", "syscall",
-	"mallocx", "rallocx", "dallocx", "sdallocx",
+	"mallocx", "rallocx", "xallocx", "dallocx", "sdallocx",
 };
 
 static const char *const prefixes[] = { "_Znw", "_Zna", "_Zdl", "_Zda", "mi_", "tc_" };

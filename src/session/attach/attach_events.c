@@ -385,8 +385,11 @@ static void say_totals(struct str *line, const struct attach_scope *s, const str
 	str_addf(line, "live: %s%s, ", about, fmt_many(h->live_blocks, "block").s);
 	str_addf(line, "%s of what was allocated since the attach", fmt_bytes(h->live_bytes).s);
 	if (h->untracked_frees)
-		str_addf(line, "; %s from before %s freed",
+		str_addf(line, "; %s from before%s %s freed",
 			 fmt_many(h->untracked_frees, "block").s,
+			 heap_allocator_is_glibc(h) ? ""
+						    : ", or made in ways of the allocator's own "
+						      "that pmm does not see,",
 			 fmt_agree(h->untracked_frees, "was", "were"));
 	str_add(line, "\n");
 	if (h->skipped_allocs)
