@@ -26,6 +26,7 @@
  *     hot         1000 slots taken at random
  *     temporary   8 slots in turn: a block is freed 15 events after it was made
  *     changing    1000 slots at random, by stacks that have nothing but main in common
+ *     mapped      16 slots at random: mappings of 64 KiB, by mmap and munmap
  *
  * Every block is made at the end of a chain of DEPTH functions without frame pointers, called anew
  * each time. The outer ones are always the same and the two innermost vary: 64 stacks. Of
@@ -40,6 +41,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,20 +53,22 @@
 #define NR_LATE		1000	/* blocks of "stacks" that are kept before they are freed */
 #define HOLD_US		300000	/* the live heap stays so long: tools may lag behind */
 #define CHANGING_STACKS	4096
+#define MAPPED_BYTES	65536
 #define WARM_PAIRS	50000	/* before steps are counted */
 
 struct kind {
 	const char *name;
 	unsigned nr_slots;
 	unsigned size_mask;		/* sizes are 16 + random & size_mask bytes */
-	bool in_turn, changing;
+	bool in_turn, changing, mapped;
 };
 
 static const struct kind kinds[] = {
-	{ "random", 65536, 0x1f0, false, false },
-	{ "hot", 1000, 0x70, false, false },
-	{ "temporary", 8, 0x70, true, false },
-	{ "changing", 1000, 0x70, false, true },
+	{ "random", 65536, 0x1f0, false, false, false },
+	{ "hot", 1000, 0x70, false, false, false },
+	{ "temporary", 8, 0x70, true, false, false },
+	{ "changing", 1000, 0x70, false, true, false },
+	{ "mapped", 16, 0x70, false, false, true },
 };
 #define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -78,13 +82,22 @@ struct worker {
 	unsigned long turn;		/* pairs so far */
 	unsigned long pairs;
 	uint64_t cpu_ns;		/* that they took */
-	size_t size;			/* the leaf's arguments: make a block of that size ... */
+	bool mapped;			/* the leaf's arguments: make a mapping, or ... */
+	size_t size;			/* ... a block of that size ... */
 	void **slot;			/* ... there */
 };
 
 typedef void (*link_fn)(struct worker *w, unsigned level);
 
 static const link_fn links[WAYS], leaves[WAYS];
+
+static void *map(void)
+{
+	void *p = mmap(NULL, MAPPED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		       0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
 
 /* Functions of different frames: `room` bytes on the stack. */
 #define LINK(k, room)                                                                              \
@@ -99,7 +112,7 @@ static const link_fn links[WAYS], leaves[WAYS];
 #define LEAF(k)                                                                                    \
 	static __attribute__((noipa)) void leaf##k(struct worker *w, unsigned level)               \
 	{                                                                                          \
-		char *p = malloc(w->size);                                                         \
+		char *p = w->mapped ? map() : malloc(w->size);                                     \
                                                                                                    \
 		if (!p)                                                                            \
 			abort();                                                                   \
@@ -155,19 +168,27 @@ static void fill_all(struct worker *w)
 		fill(w, &w->slots[k]);
 }
 
+static inline void release(const struct worker *w, void *p)
+{
+	if (w->mapped)
+		munmap(p, MAPPED_BYTES);
+	else
+		free(p);
+}
+
 static inline void run_pair(struct worker *w)
 {
 	uint64_t n = w->kind->in_turn ? w->turn++ : next_random(w) * w->nr_slots >> 40;
 	void **slot = &w->slots[n % w->nr_slots];
 
-	free(*slot);
+	release(w, *slot);
 	fill(w, slot);
 }
 
 static void free_all(struct worker *w)
 {
 	for (unsigned k = 0; k < w->nr_slots; k++)
-		free(w->slots[k]);
+		release(w, w->slots[k]);
 	free(w->slots);
 }
 
@@ -365,13 +386,14 @@ int main(int argc, char **argv)
 	}
 	w.kind = argc == 5 || wait || step ? find_kind(argv[1]) : NULL;
 	if (!w.kind) {
-		fputs("usage: bench_micro random|hot|temporary|changing THREADS DEPTH PAIRS "
+		fputs("usage: bench_micro random|hot|temporary|changing|mapped THREADS DEPTH PAIRS "
 		      "[wait|step] | live BLOCKS STACKS [FIFO] | stacks NUMBER DEPTH EVENTS\n",
 		      stderr);
 		return 2;
 	}
 	threads = (unsigned)number(argv[2], 1, MAX_THREADS);
 	w.nr_slots = w.kind->nr_slots;
+	w.mapped = w.kind->mapped;
 	w.depth = (unsigned)number(argv[3], 1, MAX_DEPTH);
 	w.pairs = number(argv[4], 0, 1000000000);
 	if (step)
