@@ -2,11 +2,14 @@
 /* A thread's stack: what happens rarely. */
 #include "agent/agent_stack.h"
 
+#include "agent/agent_arena.h"
 #include "agent/unwind/module.h"
 
 #define STACK_NEAR	(1ul << 20)
 #define STACK_STEP_MAX	(4ul << 20)	/* a frame larger than this is not believed */
 #define STACK_MOST	(16ul << 20)
+/* where there are more contexts, nobody looks at each: memory that goes may have been a stack */
+#define ASKED_MOST	32
 
 /*
  * `guess` where the kernel may not be asked. Valgrind takes the usual question for a use of the
@@ -22,6 +25,43 @@ static bool readable(uint64_t address, bool guess)
 				    : sys_readable(address);
 }
 
+static void seen(struct tctx *c, uint64_t lo, uint64_t hi)
+{
+	if (!c->seen_hi || lo < c->seen_lo)
+		STORE(c->seen_lo, lo);
+	if (hi > c->seen_hi)
+		STORE(c->seen_hi, hi);
+}
+
+bool stack_known_in(uint64_t start, uint64_t bytes)
+{
+	struct pmm_ledger *l = agent.ledger;
+	uint32_t nr = LOAD(l->nr_ctx);
+
+	for (uint32_t i = 0; i < nr && nr <= ASKED_MOST; i++) {
+		pmm_ref ref = LOAD_ACQUIRE(l->ctx[i]);
+		const struct tctx *c = ref ? arena_at(ref) : NULL;
+
+		if (c && start < LOAD(c->seen_hi) && LOAD(c->seen_lo) < start + bytes)
+			return true;
+	}
+	return nr > ASKED_MOST;
+}
+
+void stack_goes(uint64_t start, uint64_t bytes)
+{
+	if (stack_known_in(start, bytes))
+		ADD(agent.stack_gen, 1);
+}
+
+static bool seen_word(struct tctx *c, uint64_t address)
+{
+	if (!readable(address, false))
+		return false;
+	seen(c, address, address + 8);
+	return true;
+}
+
 bool stack_readable_slow(struct tctx *c, uint64_t address)
 {
 	if (address & 7 || address >> 47)
@@ -31,11 +71,12 @@ bool stack_readable_slow(struct tctx *c, uint64_t address)
 			if (readable(c->stack_hi, false))
 				c->stack_hi += ARCH_PAGE;
 			else
-				return readable(address,
-						false); /* beyond a stack that has run over */
-		return true;
+				break;
+		seen(c, c->stack_lo, c->stack_hi);
+		/* beyond a stack that has run over */
+		return c->stack_hi > address || seen_word(c, address);
 	}
-	return readable(address, false);
+	return seen_word(c, address);
 }
 
 /*
@@ -53,6 +94,7 @@ void stack_new(struct tctx *c, uint64_t page)
 				      ? page + ARCH_PAGE
 				      : page; /* not where a fault has interrupted */
 	c->stack_lo = page;
+	seen(c, c->stack_lo, c->stack_hi);
 }
 
 void stack_learn(struct tctx *c)
@@ -61,6 +103,7 @@ void stack_learn(struct tctx *c)
 
 	while (c->stack_hi < most && sys_readable(c->stack_hi))
 		c->stack_hi += ARCH_PAGE;
+	seen(c, c->stack_lo, c->stack_hi);
 }
 
 enum step stack_step_signal(struct tctx *c, struct stack_at *at)

@@ -50,6 +50,16 @@ static inline void stack_note(struct tctx *c, uint64_t sp)
 		stack_new(c, (sp - 8) & ~(ARCH_PAGE - 1));
 }
 
+/*
+ * May something be there that is known of a stack, by whichever thread? Memory that goes is asked
+ * for: where it may, agent.stack_gen is to be raised. All stacks that a context has been on since
+ * it knew nothing are between seen_lo and seen_hi, with what is between them.
+ */
+bool stack_known_in(uint64_t start, uint64_t bytes);
+
+/* That memory goes. */
+void stack_goes(uint64_t start, uint64_t bytes);
+
 enum step {
 	STEP_ON,
 	STEP_END,		/* it has no caller */

@@ -93,6 +93,8 @@ struct tctx {
 	/* end of its owner's alternate stack where that is ours (fault/reserved.c); 0 = none */
 	uint64_t signal_stack;
 	struct guard_stop last_stop;	/* injected form: there is no thread-local memory */
+	/* where words are that what is known of stacks hangs on: agent/agent_stack.h */
+	uint64_t seen_lo, seen_hi;
 	/* pages of 1024 pmm_ref: record of a site below SITE_NEAR */
 	pmm_ref site_page[1u << SITE_PAGE_SHIFT];
 	/* ... of the others: pages of such pages */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "agent/agent_core.h"
+#include "agent/agent_stack.h"
 #include "agent/ctx.h"
 #include "agent/record.h"
 #include "agent/sample.h"
@@ -152,7 +153,7 @@ static inline __attribute__((always_inline)) bool hook_take(struct tctx *c, void
 	if (unlikely(size >= 32768)) {
 		if (size == RECORD_UNKNOWN)
 			return false;
-		ADD(agent.stack_gen, 1); /* it may have been a stack, and its memory may go */
+		stack_goes((uint64_t)p, size);	/* perhaps: it may have been one */
 	}
 	return true;
 }

@@ -427,6 +427,7 @@ void unwind_forget(struct tctx *c)
 	c->stack_gen = LOAD(agent.stack_gen);
 	c->memo_nr = 0;
 	c->stack_lo = c->stack_hi = 0;
+	c->seen_lo = c->seen_hi = 0;
 	if (c->known)
 		known_forget(c->known);
 }

@@ -420,10 +420,12 @@ static void each_block_has_its_own_birth(void **state)
 	}
 }
 
-/* As large as a stack may be: what is known of stacks there is void then. */
+/* As large as a stack may be, and where one is known: what is known of it is void then. */
 static void only_large_blocks_may_have_been_stacks(void **state)
 {
 	(void)state;
+	c->seen_lo = HEAP + 32760;
+	c->seen_hi = HEAP + 32768;
 	record_alloc_at(c, HEAP, 32767, PMM_KIND_MALLOC, 1);
 	assert_int_equal(record_take_usual(c, HEAP), 32767);
 	assert_int_equal(record_take_usual(c, HEAP), RECORD_UNKNOWN);
@@ -438,6 +440,9 @@ static void only_large_blocks_may_have_been_stacks(void **state)
 	assert_int_equal(agent.stack_gen, 7);
 	record_alloc_at(c, HEAP, 32768, PMM_KIND_MALLOC, 1);
 	hook_free(c, (void *)HEAP);
+	assert_int_equal(agent.stack_gen, 8);
+	record_alloc_at(c, HEAP - 8, 32768, PMM_KIND_MALLOC, 1);
+	hook_free(c, (void *)(HEAP - 8));
 	assert_int_equal(agent.stack_gen, 8);
 }
 

@@ -138,6 +138,60 @@ static void all_that_is_above_is_learned(void **state)
 	assert_int_equal(c->stack_hi, base + PAGES * PAGE);
 }
 
+static bool known_at(uint64_t offset)
+{
+	return stack_known_in(base + offset, 1);
+}
+
+/* Where words are that a context knows, on whichever stack, and nowhere else. */
+static void memory_that_goes_may_have_been_a_stack(void **state)
+{
+	struct tctx *other = agent_host_ctx();
+
+	(void)state;
+	assert_false(stack_known_in(0, UINT64_MAX));
+	stack_note(c, base + 3 * PAGE);			/* the word below is on the third page */
+	assert_false(known_at(2 * PAGE - 1));
+	assert_true(known_at(2 * PAGE) && known_at(3 * PAGE - 1));
+	assert_false(known_at(3 * PAGE));
+	assert_false(stack_known_in(base, 2 * PAGE));
+	assert_true(stack_known_in(base, 2 * PAGE + 1));
+	assert_true(stack_readable(c, base + 4 * PAGE));	/* further up */
+	assert_true(known_at(5 * PAGE - 1));
+	assert_false(known_at(5 * PAGE));
+	assert_true(stack_readable(c, base + 8));		/* a word by itself */
+	assert_true(known_at(8) && known_at(PAGE));
+	assert_false(known_at(7));
+	assert_false(stack_readable(c, base - 8));
+	assert_false(known_at(7));
+	mprotect((void *)(base + 5 * PAGE), PAGE, PROT_NONE);
+	assert_true(stack_readable(c, base + 6 * PAGE));	/* beyond one that has run over */
+	assert_true(known_at(6 * PAGE + 7));
+	assert_false(known_at(6 * PAGE + 8));
+	stack_note(other, base + 8 * PAGE);
+	assert_true(known_at(8 * PAGE - 1));
+	assert_false(known_at(8 * PAGE));
+	stack_goes(base + 8 * PAGE, PAGE);
+	assert_int_equal(agent.stack_gen, 0);
+	stack_goes(base + 7 * PAGE, PAGE);
+	assert_int_equal(agent.stack_gen, 1);
+	/* more contexts than are looked at */
+	while (agent.ledger->nr_ctx < 32)
+		agent_host_ctx();
+	assert_false(known_at(8 * PAGE));
+	agent_host_ctx();
+	assert_true(known_at(8 * PAGE));
+}
+
+static void what_is_learned_may_go(void **state)
+{
+	(void)state;
+	c->stack_lo = base;
+	c->stack_hi = base + PAGE;
+	stack_learn(c);
+	assert_true(known_at(0) && known_at(PAGES * PAGE - 1));
+}
+
 /* 16 MiB are enough. */
 static void no_more_than_most(void **state)
 {
@@ -185,6 +239,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_stack_grows_downwards, begin, end),
 		cmocka_unit_test_setup_teardown(another_stack, begin, end),
 		cmocka_unit_test_setup_teardown(all_that_is_above_is_learned, begin, end),
+		cmocka_unit_test_setup_teardown(memory_that_goes_may_have_been_a_stack, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_learned_may_go, begin, end),
 		cmocka_unit_test_setup_teardown(no_more_than_most, begin, end),
 		cmocka_unit_test_setup_teardown(frames_of_handlers, begin, end),
 	};
