@@ -9,7 +9,7 @@
 #define STACK_STEP_MAX	(4ul << 20)	/* a frame larger than this is not believed */
 #define STACK_MOST	(16ul << 20)
 /* where there are more contexts, nobody looks at each: memory that goes may have been a stack */
-#define ASKED_MOST	32
+#define ASKED_MOST	256
 
 /*
  * `guess` where the kernel may not be asked. Valgrind takes the usual question for a use of the

@@ -22,7 +22,7 @@ static int begin(void **state)
 	char *p = mmap(NULL, (PAGES + 2) * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)state;
-	agent_host_init(1 << 20);
+	agent_host_init(16 << 20);
 	c = agent_host_ctx();
 	base = (uint64_t)p + PAGE;
 	return mprotect(p + PAGE, PAGES * PAGE, PROT_READ | PROT_WRITE);
@@ -176,7 +176,7 @@ static void memory_that_goes_may_have_been_a_stack(void **state)
 	stack_goes(base + 7 * PAGE, PAGE);
 	assert_int_equal(agent.stack_gen, 1);
 	/* more contexts than are looked at */
-	while (agent.ledger->nr_ctx < 32)
+	while (agent.ledger->nr_ctx < 256)
 		agent_host_ctx();
 	assert_false(known_at(8 * PAGE));
 	agent_host_ctx();
