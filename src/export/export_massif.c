@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "src/analyze/history.h"
 #include "src/base/utf8.h"
 #include "src/export/export_priv.h"
 
@@ -129,18 +130,18 @@ static int put_peak(struct massif *m)
 static int put_series(struct massif *m)
 {
 	const struct heap *h = m->heap;
-	bool peak = false;
-	int rc = 0;
+	struct history y;
+	int rc = history_init(&y, h);
 
-	for (uint32_t i = 0; i < h->nr_points && !rc; i++) {
-		if (!peak && h->points[i].time_ns >= h->peak_ns) {
+	if (!rc && !y.peak)
+		rc = put_peak(m);
+	for (size_t i = 1; !rc && i < y.nr; i++)
+		if (i == y.peak)
 			rc = put_peak(m);
-			peak = true;
-		}
-		if (h->points[i].time_ns < h->taken_ns)
-			snapshot(m, h->points[i].time_ns, h->points[i].live_bytes, "empty");
-	}
-	return rc || peak ? rc : put_peak(m);
+		else if (y.point[i].time_ns < h->taken_ns)
+			snapshot(m, y.point[i].time_ns, y.point[i].live_bytes, "empty");
+	history_fini(&y);
+	return rc;
 }
 
 static int put_all(struct massif *m)

@@ -365,6 +365,18 @@ static void add_totals(struct heap *h, const struct heap_site *s)
 	h->huge += s->huge;
 }
 
+/*
+ * Of a peak that is now: a point of the series with less comes before it. The agent's clock may be
+ * a tick behind that of points where it does not ask the monitor.
+ */
+static uint64_t since_lower(const struct ledger_options *o, uint64_t peak_bytes, uint64_t ns)
+{
+	for (uint32_t i = 0; i < o->nr_points; i++)
+		if (o->points[i].live_bytes < peak_bytes && o->points[i].time_ns > ns)
+			ns = o->points[i].time_ns;
+	return ns;
+}
+
 static void sum_totals(struct sum *sum)
 {
 	struct ledger_reader *r = sum->r;
@@ -381,7 +393,8 @@ static void sum_totals(struct sum *sum)
 			last_ns = h->sites[i].last_ns;
 	}
 	h->peak_bytes = sum->peak.rising || r->o->running ? peak : sum->peak.bytes;
-	h->peak_ns = sum->peak.rising ? last_ns : sum->peak.tick * PMM_TICK_NS;
+	h->peak_ns = sum->peak.rising ? since_lower(r->o, h->peak_bytes, last_ns)
+				      : sum->peak.tick * PMM_TICK_NS;
 }
 
 int ledger_read_sites(struct ledger_reader *r)

@@ -50,7 +50,7 @@ static uint64_t point_time(const struct heap *h, const struct history *y, size_t
 {
 	uint64_t ns = y->point[i].time_ns, run_ns = report_run_ns(h);
 
-	return run_ns && ns >= h->taken_ns && i != y->peak ? run_ns : heap_tick_time(h, ns);
+	return run_ns && ns >= h->taken_ns && i > y->peak ? run_ns : heap_tick_time(h, ns);
 }
 
 void report_history(struct report *r)

@@ -264,6 +264,24 @@ static void the_peak_is_dated_by_the_first_point_at_it(void **state)
 	image_free(&im);
 }
 
+/* It is still growing: what the series has seen of less came before. */
+static void a_peak_that_is_now_is_after_lower_points(void **state)
+{
+	struct image im = peak_image(TOTAL(3, 1, 1650), 1650);
+	struct heap *h = read_with(&im, &(struct ledger_options){ .running = false });
+	const uint64_t peak = h->peak_bytes, ns = h->peak_ns;
+	const struct heap_point points[] = { { ns + 9000000, peak - 1, 1, 1, 0 },
+					     { ns + 19000000, peak, 1, 1, 0 } };
+
+	(void)state;
+	heap_free(h);
+	h = read_with(&im, &(struct ledger_options){ .points = points, .nr_points = 2 });
+	assert_int_equal(h->peak_bytes, peak);
+	assert_int_equal(h->peak_ns, ns + 9000000);
+	heap_free(h);
+	image_free(&im);
+}
+
 /* Of one that has ended: who was there at the last look, and what each was called last. */
 static void threads_are_as_they_were_seen(void **state)
 {
@@ -666,6 +684,7 @@ int main(void)
 		cmocka_unit_test(a_sealed_peak_is_composed_of_saved_and_unchanged_values),
 		cmocka_unit_test(while_the_total_rises_the_peak_is_now),
 		cmocka_unit_test(the_peak_is_dated_by_the_first_point_at_it),
+		cmocka_unit_test(a_peak_that_is_now_is_after_lower_points),
 		cmocka_unit_test(threads_are_as_they_were_seen),
 		cmocka_unit_test(a_rise_cut_short_leaves_the_peak_before),
 		cmocka_unit_test(a_seal_cut_short_counts),
