@@ -137,7 +137,6 @@ static int look_known(struct expiry *x, struct expiry_site *k, const struct heap
 {
 	struct expiry_event e = { .number = (uint32_t)(k - x->sites.v) + 1, .site = site };
 	struct expiry_sum freed = settle(k, s);
-	bool due = event_due(k, h->taken_ns, freed, &e);
 
 	if (k->held.blocks > k->most.blocks)
 		k->most.blocks = k->held.blocks;
@@ -145,7 +144,7 @@ static int look_known(struct expiry *x, struct expiry_site *k, const struct heap
 		k->most.bytes = k->held.bytes;
 	e.expired = count_of(k->held);
 	e.oldest_ns = age_of(h, s);
-	return due ? vec_push(&out->list, e) : 0;
+	return event_due(k, h->taken_ns, freed, &e) ? vec_push(&out->list, e) : 0;
 }
 
 /* ---- a site that is new ---- */

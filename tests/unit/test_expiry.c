@@ -238,6 +238,34 @@ static void what_is_freed_silences_the_site(void **state)
 	vec_fini(&ev.list);
 }
 
+/* Blocks that expired in the look that finds others freed are of what it held at most. */
+static void what_expires_beside_a_free_counts(void **state)
+{
+	struct expiry x = { .expire_ns = SECOND };
+	struct expiry_events ev = { 0 };
+	static const struct { unsigned old, young, events; uint64_t count; } looks[] = {
+		{ 10, 0, 1, 10 },
+		{ 8, 22, 1, 2 },	/* freed; it holds 30 */
+		{ 8, 32, 0, 0 },
+		{ 8, 52, 0, 0 },
+		{ 8, 53, 1, 53 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(looks); i++) {
+		struct made m = make(10 + 10 * i, 2, false);
+
+		add_many(&m, 1, looks[i].old, 1);
+		add_many(&m, 1, looks[i].young, 12);
+		look(&x, m, &ev);
+		assert_int_equal(ev.list.nr, looks[i].events);
+		if (looks[i].events)
+			assert_int_equal(ev.list.v[0].count.blocks, looks[i].count);
+	}
+	expiry_fini(&x);
+	vec_fini(&ev.list);
+}
+
 static void rows_hold_every_site_that_allocated(void **state)
 {
 	struct expiry x = { .expire_ns = 10 * SECOND };
@@ -397,6 +425,7 @@ int main(void)
 		cmocka_unit_test(sites_are_known_by_their_number),
 		cmocka_unit_test(again_comes_at_growing_intervals),
 		cmocka_unit_test(what_is_freed_silences_the_site),
+		cmocka_unit_test(what_expires_beside_a_free_counts),
 		cmocka_unit_test(rows_hold_every_site_that_allocated),
 		cmocka_unit_test(sampled_counts_are_estimates),
 		cmocka_unit_test(nothing_gets_lost_by_coarse_births),

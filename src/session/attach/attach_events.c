@@ -198,14 +198,14 @@ static void say_expiry(struct str *line, const struct attach_scope *s, const str
 	case EXPIRY_FREED:
 		str_addf(line, "freed after all: %s, %s that had outlived ",
 			 fmt_many(x->count.blocks, "block").s, fmt_bytes(x->count.bytes).s);
-		str_addf(line, "%s; %s left; silent from now on\n",
+		str_addf(line, "%s; %s left; silent until it holds more than twice its most\n",
 			 fmt_duration_given(s->expire_ns).s,
 			 fmt_many(x->expired.blocks, "block").s);
 		break;
 	case EXPIRY_AGAIN:
 		str_addf(line, "again: %s, %s; ", fmt_many(x->count.blocks, "more block").s,
 			 fmt_bytes(x->count.bytes).s);
-		str_addf(line, "%s, %s in all, ", fmt_many(x->expired.blocks, "block").s,
+		str_addf(line, "%s, %s not freed, ", fmt_many(x->expired.blocks, "block").s,
 			 fmt_bytes(x->expired.bytes).s);
 		str_addf(line, "the oldest %s old\n", report_duration(h, x->oldest_ns).s);
 		break;

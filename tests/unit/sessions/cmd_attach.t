@@ -88,7 +88,7 @@ $ ORDERS='l leaked
   TIME  #2 all outlived TIME, the oldest TIME old
       hold  attach_outlive.c:18
       main  attach_outlive.c:75
-  TIME  #2 freed after all: 2 blocks, 1000 B that had outlived TIME; 2 blocks left; silent from now on
+  TIME  #2 freed after all: 2 blocks, 1000 B that had outlived TIME; 2 blocks left; silent until it holds more than twice its most
   
   watched 'attach_outlive' (N) for TIME: 7 allocations of 4.88 KiB, 2 frees of 1000 B
   live: 5 blocks, 3.91 KiB of what was allocated since the attach
