@@ -163,10 +163,9 @@ static void note_off(const struct session_sink *to, const struct heap *h)
 
 static void note_drop(const struct session_sink *to, const struct heap *h, unsigned drop)
 {
-	bool confined = drop == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
 	struct str text = STR_INIT;
 
-	lost_drop_text(&text, drop, h->dropped[drop], confined);
+	lost_drop_text(h, drop, &text);
 	session_warn(to, "%s", str_error(&text) ? "events were not recorded" : str_text(&text));
 	str_fini(&text);
 }

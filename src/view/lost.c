@@ -91,15 +91,36 @@ const char *lost_drop_code(unsigned drop)
 	return drops[drop].code;
 }
 
-void lost_drop_text(struct str *to, unsigned drop, uint64_t count, bool confined)
+/* There may be so many contexts; one takes room in the ledger. */
+static bool no_room_for_threads(const struct heap *h)
+{
+	return h->nr_threads < PMM_MAX_CTX;
+}
+
+void lost_drop_text(const struct heap *h, unsigned drop, struct str *to)
 {
 	const char *one = drops[drop].one, *many = drops[drop].many;
+	const uint64_t count = h->dropped[drop];
 
-	if (confined) {
+	if (drop == PMM_DROP_CTX_FULL && no_room_for_threads(h)) {
+		str_addf(to, fmt_agree(count, "%s event was not recorded, of a thread ",
+				       "%s events were not recorded, of threads "),
+			 fmt_count(count).s);
+		str_add(to, "that the ledger had no room for: ");
+		add_reason(h, to);
+		return;
+	}
+	if (drop == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH) {
 		one = "%s block was not recorded: the ledger could not grow any more";
 		many = "%s blocks were not recorded: the ledger could not grow any more";
 	}
 	str_addf(to, fmt_agree(count, one, many), fmt_count(count).s);
+}
+
+uint64_t lost_calls(const struct heap *h)
+{
+	return h->dropped[PMM_DROP_BLOCK_FULL] + h->dropped[PMM_DROP_CTX_FULL] +
+	       h->dropped[PMM_DROP_NESTED] + h->dropped[PMM_DROP_ADDRESS];
 }
 
 void lost_space_text(struct str *to, uint64_t taken_bytes)

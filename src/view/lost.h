@@ -22,11 +22,13 @@ uint64_t lost_stacks(const struct heap *h);
 void lost_stacks_text(const struct heap *h, struct str *to);
 
 /*
- * What `count` events of a kind that was dropped were, and why: "3 blocks were not recorded: ...".
- * Not of PMM_DROP_SITE_FULL, which is lost_stacks_text()'s. `confined`: the process's own filter
- * kept the ledger from growing.
+ * What the events of a kind that was dropped were, and why: "3 blocks were not recorded: ...".
+ * Not of PMM_DROP_SITE_FULL, which is lost_stacks_text()'s.
  */
-void lost_drop_text(struct str *to, unsigned drop, uint64_t count, bool confined);
+void lost_drop_text(const struct heap *h, unsigned drop, struct str *to);
+
+/* Calls that are in no figure, but for those before or after the time that was recorded. */
+uint64_t lost_calls(const struct heap *h);
 
 /* JSON's word for a kind of drop: "blocks_dropped". */
 const char *lost_drop_code(unsigned drop);

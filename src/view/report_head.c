@@ -179,6 +179,27 @@ static void add_totals(struct report *r)
 
 /* ---- for people ---- */
 
+static const char *exact_text(const struct heap *h)
+{
+	if (h->min_size_bytes)
+		return "exact, of large enough blocks";
+	if (heap_srclocs_only(h))
+		return "exact: every call through pmm.h, and no others";
+	return "exact: every call";
+}
+
+static void exact_row(struct table *t, const struct heap *h)
+{
+	uint64_t lost = lost_calls(h);
+
+	if (lost)
+		facts_add(t, "mode", "exact%s, but at least %s %s missing",
+			  h->min_size_bytes ? ", of large enough blocks" : "",
+			  fmt_many(lost, "call").s, fmt_agree(lost, "is", "are"));
+	else
+		facts_add(t, "mode", "%s", exact_text(h));
+}
+
 static void mode_row(struct table *t, const struct heap *h)
 {
 	double error = estimate_live_error(h);
@@ -188,10 +209,7 @@ static void mode_row(struct table *t, const struct heap *h)
 				     "process logged; of what was freed only %s known",
 			  h->kmod.sums ? "number and bytes are" : "the number is");
 	else if (h->mode != HEAP_SAMPLED)
-		facts_add(t, "mode", "%s",
-			  h->min_size_bytes	 ? "exact, of large enough blocks"
-			  : heap_srclocs_only(h) ? "exact: every call through pmm.h, and no others"
-						 : "exact: every call");
+		exact_row(t, h);
 	else if (!h->live_blocks)
 		facts_add(t, "mode",
 			  "sampled every %s: no live block was in the sample, so less than %s is "
@@ -301,10 +319,9 @@ static void warn_stacks(struct table *t, const struct heap *h)
 
 static void warn_drop(struct table *t, const struct heap *h, unsigned drop)
 {
-	bool confined = drop == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
 	struct str text = STR_INIT;
 
-	lost_drop_text(&text, drop, h->dropped[drop], confined);
+	lost_drop_text(h, drop, &text);
 	warn(t, lost_drop_code(drop), h->dropped[drop], "%s");
 	table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
 	str_fini(&text);

@@ -27,6 +27,8 @@ loudly() {
 	[ $((recorded + dropped)) -eq 2000000 ]
 	grep -q -i 'limit' "$T/err"
 	grep -q -- '--ledger-limit' "$T/err"
+	"$PMM" report "$CAP" >"$T/text"
+	grep -q -x "  mode     exact, but at least [0-9,]* calls are missing" "$T/text"
 }
 
 @test "a large enough ledger drops nothing" {

@@ -102,9 +102,12 @@ static void other_events_are_named(void **state)
 
 static void expect(unsigned drop, uint64_t count, bool confined, const char *wanted)
 {
+	struct heap h = { .nr_threads = PMM_MAX_CTX };
 	struct str s = STR_INIT;
 
-	lost_drop_text(&s, drop, count, confined);
+	h.dropped[drop] = count;
+	h.off_reason = confined ? PMM_OFF_NO_GROWTH : PMM_OFF_NONE;
+	lost_drop_text(&h, drop, &s);
 	assert_string_equal(str_text(&s), wanted);
 	str_fini(&s);
 }
@@ -135,6 +138,28 @@ static void drops_agree_with_their_number(void **state)
 	       "1 block was not recorded: its address is outside the usual range");
 	expect(PMM_DROP_ADDRESS, 7, false,
 	       "7 blocks were not recorded: their addresses are outside the usual range");
+}
+
+/* Fewer threads than there may be had no context for want of room. */
+static void threads_without_room_are_not_too_many(void **state)
+{
+	struct heap h = { .nr_threads = 2, .ledger_bytes = 1 << 20, .ledger_limit_bytes = 1 << 20 };
+	struct str s = STR_INIT;
+
+	(void)state;
+	h.dropped[PMM_DROP_CTX_FULL] = 2000;
+	lost_drop_text(&h, PMM_DROP_CTX_FULL, &s);
+	assert_string_equal(str_text(&s), "2,000 events were not recorded, of threads that the "
+					  "ledger had no room for: the ledger was at its limit of "
+					  "1.00 MiB; raise --ledger-limit");
+	str_clear(&s);
+	h.dropped[PMM_DROP_CTX_FULL] = 1;
+	h.ledger_limit_bytes = 1ull << 30;
+	lost_drop_text(&h, PMM_DROP_CTX_FULL, &s);
+	assert_string_equal(str_text(&s), "1 event was not recorded, of a thread that the ledger "
+					  "had no room for: there was no memory left for the "
+					  "ledger");
+	str_fini(&s);
 }
 
 static void drops_have_codes(void **state)
@@ -241,6 +266,7 @@ int main(void)
 		cmocka_unit_test(why_there_was_no_room),
 		cmocka_unit_test(other_events_are_named),
 		cmocka_unit_test(drops_agree_with_their_number),
+		cmocka_unit_test(threads_without_room_are_not_too_many),
 		cmocka_unit_test(drops_have_codes),
 		cmocka_unit_test(the_end_of_tracking_has_one_sentence),
 		cmocka_unit_test(kernel_events_that_are_missing_are_counted),
