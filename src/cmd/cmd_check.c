@@ -435,6 +435,7 @@ static int dispatch(int argc, char **argv, unsigned failures, struct err *e)
 		return rc;
 	if (report && (rc = report_file_begin(&file, report, e)))
 		return rc;
+	file.verdict = true;
 	out = report ? file.f : command ? NULL : stdout;
 	if (report && command && shown.form == CHECK_DOCUMENT)
 		out = report_file_stream(&file);

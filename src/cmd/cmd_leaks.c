@@ -403,6 +403,7 @@ static int dispatch(int argc, char **argv, struct err *e)
 		return rc;
 	if (report && (rc = report_file_begin(&file, report, e)))
 		return rc;
+	file.verdict = true;
 	out = report ? file.f : command ? NULL : stdout;
 	if (report && command && format != FORM_SARIF && format != FORM_JUNIT)
 		out = report_file_stream(&file);
@@ -441,7 +442,8 @@ static const struct cmd_pair leaks_exits[] = {
 	       "--fail-on, --max-leaked or "
 	       "--error-exitcode is given" },
 	{ "2", "wrong usage" },
-	{ "3", "could not search; of a COMMAND that ended with 0, if one of these is given" },
+	{ "3", "could not search or write the report; of a COMMAND that ended with 0, for what was "
+	       "not searched if one of these is given" },
 	{ 0 }
 };
 

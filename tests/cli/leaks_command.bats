@@ -98,6 +98,31 @@ command_is() {
 	[ "$status" -eq 2 ] && grep -q "hint: a program is run with '--' before it" "$T/err"
 }
 
+@test "leaks, check: a verdict that its file has no room for is said, and the exit code stays its own" {
+	need_root
+	cd "$T"
+	local what full="pmm: cannot write the report 'small/r': No space left on device"
+	mkdir small
+	mount -t tmpfs -o size=4k none small || skip "cannot mount a tmpfs"
+	head -c 4k /dev/zero >small/fill
+	"$PMM" run --leaks -q -o lost.pmm -- "$PROG/leak_shapes" <<<g >out
+	for what in "leaks -- $PROG/leak_shapes" "leaks lost.pmm" "leaks --json lost.pmm" "check -- $PROG/check_cases after"; do
+		# shellcheck disable=SC2086
+		run -9 within "$PMM" ${what%% *} --error-exitcode 9 --report small/r ${what#* } <<<g
+		[[ $output == *leak_shapes.c*"$full"* || $output == *"check_cases.c"*"$full"* ]]
+	done
+	run -3 "$PMM" leaks --report small/r -- true
+	[[ $output == *"no leaks were found"*"$full"* ]]
+	# the file is there already, and has room for some of it
+	rm small/fill
+	run -9 within "$PMM" check --error-exitcode 9 --report small/r -- "$PROG/check_trickle"
+	cp small/r got
+	umount small
+	grep -q 'found in f0,' got
+	[[ $output == *"found in f19,"*"20 errors"*"$full"* ]]
+	[[ $output != *"found in f0,"* ]]
+}
+
 @test "leaks, check: the file of a report is replaced when that is complete, and stays when there is none" {
 	local cmd
 	cd "$T"

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -147,9 +148,8 @@ static int copy(void *arg, FILE *to, struct err *e)
 	return n < 0 ? replace_failed(e, -errno, "report", r->path) : 0;
 }
 
-int report_file_place(void *report_file, struct err *e)
+static int place(struct report_file *r, struct err *e)
 {
-	struct report_file *r = report_file;
 	int fd, rc;
 
 	if (!r->f || r->direct)
@@ -159,28 +159,82 @@ int report_file_place(void *report_file, struct err *e)
 	rc = whole_write_report(r->path, copy, r, e);
 	if (rc)
 		return rc;
-	r->direct = true;
 	fd = open(r->path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	if (fd < 0 || dup3(fd, fileno(r->f), O_CLOEXEC) < 0)
 		rc = replace_failed(e, -errno, "report", r->path);
+	else
+		r->direct = r->placed = true;
 	if (fd >= 0)
 		close(fd);
 	return rc;
 }
 
+static void lose(struct report_file *r, int rc, const struct err *why)
+{
+	if (!r->verdict)
+		return;
+	r->lost = *why;
+	if (rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG)
+		err_hint(&r->lost, "make room there, or name a file elsewhere with --report");
+}
+
+int report_file_place(void *report_file, struct err *e)
+{
+	struct report_file *r = report_file;
+	struct err why = { 0 };
+	int rc = place(r, &why);
+
+	if (rc)
+		lose(r, rc, &why);
+	if (rc && e)
+		*e = r->verdict ? r->lost : why;
+	return rc;
+}
+
 /* ---- what is reported while a program runs ---- */
+
+/* The file took no more: what follows it is kept in memory. 0, or -errno. */
+static int keep(struct report_file *r, int rc)
+{
+	int fd = memfd_create("pmm-report", MFD_CLOEXEC);
+	struct err why = { 0 };
+
+	if (fd < 0 || dup3(fd, fileno(r->f), O_CLOEXEC) < 0) {
+		rc = -errno;
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
+	close(fd);
+	__fpurge(r->f);
+	clearerr(r->f);
+	r->direct = false;
+	replace_failed(&why, rc, "report", r->path);
+	lose(r, rc, &why);
+	return 0;
+}
+
+static int append(struct report_file *r, const char *bytes, size_t n)
+{
+	return fwrite(bytes, 1, n, r->f) < n || fflush(r->f) ? -errno : 0;
+}
 
 static ssize_t stream_write(void *report_file, const char *bytes, size_t n)
 {
 	struct report_file *r = report_file;
-	ssize_t done;
+	int rc;
 
 	if (r->failed)
 		return (ssize_t)n;
-	if (fwrite(bytes, 1, n, r->f) < n || fflush(r->f))
-		return 0;	/* glibc's streams take that for an error */
-	done = (ssize_t)n;
-	return r->direct || !report_file_place(r, NULL) ? done : 0;
+	rc = append(r, bytes, n);
+	if (rc && r->placed && r->verdict && !*r->lost.text && !keep(r, rc))
+		rc = append(r, bytes, n);
+	if (!rc && !r->direct && !*r->lost.text) {
+		rc = report_file_place(r, NULL);
+		rc = *r->lost.text ? 0 : rc;
+	}
+	errno = -rc;
+	return rc ? 0 : (ssize_t)n;	/* 0: glibc's streams take that for an error */
 }
 
 FILE *report_file_stream(struct report_file *r)
@@ -199,19 +253,41 @@ static int close_file(FILE *f, const char *path, int rc, struct err *e)
 	return rc;
 }
 
+/* The verdict is not lost with its file. `rc`, or where that is 0 -errno with `e`. */
+static int say_lost(struct report_file *r, int rc, struct err *e)
+{
+	char room[4096];
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(fileno(r->f), room, sizeof(room), at)) > 0) {
+		fwrite(room, 1, (size_t)n, stderr);
+		at += n;
+	}
+	if (rc > 0)
+		cmd_fail(&r->lost);
+	else if (!rc)
+		*e = r->lost;
+	return rc ? rc : -EIO;
+}
+
 int report_file_end(struct report_file *r, int rc, bool empty, struct err *e)
 {
 	if (!r->f)
 		return rc;
-	r->failed = rc < 0 && !r->direct;
+	r->failed = rc < 0 && !r->direct && !*r->lost.text;
 	if (r->stream && fclose(r->stream) && rc >= 0)
 		rc = replace_failed(e, -errno, "report", r->path);
-	if (rc >= 0 && (r->direct || empty || ftello(r->f) > 0)) {
-		int placed = report_file_place(r, e);
+	if (!*r->lost.text && rc >= 0) {
+		if (r->direct || empty || ftello(r->f) > 0) {
+			int placed = report_file_place(r, e);
 
-		rc = placed ? placed : rc;
-	} else if (rc >= 0) {
-		cmd_note("there is no report: '%s' is not written", r->path);
+			rc = placed && !*r->lost.text ? placed : rc;
+		} else {
+			cmd_note("there is no report: '%s' is not written", r->path);
+		}
 	}
+	if (*r->lost.text)
+		rc = say_lost(r, rc, e);
 	return close_file(r->f, r->path, rc, e);
 }

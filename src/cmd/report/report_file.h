@@ -35,6 +35,10 @@ struct report_file {
 	const char *path;
 	bool direct;	/* what is written to `f` is there already */
 	bool failed;	/* before there was anything: the older file stays */
+	/* set after report_file_begin(): what cannot be written to a file goes to stderr at the end */
+	bool verdict;
+	bool placed;	/* the file is there */
+	struct err lost;	/* why a verdict cannot be written; what comes is in memory */
 };
 
 /* Is the file one that can be written? 0, or -errno with `e`. */
@@ -51,7 +55,7 @@ int report_file_place(void *report_file, struct err *e);
 
 /*
  * Put it there if `rc` is no error and there is a report; `empty`: one without a line is one.
- * `rc`, or -errno with `e`.
+ * `rc`, or -errno with `e`. A verdict that could not be written leaves an exit code but 0 as it is.
  */
 int report_file_end(struct report_file *r, int rc, bool empty, struct err *e);
 
