@@ -77,7 +77,8 @@ int history_init(struct history *out, const struct heap *h)
 	if (at == h->nr_points)
 		put(out, &peak);
 	last = &out->point[out->nr - 1];
-	if (last->time_ns < end.time_ns || (at == h->nr_points && peak.live_bytes != end.live_bytes))
+	if (last->time_ns < end.time_ns ||
+	    (at == h->nr_points && peak.live_bytes != end.live_bytes))
 		put(out, &end);
 	for (size_t i = 1; i < out->nr; i++)
 		if (out->point[i].live_bytes > out->point[out->peak].live_bytes)

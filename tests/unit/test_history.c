@@ -93,7 +93,8 @@ static void peak_in_the_last_tick_comes_before_the_end(void **state)
 	expect("process taken=25ms\ntotals peak=900 peak-at=20ms\nsite a size=50 peak-bytes=900\n"
 	       "point 25ms live=800 blocks=1 allocs=1\n",
 	       4, 2,
-	       (const uint64_t[][2]){ { 0, 0 }, { 25 * MS, 800 }, { 25 * MS, 900 }, { 25 * MS, 50 } });
+	       (const uint64_t[][2]){
+		       { 0, 0 }, { 25 * MS, 800 }, { 25 * MS, 900 }, { 25 * MS, 50 } });
 }
 
 static void peak_at_the_end_comes_before_the_end(void **state)

@@ -219,8 +219,8 @@ static void losses_are_said(void **state)
 	assert_true(has(text, "!  1,234 blocks were not recorded: the ledger reached its limit"));
 	assert_true(has(text, "!  2 events could not be charged to a stack: "));
 	assert_true(has(text, "!  5 blocks changed while"));
-	assert_true(has(text, "\n  mode     exact, of large enough blocks, but at least 1,247 calls "
-			      "are missing\n"));
+	assert_true(has(text, "\n  mode     exact, of large enough blocks, but at least 1,247 "
+			      "calls are missing\n"));
 	assert_true(has(text, "!  9 allocations below 64 B were skipped (100 B in all)"));
 	free(text);
 }

@@ -35,7 +35,7 @@ struct report_file {
 	const char *path;
 	bool direct;	/* what is written to `f` is there already */
 	bool failed;	/* before there was anything: the older file stays */
-	/* set after report_file_begin(): what cannot be written to a file goes to stderr at the end */
+	/* set after report_file_begin(): what a file does not take goes to stderr at the end */
 	bool verdict;
 	bool placed;	/* the file is there */
 	struct err lost;	/* why a verdict cannot be written; what comes is in memory */
