@@ -36,6 +36,11 @@ static bool has(const struct leak_entry *e, unsigned evidence)
 	return (e->evidence.has & evidence) == evidence;
 }
 
+bool leaks_hide_frees(const struct heap *h)
+{
+	return h->missed_frees && !heap_allocator_is_glibc(h);
+}
+
 static void decide(struct leak_entry *e, enum leak_verdict verdict, enum leak_reason reason)
 {
 	e->verdict = (uint8_t)verdict;
@@ -49,7 +54,9 @@ static void decide(struct leak_entry *e, enum leak_verdict verdict, enum leak_re
  */
 static void judge_possible(const struct heap *h, struct leak_entry *e, uint64_t old_ns)
 {
-	if (!is_old(h, e, old_ns) && !has_ended(h))
+	if (leaks_hide_frees(h))
+		decide(e, LEAK_UNLIKELY, LEAK_OR_FREED);
+	else if (!is_old(h, e, old_ns) && !has_ended(h))
 		decide(e, LEAK_UNLIKELY, LEAK_YOUNG);
 	else if (has(e, EVIDENCE_STEADY | EVIDENCE_MANY | EVIDENCE_SPREAD | EVIDENCE_KEPT))
 		decide(e, LEAK_LIKELY, LEAK_INTERIOR);

@@ -64,6 +64,8 @@ enum leak_reason {
 	LEAK_INTERIOR_STEADY,
 	/* unlikely: only pointers into their middles, and it is not known that they grow */
 	LEAK_INTERIOR_ALONE,
+	/* unlikely: lost, or freed where no hook is (leaks_hide_frees()) */
+	LEAK_OR_FREED,
 	LEAK_STEADY,		/* unlikely: does not grow steadily (growth.reason) */
 	LEAK_GROWTH_UNKNOWN,	/* unlikely: reachable, and not watched for long enough */
 };
@@ -99,6 +101,12 @@ struct leak_entry {
 	const char *suppression;
 	uint32_t group;			/* of a tree of processes: see src/analyze/leaks_tree.h */
 };
+
+/*
+ * Were blocks freed past the hooks, of an allocator that does not show which? A block to which
+ * nothing points may be one of them then.
+ */
+bool leaks_hide_frees(const struct heap *h);
 
 struct leak_sum { uint64_t blocks, bytes, sites; };
 

@@ -158,12 +158,28 @@ static void add_head(struct leaks_view *v)
 	doc_add(&v->doc, t);
 }
 
+uint64_t leaks_or_freed(const struct leaks *l)
+{
+	const struct leak_entry *const end = l->entries.v + l->entries.nr;
+	uint64_t blocks = 0;
+
+	for (const struct leak_entry *e = l->entries.v; e < end; e++)
+		blocks += e->reason == LEAK_OR_FREED ? e->blocks : 0;
+	return blocks;
+}
+
 /* What must be known before believing it. */
 static void add_notes(struct leaks_view *v)
 {
 	const struct heap *h = v->heap;
 	struct table *t = facts_new(NULL);
+	uint64_t unsure = leaks_or_freed(v->leaks);
 
+	if (unsure)
+		facts_add(t, "!",
+			  "%s %s possibly lost, not certainly: blocks were freed past pmm's hooks, and "
+			  "this allocator does not show which (glibc does)",
+			  fmt_many(unsure, "block").s, fmt_agree(unsure, "is", "are"));
 	if (!h->search.complete && v->opt.tree)
 		facts_add(t, "!",
 			  "of %s not all blocks are known (of forked children those from before "

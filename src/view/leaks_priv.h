@@ -13,6 +13,9 @@ extern const char *const leaks_class_name[REACH_NR_CLASSES];
 /* Was every process searched that is known of? */
 bool leaks_all_searched(const struct leaks_view *v);
 
+/* The blocks that are possibly lost only since they may have been freed (LEAK_OR_FREED). */
+uint64_t leaks_or_freed(const struct leaks *l);
+
 /* Add what ran, how was searched, sums, warnings. */
 void leaks_head(struct leaks_view *v);
 

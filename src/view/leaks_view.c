@@ -412,8 +412,9 @@ static void add_rest(struct leaks_view *v)
 	if (t && none && v->opt.tree && !v->opt.tree->nr)
 		table_note(t, "nothing was searched");
 	else if (t && none)
-		table_note(t, "no leaks were found%s",
-			   leaks_all_searched(v) ? "" : " in what was searched");
+		table_note(t, "no leaks were found%s%s",
+			   leaks_all_searched(v) ? "" : " in what was searched",
+			   leaks_or_freed(v->leaks) ? " that are certain" : "");
 	if (t && v->hidden_possible.blocks)
 		table_note(t,
 			   "%s in %s at %s: possibly lost, and nothing else speaks for leaks "

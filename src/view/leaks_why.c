@@ -151,6 +151,11 @@ static void add_reason(struct str *s, const struct heap *h, struct names *n,
 		if (e->reason == LEAK_INTERIOR)
 			str_addf(s, "; growing %s", watch_pace(e->growth.slope).s);
 		break;
+	case LEAK_OR_FREED:
+		str_addf(s, "no pointer to the start of %s is left", these(e->blocks).s);
+		str_add(s, "; lost, or freed past pmm's hooks");
+		add_age(s, h, e);
+		break;
 	case LEAK_GROWS:
 	case LEAK_FILLS:
 		add_growth(s, h, n, e);

@@ -67,6 +67,21 @@ MISSED='[.warnings[] | select(.code == "missed_frees") | .count]'
 	grep -q "9 blocks were freed past pmm's hooks" "$T/report"
 }
 
+@test "freed past the hooks of an allocator that does not show which: possibly lost, and why is said" {
+	library libmimalloc.so.2
+	POSSIBLE='[.totals[] | select(.class == "possible") | .bytes, .blocks]'
+	LD_PRELOAD=$LIBRARY leaks_of "$T/destroy.json" "$PROG/leak_destroy"
+	is '[0,0]' "$DEFINITE" "$T/destroy.json"
+	is '[100000,100]' "$POSSIBLE" "$T/destroy.json"
+	is '[200]' "$MISSED" "$T/destroy.json"
+	LD_PRELOAD=$LIBRARY within "$PMM" leaks --error-exitcode 9 -- "$PROG/leak_destroy" >"$T/out" 2>"$T/text" 3>&-
+	grep -q '100 blocks are possibly lost, not certainly: blocks were freed past' "$T/text"
+	grep -q 'no leaks were found that are certain' "$T/text"
+	LD_PRELOAD=$LIBRARY within "$PMM" run -q --leaks -o "$T/c.pmm" -- "$PROG/leak_destroy" >"$T/out" 2>"$T/err" 3>&-
+	search "$T/again.json" "$T/c.pmm"
+	is '[100000,100]' "$POSSIBLE" "$T/again.json"
+}
+
 @test "an allocator that keeps something of its own before each block: all blocks count" {
 	cat >"$T/keeps.c" <<-'C'
 		#include <stdlib.h>

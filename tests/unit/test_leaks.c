@@ -234,6 +234,26 @@ static void possibly_lost_alone_is_unlikely(void **state)
 	assert_int_equal(possible("end=exited", 11 * SECOND + 1).reason, LEAK_INTERIOR_ALONE);
 }
 
+/* Where blocks were freed unseen, of an allocator that does not show which. */
+static void possibly_lost_may_have_been_freed(void **state)
+{
+	static const struct { const char *allocator, *missed; enum leak_reason reason; } of[] = {
+		{ "/lib/libjemalloc.so.2", "missed-frees=1", LEAK_OR_FREED },
+		{ "/lib/libjemalloc.so.2", "", LEAK_INTERIOR_ALONE },
+		{ "/lib/libc.so.6", "missed-frees=1", LEAK_INTERIOR_ALONE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		char recipe[300];
+
+		snprintf(recipe, sizeof(recipe), "end=exited\nallocator %s\ntotals %s",
+			 of[i].allocator, of[i].missed);
+		assert_int_equal(possible(recipe, 0).reason, of[i].reason);
+		assert_int_equal(possible(recipe, 0).verdict, LEAK_UNLIKELY);
+	}
+}
+
 /* The verdict on the site of `function`, all of whose blocks are of a class. */
 static struct leak_entry judged(struct heap *h, const char *function, const char *class)
 {
@@ -547,6 +567,7 @@ int main(void)
 		cmocka_unit_test(a_holder_has_the_majority),
 		cmocka_unit_test(a_circle_of_parents_has_no_holder),
 		cmocka_unit_test(possibly_lost_alone_is_unlikely),
+		cmocka_unit_test(possibly_lost_may_have_been_freed),
 		cmocka_unit_test(possibly_lost_is_likely_where_it_grows),
 		cmocka_unit_test(reachable_is_likely_when_it_grows_for_long),
 		cmocka_unit_test(entries_of_a_site_share_its_evidence),

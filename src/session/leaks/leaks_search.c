@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "include/pmm/ledger.h"
 #include "src/base/nanotime.h"
 
 #define MOST_ROOT_BYTES	(16ull << 20)	/* read in a few milliseconds */
@@ -100,6 +101,21 @@ static int64_t classify_slack(struct roots *s, const struct reach_options *o, st
 	return nr;
 }
 
+/*
+ * Where blocks were freed that may still be in the table, nothing points to them either: no block
+ * is certainly lost.
+ */
+static void classify_unsure(const struct heap *h, struct reach *r)
+{
+	for (uint64_t i = 0; leaks_hide_frees(h) && i < r->nr; i++) {
+		if (!is_lost(r->class[i]) || h->blocks[i].kind == PMM_KIND_OTHER)
+			continue;
+		if (r->class[i] == REACH_DEFINITE)
+			r->parent[i] = UINT32_MAX;
+		r->class[i] = REACH_POSSIBLE;
+	}
+}
+
 /* Again where the program's threads, asked, name as theirs what seemed lost. */
 static int classify(struct roots *s, const struct reach_options *o, struct reach *r, struct err *e)
 {
@@ -139,6 +155,8 @@ int leaks_search(struct roots *s, const struct leaks_search_options *o, struct l
 		slack = classify_slack(s, &options, &out->reach, e);
 	if (!rc)
 		rc = slack < 0 ? (int)slack : roots_intact(s, e);
+	if (!rc)
+		classify_unsure(s->heap, &out->reach);
 	if (rc) {
 		roots_free(s);
 		return rc;
