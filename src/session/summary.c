@@ -334,6 +334,9 @@ static void note_heap(const struct session_sink *to, const struct heap *h)
 	if (heap_mapped_bytes(h, NULL)) {
 		note_facts(to, heap_facts_summary_mapped(h));
 		note_top_mapped(to, h);
+		if (h->mode != HEAP_SAMPLED)
+			session_hint(to, "a program may bring an allocator under names of its own "
+					 "(jemalloc in Rust programs): 'pmm attach PID' finds it");
 	}
 }
 

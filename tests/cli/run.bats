@@ -98,6 +98,21 @@ run_pmm() {
 	[ "$(wc -l <err)" -le 15 ]
 }
 
+@test "run: a program that only maps memory may have an allocator of its own, and how that is seen is said" {
+	cat >"$T/maps.c" <<-'C'
+		#include <sys/mman.h>
+		#include <unistd.h>
+		int main(void) { _exit(mmap(0, 3 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED); }
+	C
+	gcc -g -O1 -o "$T/maps" "$T/maps.c"
+	"$PMM" run -o "$T/maps.pmm" -- "$T/maps" 2>"$T/err"
+	grep -qx 'pmm: it never called malloc or a similar function' "$T/err"
+	grep -qx 'pmm: mapped       3.00 MiB in 1 mapping by mmap, .*' "$T/err"
+	grep -qx "pmm: hint: a program may bring an allocator under names of its own (jemalloc in Rust programs): 'pmm attach PID' finds it" "$T/err"
+	"$PMM" run -o "$T/true.pmm" -- true 2>"$T/err"
+	run ! grep -q 'allocator under names' "$T/err"
+}
+
 @test "run: -q is silent" {
 	run_pmm -q -o s.pmm -- sh -c 'exit 0'
 	[ ! -s err ]
