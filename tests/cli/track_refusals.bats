@@ -31,6 +31,9 @@ run_refused() {
 @test "program with a malloc of its own: it runs, and pmm says that it sees nothing" {
 	"$PMM" run -o "$T/c.pmm" -- "$PROG/own_malloc" 2>"$T/err"
 	grep -q "its own malloc" "$T/err"
+	"$PMM" leaks -- "$PROG/own_malloc" 2>"$T/err"
+	grep -q -x "pmm: process [0-9]* was not searched for leaks: its blocks are not recorded" "$T/err"
+	grep -q "^pmm: hint: 'pmm attach PID'" "$T/err"
 	[ "$("$PMM" report --json "$T/c.pmm" | jq -c '[.totals.allocs, .warnings[].code]')" = '[0,"own_allocator"]' ]
 }
 

@@ -131,9 +131,17 @@ static char *why_failed(struct run_leaks *r, pid_t pid)
 	return why;
 }
 
+/* Is nothing known of its blocks, for that reason? It is said before the verdict. */
+static bool own_allocator(const struct heap *h)
+{
+	return h->off_reason == PMM_OFF_OWN_ALLOCATOR && !h->allocs;
+}
+
 /* It was not even tried. */
 static const char *why_untried(const struct run_leaks *r, const struct heap *h)
 {
+	if (own_allocator(h))
+		return "it has its own malloc, so its blocks are not recorded";
 	if (h->end == HEAP_KILLED && h->end_status == SIGKILL)
 		return "killed by SIGKILL";
 	if (h->end == HEAP_KILLED)
@@ -142,8 +150,8 @@ static const char *why_untried(const struct run_leaks *r, const struct heap *h)
 		return "it still runs";
 	if (r->gone == (pid_t)h->pid)
 		return "another of its threads ended it first";
-	return "its end was not seen: a system call past the C library, or another program in its "
-	       "place";
+	return "its end was not seen: _exit() inside the C library (daemon(), for example), a "
+	       "system call of its own, or another program in its place";
 }
 
 /* The search's blocks are each in one of its rows. */
@@ -217,7 +225,11 @@ static void tell_unseen(const struct run_leaks *r, const struct heap *root, cons
 {
 	struct str s = STR_INIT;
 
-	if (*comm && strcmp(comm, root->comm)) {
+	if (own_allocator(root)) {
+		unsearched(r, root, "its blocks are not recorded",
+			   "'pmm attach PID' and then 'pmm leaks PID' search such a program while "
+			   "it runs");
+	} else if (*comm && strcmp(comm, root->comm)) {
 		str_addf(&s,
 			 "at its end it was '%s', which pmm's agent is not in (static, "
 			 "set-user-ID, or started without LD_PRELOAD)",
@@ -233,8 +245,9 @@ static void tell_unseen(const struct run_leaks *r, const struct heap *root, cons
 		unsearched(r, root, text_of(&s), NULL);
 	} else {
 		unsearched(r, root,
-			   "it ended by a system call past the C library, which pmm's agent does "
-			   "not see, or pmm was stopped and did not answer it in time",
+			   "it ended as pmm's agent does not see it, by _exit() inside the C "
+			   "library (daemon() in the parent, for example) or a system call of its "
+			   "own; or pmm was stopped and did not answer it in time",
 			   "'pmm leaks PID' searches it while it runs");
 	}
 	str_fini(&s);
