@@ -330,6 +330,15 @@ FILL(fill_growing, LEAK_GROWING)
 FILL(fill_unlikely, LEAK_UNLIKELY)
 FILL(fill_suppressed, LEAK_SUPPRESSED)
 
+/* Does a row count more than what its site allocated? */
+static bool has_indirect(const struct leaks_view *v, enum leak_verdict verdict)
+{
+	for (size_t i = 0; i < v->shown[verdict].nr; i++)
+		if (v->shown[verdict].v[i]->indirect_blocks)
+			return true;
+	return false;
+}
+
 static void add_entries(struct leaks_view *v, enum leak_verdict verdict)
 {
 	static const struct {
@@ -347,6 +356,8 @@ static void add_entries(struct leaks_view *v, enum leak_verdict verdict)
 				    entry_columns, ENTRY_NR);
 
 	if (t) {
+		if (verdict == LEAK_CERTAIN && has_indirect(v, verdict))
+			t->title = "Leaks, certain, each with the blocks that only it leads to";
 		t->children_key = "frames";
 		t->ctx = v;
 		t->fill = part[verdict].fill;

@@ -9,7 +9,7 @@ $ pmm leaks leaks.pmm
     possibly lost    160 bytes in 6 blocks, 2 sites
     still reachable  616,288 bytes in 1,611 blocks, 4 sites
   
-  Leaks, certain
+  Leaks, certain, each with the blocks that only it leads to
        bytes  blocks  allocated in
     3.16 KiB     129  libxalloc.so+0x10
                         definitely lost: nothing points to these 3 blocks any
@@ -47,7 +47,7 @@ $ pmm leaks --show all --top 0 leaks.pmm
     possibly lost    160 bytes in 6 blocks, 2 sites
     still reachable  616,288 bytes in 1,611 blocks, 4 sites
   
-  Leaks, certain
+  Leaks, certain, each with the blocks that only it leads to
        bytes  blocks  allocated in
     3.16 KiB     129  libxalloc.so+0x10
                         definitely lost: nothing points to these 3 blocks any
@@ -117,7 +117,7 @@ $ pmm leaks --show definite,possible leaks.pmm
     possibly lost    160 bytes in 6 blocks, 2 sites
     still reachable  616,288 bytes in 1,611 blocks, 4 sites
   
-  Leaks, certain
+  Leaks, certain, each with the blocks that only it leads to
        bytes  blocks  allocated in
     3.16 KiB     129  libxalloc.so+0x10
                         definitely lost: nothing points to these 3 blocks any
@@ -790,7 +790,7 @@ $ pmm leaks --top 1 --no-symbols leaks.pmm
     possibly lost    160 bytes in 6 blocks, 2 sites
     still reachable  616,288 bytes in 1,611 blocks, 4 sites
   
-  Leaks, certain
+  Leaks, certain, each with the blocks that only it leads to
        bytes  blocks  allocated in
     3.16 KiB     129  libxalloc.so+0x10
                         definitely lost: nothing points to these 3 blocks any
