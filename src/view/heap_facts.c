@@ -2,19 +2,46 @@
 /* What a process did with its heap, as facts. */
 #include "src/view/heap_facts.h"
 
+#include <string.h>
+
 #include "src/analyze/estimate.h"
 #include "src/base/fmt.h"
 #include "src/view/report_priv.h"
 #include "src/view/resident.h"
 
+/*
+ * What of it the allocator's own code has mapped, to make blocks of. glibc's calls no function of
+ * that name for it.
+ */
+static uint64_t allocators(const struct heap *h)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < h->nr_map_sites && !heap_allocator_is_glibc(h); i++) {
+		const struct heap_site *s = &h->map_sites[i];
+		const struct heap_module *m = &h->modules[h->nodes[s->node].module];
+
+		if (s->live_bytes > 0 && !strcmp(m->path, h->allocator.path))
+			bytes += (uint64_t)s->live_bytes;
+	}
+	return bytes;
+}
+
 void heap_facts_mapped(struct table *t, const struct heap *h)
 {
-	uint64_t nr, bytes = heap_mapped_bytes(h, &nr);
+	uint64_t nr, bytes = heap_mapped_bytes(h, &nr), own = allocators(h);
+	struct str s = STR_INIT;
 
 	if (!bytes)
 		return;
-	facts_add(t, "mapped", "%s in %s by mmap, beside the heap", fmt_bytes(bytes).s,
-		  fmt_many(nr, "mapping").s);
+	str_addf(&s, "%s of address space in %s by mmap, ", fmt_bytes(bytes).s,
+		 fmt_many(nr, "mapping").s);
+	if (own)
+		str_addf(&s, "%s by the allocator itself", own == bytes ? "all" : fmt_bytes(own).s);
+	else
+		str_add(&s, "beside the heap");
+	facts_text(t, "mapped", &s);
+	str_fini(&s);
 }
 
 void heap_facts_resident(struct table *t, const struct heap *h)

@@ -9,7 +9,7 @@
 #include "src/document/facts.h"
 #include "src/model/heap.h"
 
-/* "mapped", what mmap gave beside the heap; nothing where that is nothing. */
+/* "mapped", what mmap gave, and to whom; nothing where that is nothing. */
 void heap_facts_mapped(struct table *t, const struct heap *h);
 
 /* "RSS", and in a line without a name what it consists of; nothing where it is not known. */

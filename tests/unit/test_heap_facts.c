@@ -10,6 +10,8 @@
 #define SECOND	(1000 * MS)
 
 static struct heap_site mapped[2];
+static struct heap_node nodes[2] = { [1] = { .module = 1 } };
+static struct heap_module modules[2] = { { .path = "" }, { .path = "/lib/libjemalloc.so.2" } };
 
 /* 1,000 allocations of 100 KiB in two seconds, one of four at once freed. */
 static struct heap heap(void)
@@ -31,7 +33,11 @@ static struct heap heap(void)
 			      .peak_ns = 2 * SECOND,
 			      .min_size_bytes = 16,
 			      .warn_size_bytes = MIB,
-			      .map_sites = mapped };
+			      .map_sites = mapped,
+			      .nodes = nodes,
+			      .modules = modules,
+			      .exe = "",
+			      .allocator.path = "" };
 }
 
 /* The lines "NAME: TEXT|" of facts. */
@@ -114,10 +120,20 @@ static void mappings(void **state)
 	are(heap_facts_summary_mapped(&h), "");
 	h.nr_map_sites = 2;
 	are(heap_facts_summary_mapped(&h),
-	    "mapped: 3.00 MiB in 2 mappings by mmap, beside the heap|");
+	    "mapped: 3.00 MiB of address space in 2 mappings by mmap, beside the heap|");
 	h.live_bytes = 3 * MIB - 1;
 	are(heap_facts_summary_mapped(&h),
-	    "mapped: 3.00 MiB in 2 mappings by mmap, beside the heap|");
+	    "mapped: 3.00 MiB of address space in 2 mappings by mmap, beside the heap|");
+	/* of them by the allocator's own code */
+	mapped[1] = (struct heap_site){ .node = 1, .live_bytes = 2 * MIB, .live_blocks = 1 };
+	h.allocator.path = "/lib/libjemalloc.so.2";
+	are(heap_facts_summary_mapped(&h), "mapped: 5.00 MiB of address space in 3 mappings by "
+					   "mmap, 2.00 MiB by the allocator itself|");
+	mapped[0].node = 1;
+	are(heap_facts_summary_mapped(&h), "mapped: 5.00 MiB of address space in 3 mappings by "
+					   "mmap, all by the allocator itself|");
+	h = heap();
+	h.nr_map_sites = 2;
 	h.live_bytes = 3 * MIB;
 	are(heap_facts_summary_mapped(&h), "");
 	are(heap_facts_summary(&h),

@@ -6,7 +6,7 @@ $ pmm report demo.pmm
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
     live     94.1 KiB in 109 blocks at the end
-    mapped   128 KiB in 2 mappings by mmap, beside the heap
+    mapped   128 KiB of address space in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
     unusual  1 failed, 1 of size zero
     mode     exact: every call
@@ -104,7 +104,7 @@ $ pmm report --sort live demo.pmm
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
     live     94.1 KiB in 109 blocks at the end
-    mapped   128 KiB in 2 mappings by mmap, beside the heap
+    mapped   128 KiB of address space in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
     unusual  1 failed, 1 of size zero
     mode     exact: every call
@@ -195,7 +195,7 @@ $ pmm report --sort allocated --top 2 --no-symbols demo.pmm
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
     live     94.1 KiB in 109 blocks at the end
-    mapped   128 KiB in 2 mappings by mmap, beside the heap
+    mapped   128 KiB of address space in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
     unusual  1 failed, 1 of size zero
     mode     exact: every call
@@ -283,7 +283,7 @@ $ pmm report --sort calls --top 1 demo.pmm
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
     live     94.1 KiB in 109 blocks at the end
-    mapped   128 KiB in 2 mappings by mmap, beside the heap
+    mapped   128 KiB of address space in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
     unusual  1 failed, 1 of size zero
     mode     exact: every call
@@ -365,7 +365,7 @@ $ pmm report --sort temporary --top 0 demo.pmm
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
     live     94.1 KiB in 109 blocks at the end
-    mapped   128 KiB in 2 mappings by mmap, beside the heap
+    mapped   128 KiB of address space in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
     unusual  1 failed, 1 of size zero
     mode     exact: every call
@@ -769,7 +769,7 @@ $ pmm report --blocks --top 3 --size 9:999 demo.pmm
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
     live     94.1 KiB in 109 blocks at the end
-    mapped   128 KiB in 2 mappings by mmap, beside the heap
+    mapped   128 KiB of address space in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
     unusual  1 failed, 1 of size zero
     mode     exact: every call
@@ -1024,7 +1024,7 @@ $ pmm report --module load demo.pmm
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
     live     94.1 KiB in 109 blocks at the end
-    mapped   128 KiB in 2 mappings by mmap, beside the heap
+    mapped   128 KiB of address space in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
     unusual  1 failed, 1 of size zero
     mode     exact: every call
@@ -1063,7 +1063,7 @@ $ pmm report --thread worker --age 2 demo.pmm
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
     live     94.1 KiB in 109 blocks at the end
-    mapped   128 KiB in 2 mappings by mmap, beside the heap
+    mapped   128 KiB of address space in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
     unusual  1 failed, 1 of size zero
     mode     exact: every call
@@ -1093,7 +1093,7 @@ $ pmm report --function load demo.pmm
     process  demo, pid 4242, ran 20.0 s from 2023-11-14 22:13:20, exited with status 3
     peak     1.09 MiB after 10.0 s
     live     94.1 KiB in 109 blocks at the end
-    mapped   128 KiB in 2 mappings by mmap, beside the heap
+    mapped   128 KiB of address space in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
     unusual  1 failed, 1 of size zero
     mode     exact: every call
