@@ -21,11 +21,17 @@
 int serve_open_board(struct serve *s, struct err *e)
 {
 	char path[32];
+	int rc;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->board->fd);
 	s->board_fd = open(path, O_RDONLY | O_CLOEXEC);
-	return s->board_fd < 0 ? err_set(e, -errno, "cannot open the board: %s", strerror(errno))
-			       : 0;
+	if (s->board_fd >= 0)
+		return 0;
+	rc = err_set(e, -errno, "cannot open pmm's own file of options and clock: %s",
+		     strerror(errno));
+	if (rc == -EMFILE)
+		err_hint(e, "raise the limit on open files (ulimit -n)");
+	return rc;
 }
 
 static int new_socket(void)

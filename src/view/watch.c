@@ -186,8 +186,7 @@ static void add_growth(struct table *t, const struct watch_site *w, uint64_t lef
 		struct fmt when = watch_forecast(left_ns, g->until_ns - g->since_ns, &reached);
 
 		str_addf(&d, reached ? "at this pace it alone uses up what the limit leaves %s"
-				     : "alone it will not use up what the limit leaves soon (not "
-				       "%s)",
+				     : "alone it will not use up what the limit leaves %s",
 			 when.s);
 		detail(t, &d);
 	}

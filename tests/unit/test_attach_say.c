@@ -89,8 +89,8 @@ static void of_the_limit(void **state)
 		 "at this pace it will reach its data limit of 10.0 MiB in about 21 minutes\n"
 		 "  90.0 s  growth: the heap GROWS steadily by 1.00 KiB/s (1.00 KiB/s to 1.00 "
 		 "KiB/s in 19 of 20 cases) for 60.0 s; "
-		 "at this pace it will not reach its data limit of 10.0 MiB soon (not within "
-		 "100 minutes)\n");
+		 "at this pace it will not reach its data limit of 10.0 MiB within 100 "
+		 "minutes\n");
 	s = begin();
 	s.json = true;
 	limit.left_bytes = 1024 * 1234;

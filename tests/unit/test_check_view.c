@@ -182,12 +182,12 @@ static const char *const kinds[][3] = {
 	{ "type=mismatch by=release release=delete-sized kind=new block=1000 block-size=24 "
 	  "other=14 site=main>a",
 	  "mismatched free in a, a.c:7",
-	  "delete with a size of a block of 24 bytes that came from new, said to be 20" },
+	  "sized delete of a block of 24 bytes that came from new, said to be 20" },
 	{ "type=mismatch by=release release=delete-aligned kind=new-aligned block=1000 "
 	  "block-size=24 other=20 site=main>a",
 	  "mismatched free in a, a.c:7",
-	  "delete with an alignment of a block of 24 bytes that came from new(aligned),\n  "
-	  "said to be aligned to 32" },
+	  "aligned delete of a block of 24 bytes that came from new(aligned), "
+	  "said to\n  be aligned to 32" },
 	{ "type=overlap by=function function=memcpy size=50 address=100a other=1000 "
 	  "block=1000 block-size=100 site=main>a",
 	  "overlapping copy in a, a.c:7",

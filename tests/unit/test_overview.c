@@ -85,8 +85,7 @@ static void growth_has_a_pace_and_an_end(void **state)
 		"; which limit that will meet is not known, a capture has none",
 		"; at this pace it uses up what the cgroup limit leaves (5.72 MiB) in about 10 "
 		"minutes",
-		"; it will not use up what the cgroup limit leaves (1.00 TiB) soon (not within 98 "
-		"minutes)",
+		"; it will not use up what the cgroup limit leaves (1.00 TiB) within 98 minutes",
 	};
 	const struct limit *const limits[] = { NULL, &near, &far };
 	struct str recipe = STR_INIT, text = STR_INIT;

@@ -281,8 +281,7 @@ static void say_until(struct str *line, const struct growth *g, const struct lim
 		str_add(line, "the machine's memory of ");
 	else
 		str_addf(line, "its %s of ", limit_name(limit->kind));
-	str_addf(line, reached ? "%s %s" : "%s soon (not %s)", fmt_bytes(limit->limit_bytes).s,
-		 when.s);
+	str_addf(line, "%s %s", fmt_bytes(limit->limit_bytes).s, when.s);
 }
 
 static void say_growth(struct str *line, const struct growth *g, const struct limit *limit)

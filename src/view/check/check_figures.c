@@ -239,7 +239,7 @@ void check_figures(struct table *t, const struct check_view *v, const struct hea
 		set_block(t, h, f);
 	set_death(t, h, f);
 	if (f->release)
-		table_set_const(t, FOUND_RELEASE, check_release_text(f->release));
+		table_set_const(t, FOUND_RELEASE, check_release_word(f->release));
 	if (f->function[0])
 		table_set_text(t, FOUND_FUNCTION, f->function);
 	if (f->other)

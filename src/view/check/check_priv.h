@@ -141,7 +141,8 @@ const struct finding_origin *check_origin(const struct check_view *v, const stru
 /* "3 errors: 2 use after free, 1 double free". */
 void check_counts(struct str *s, const struct heap *h);
 
-/* "free", "delete[] with a size": enum pmm_release. */
+/* enum pmm_release in JSON's words, "delete[] with a size", and in a sentence, "sized delete[]". */
+const char *check_release_word(unsigned release);
 const char *check_release_text(unsigned release);
 
 #endif

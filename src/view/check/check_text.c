@@ -23,7 +23,7 @@ static const char *access_text(unsigned access)
 	return text[access < PMM_NR_ACCESSES ? access : PMM_ACCESS_UNKNOWN];
 }
 
-const char *check_release_text(unsigned release)
+const char *check_release_word(unsigned release)
 {
 	static const char *const text[PMM_NR_RELEASES] = {
 		[PMM_RELEASE_NONE] = "free",
@@ -40,6 +40,26 @@ const char *check_release_text(unsigned release)
 	};
 
 	return text[release < PMM_NR_RELEASES ? release : PMM_RELEASE_NONE];
+}
+
+const char *check_release_text(unsigned release)
+{
+	switch (release) {
+	case PMM_RELEASE_DELETE_SIZED:
+		return "sized delete";
+	case PMM_RELEASE_DELETE_ARRAY_SIZED:
+		return "sized delete[]";
+	case PMM_RELEASE_DELETE_ALIGNED:
+		return "aligned delete";
+	case PMM_RELEASE_DELETE_ARRAY_ALIGNED:
+		return "aligned delete[]";
+	case PMM_RELEASE_DELETE_SIZED_ALIGNED:
+		return "sized aligned delete";
+	case PMM_RELEASE_DELETE_ARRAY_SIZED_ALIGNED:
+		return "sized aligned delete[]";
+	default:
+		return check_release_word(release);
+	}
 }
 
 static struct fmt bytes(uint64_t n)
@@ -256,6 +276,28 @@ void check_title(struct str *s, struct names *n, const struct heap_finding *f, b
 	add_source(s, at);
 }
 
+/* Of more than one error: "double frees". */
+static const char *many_title(unsigned type)
+{
+	static const char *const title[PMM_NR_FINDING_TYPES] = {
+		[PMM_FINDING_OVERRUN] = "heap overruns",
+		[PMM_FINDING_UNDERRUN] = "heap underruns",
+		[PMM_FINDING_AFTER_FREE] = "uses after free",
+		[PMM_FINDING_DOUBLE_FREE] = "double frees",
+		[PMM_FINDING_BAD_FREE] = "bad frees",
+		[PMM_FINDING_MISMATCH] = "mismatched frees",
+		[PMM_FINDING_REALLOC_FREED] = "reallocs after free",
+		[PMM_FINDING_OVERLAP] = "overlapping copies",
+		[PMM_FINDING_SIZE] = "bad sizes",
+		[PMM_FINDING_STACK_OVERFLOW] = "stack overflows",
+		[PMM_FINDING_UNINITIALISED] = "uses of uninitialised memory",
+		[PMM_FINDING_WILD] = "wild accesses",
+		[PMM_FINDING_CRASH] = "crashes",
+	};
+
+	return title[type] ? title[type] : check_type_title(type);
+}
+
 void check_counts(struct str *s, const struct heap *h)
 {
 	uint64_t nr[PMM_NR_FINDING_TYPES] = { 0 };
@@ -268,7 +310,8 @@ void check_counts(struct str *s, const struct heap *h)
 	for (unsigned type = 0; type < PMM_NR_FINDING_TYPES; type++) {
 		if (!nr[type])
 			continue;
-		str_addf(s, "%s%s %s", sep, fmt_count(nr[type]).s, check_type_title(type));
+		str_addf(s, "%s%s %s", sep, fmt_count(nr[type]).s,
+			 nr[type] > 1 ? many_title(type) : check_type_title(type));
 		sep = ", ";
 	}
 }

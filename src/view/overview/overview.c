@@ -99,7 +99,7 @@ static void add_limit(struct str *s, const struct growth *g, const struct limit 
 		str_add(s, "; which limit that will meet is not known, a capture has none");
 	else
 		str_addf(s, reached ? "; at this pace it uses up what the %s leaves (%s) %s"
-				    : "; it will not use up what the %s leaves (%s) soon (not %s)",
+				    : "; it will not use up what the %s leaves (%s) %s",
 			 limit_name(limit->kind), fmt_bytes(limit->left_bytes).s, when.s);
 }
 

@@ -71,7 +71,7 @@ $ pmm check check.pmm
         main+0x10
   
     mismatched free in drop+0x10
-      delete with a size of a block of 24 bytes that came from new, said to be 20
+      sized delete of a block of 24 bytes that came from new, said to be 20
       TIME after the start:
         drop+0x10
         main+0x10
@@ -242,7 +242,7 @@ $ pmm check --json --show-bytes check.pmm
       {
         "type": "mismatched-free",
         "by": "function",
-        "what": "delete with a size of a block of 24 bytes that came from new, said to be 20",
+        "what": "sized delete of a block of 24 bytes that came from new, said to be 20",
         "count": 1,
         "first_ns": 1000000000,
         "last_ns": 1000000000,
@@ -349,6 +349,8 @@ $ pmm check demo.pmm
   pmm: the process of this capture was not checked for heap errors
   pmm: hint: run the program with 'pmm check -- COMMAND'
 [3]
+$ printf 'check light canaried=5\nfinding type=double-free by=release release=free block=1000 block-size=24 site=main>a\nfinding type=double-free by=release release=free block=2000 block-size=24 site=main>b\nfinding type=overrun by=access block=3000 block-size=24 address=3018 size=1 site=main>c\n' | mkcapture /dev/stdin three.pmm; pmm check three.pmm | grep found
+    found    3 errors: 1 heap overrun, 2 double frees
 $ printf 'check light canaried=5\n' | mkcapture /dev/stdin clean.pmm; pmm check clean.pmm
   fake
     blocks   all 5 blocks had canaries
