@@ -6,6 +6,7 @@
 #include "agent/preload/link.h"
 
 enum cxx_form cxx_form __attribute__((visibility("hidden")));
+void *(*cxx_handler)(void) __attribute__((visibility("hidden")));
 
 /* Names in the order of struct next_functions, and of its cxx[]. */
 #define NAME_OF_ENTRY(RET, NAME, ...)	#NAME "\0"
@@ -98,6 +99,9 @@ bool resolve(void)
 	all = link_first();
 	/* the program's own goes before ours: we see nothing */
 	agent.own_allocator = all && link_symbol(all, "malloc");
+	if (cxx_form == CXX_SAME)
+		cxx_handler = (void *(*)(void))link_symbol_from(all, "_ZSt15get_new_handlerv",
+								NULL);
 	agent.find_object = (int (*)(void *, void *))link_symbol_from(all, "_dl_find_object", NULL);
 	for (; all && !agent.single_threaded; all = all->l_next)
 		agent.single_threaded = link_symbol(all, "__libc_single_threaded");
