@@ -81,6 +81,43 @@ void utf8_add_clean(struct str *s, const char *text)
 	}
 }
 
+static bool all_harmless(const char *s)
+{
+	size_t n = strlen(s), length;
+
+	for (; n; s += length, n -= length) {
+		length = utf8_harmless_length(s, n);
+		if (!length)
+			return false;
+	}
+	return true;
+}
+
+void utf8_add_quoted(struct str *s, const char *word)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+	const bool harmless = all_harmless(word);
+	struct str escaped = STR_INIT;
+
+	if (*word && !word[strspn(word, plain)]) {
+		str_add(s, word);
+		return;
+	}
+	for (; *word; word++)
+		if (*word == '\'')
+			str_add(&escaped, harmless ? "'\\''" : "\\'");
+		else if (*word == '\\' && !harmless)
+			str_add(&escaped, "\\\\");
+		else
+			str_addc(&escaped, *word);
+	str_add(s, harmless ? "'" : "$'");
+	utf8_add_clean(s, str_text(&escaped));
+	str_addc(s, '\'');
+	s->failed |= escaped.failed;
+	str_fini(&escaped);
+}
+
 void utf8_clean(char *to, size_t size, const char *from)
 {
 	size_t n = strlen(from), room = size - 1, length;

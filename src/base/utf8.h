@@ -49,8 +49,14 @@ void utf8_mask(char *s, size_t n, char mask);
 void utf8_add_clean(struct str *s, const char *text);
 
 /*
- * The same into a buffer of `size` bytes, cut between characters where it does not fit. `to` and
- * `from` must not overlap.
+ * Append a word as a shell takes it: as it is, 'in quotes', or where not all is harmless as
+ * $'\xNN' (bash, zsh, ksh).
+ */
+void utf8_add_quoted(struct str *s, const char *word);
+
+/*
+ * The same as utf8_add_clean() into a buffer of `size` bytes, cut between characters where it does
+ * not fit. `to` and `from` must not overlap.
  */
 void utf8_clean(char *to, size_t size, const char *from);
 

@@ -316,24 +316,6 @@ char *ledger_reader_string(struct ledger_reader *r, pmm_ref ref, uint32_t length
 	return copy_bytes(r, ref, &length);
 }
 
-static void add_quoted(struct str *to, const char *arg)
-{
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-
-	if (*arg && !arg[strspn(arg, plain)]) {
-		str_add(to, arg);
-		return;
-	}
-	str_addc(to, '\'');
-	for (; *arg; arg++)
-		if (*arg == '\'')
-			str_add(to, "'\\''");
-		else
-			str_addc(to, *arg);
-	str_addc(to, '\'');
-}
-
 /*
  * A program that writes a title over its arguments fills up with NULs (setproctitle): without
  * these, and is the title all there is?
@@ -366,7 +348,7 @@ char *ledger_reader_cmdline(struct ledger_reader *r, pmm_ref ref, uint32_t lengt
 	for (size_t i = 0; i < length; i += strlen(args + i) + 1) {
 		if (i)
 			str_addc(&line, ' ');
-		add_quoted(&line, args + i);
+		utf8_add_quoted(&line, args + i);
 	}
 	str_add(&line, "");
 	free(args);

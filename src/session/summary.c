@@ -284,6 +284,7 @@ static int by_weight(const void *a, const void *b)
 static void note_captures(const struct session_sink *to, struct summary *s)
 {
 	const struct summary_capture *c = s->captures.v, *to_show;
+	struct str word = STR_INIT;
 
 	if (!s->captures.nr)
 		return;
@@ -299,7 +300,9 @@ static void note_captures(const struct session_sink *to, struct summary *s)
 	}
 	if (s->captures.nr > MAX_CAPTURES)
 		session_note(to, "  and %zu smaller ones", s->captures.nr - MAX_CAPTURES);
-	session_hint(to, "pmm report %s", to_show->name);
+	utf8_add_quoted(&word, to_show->name);
+	session_hint(to, "pmm report %s", str_error(&word) ? to_show->name : str_text(&word));
+	str_fini(&word);
 }
 
 static void note_living(const struct session_sink *to, const struct summary *s)

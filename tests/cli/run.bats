@@ -98,6 +98,16 @@ run_pmm() {
 	[ "$(wc -l <err)" -le 15 ]
 }
 
+@test "run: the hint is a command, whatever the capture is called" {
+	local name hint
+	for name in "a b's.pmm" $'x \xff\\ y.pmm'; do
+		run_pmm -o "$name" -- true
+		hint=$(sed -n 's/^pmm: hint: pmm report /"$PMM" report /p' err)
+		eval "$hint" >out
+		grep -q '^  process  true, ' out
+	done
+}
+
 @test "run: a program that only maps memory may have an allocator of its own, and how that is seen is said" {
 	cat >"$T/maps.c" <<-'C'
 		#include <sys/mman.h>

@@ -13,6 +13,27 @@ static void clean(const char *text, const char *expected)
 	str_fini(&s);
 }
 
+static void quoted(const char *word, const char *expected)
+{
+	struct str s = STR_INIT;
+
+	utf8_add_quoted(&s, word);
+	assert_string_equal(str_text(&s), expected);
+	str_fini(&s);
+}
+
+static void words_for_a_shell_are_quoted(void **state)
+{
+	(void)state;
+	quoted("dir/plain-1.pmm", "dir/plain-1.pmm");
+	quoted("", "''");
+	quoted("a b", "'a b'");
+	quoted("it's $x \\", "'it'\\''s $x \\'");
+	quoted("\xc3\xa4", "'\xc3\xa4'");
+	quoted("a\xff b's\\", "$'a\\xff b\\'s\\\\'");
+	quoted("a\nb", "$'a\\x0ab'");
+}
+
 static void controls_are_escaped(void **state)
 {
 	(void)state;
@@ -169,6 +190,7 @@ static void buffers_are_cut_between_characters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_for_a_shell_are_quoted),
 		cmocka_unit_test(controls_are_escaped),
 		cmocka_unit_test(utf8_passes_and_broken_utf8_does_not),
 		cmocka_unit_test(all_characters),
