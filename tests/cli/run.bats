@@ -117,7 +117,7 @@ run_pmm() {
 	gcc -g -O1 -o "$T/maps" "$T/maps.c"
 	"$PMM" run -o "$T/maps.pmm" -- "$T/maps" 2>"$T/err"
 	grep -qx 'pmm: it never called malloc or a similar function' "$T/err"
-	grep -qx 'pmm: mapped       3.00 MiB in 1 mapping by mmap, .*' "$T/err"
+	grep -qx 'pmm: mapped       3.00 MiB of address space in 1 mapping by mmap, .*' "$T/err"
 	grep -qx "pmm: hint: a program may bring an allocator under names of its own (jemalloc in Rust programs): 'pmm attach PID' finds it" "$T/err"
 	"$PMM" run -o "$T/true.pmm" -- true 2>"$T/err"
 	run ! grep -q 'allocator under names' "$T/err"
