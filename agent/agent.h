@@ -162,6 +162,12 @@ struct agent {
 	const char *allocator_path;	/* of the object that has next.malloc */
 	/* the program brings its own malloc, which goes before ours */
 	bool own_allocator;
+	/*
+	 * check form: the allocator's own function that an object calls, and that object's path
+	 * ("": the program), for which nothing is checked; NULL = none
+	 */
+	const char *own_function, *own_caller;
+	bool own_hooked;		/* calls of all such functions are recorded */
 	uint64_t code_start, code_end;	/* our own code, in the preloaded forms */
 
 	/* injected only */

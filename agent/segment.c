@@ -108,6 +108,15 @@ static long file_read(const char *path, char *to, size_t bytes)
 	return n < 0 ? 0 : n;
 }
 
+static pmm_ref text_note(const char *text, uint32_t *length)
+{
+	size_t n = str_length(text);
+	pmm_ref at = n ? arena_string(text, n) : 0;
+
+	*length = at ? (uint32_t)n : 0;
+	return at;
+}
+
 /* Who we are, for the reader. Uses the scratch memory: no stack to spare here. */
 static void describe(struct pmm_ledger *l)
 {
@@ -124,10 +133,12 @@ static void describe(struct pmm_ledger *l)
 	n = sys3(readlink, "/proc/thread-self/exe", s, 4096);
 	l->exe = n > 0 ? arena_string(s, (size_t)n) : 0;
 	l->exe_len = l->exe ? (uint32_t)n : 0;
-	if (agent.allocator_path) {
-		n = (long)str_length(agent.allocator_path);
-		l->allocator = arena_string(agent.allocator_path, (size_t)n);
-		l->allocator_len = l->allocator ? (uint32_t)n : 0;
+	if (agent.allocator_path)
+		l->allocator = text_note(agent.allocator_path, &l->allocator_len);
+	l->own_hooked = agent.own_hooked;
+	if (agent.own_function) {
+		l->own_function = text_note(agent.own_function, &l->own_function_len);
+		l->own_caller = text_note(agent.own_caller, &l->own_caller_len);
 	}
 }
 
@@ -144,6 +155,8 @@ static bool head_write(void)
 			return false;
 		*head = *agent.tree;
 		head->cookie = 0;
+		if (agent.own_function)
+			head->check.level = PMM_CHECK_NONE;
 		head->life[0] = head->life[1] = 0;
 		head->slot[0] = (struct pmm_slot){ .state = PMM_SLOT_FREE };
 	}

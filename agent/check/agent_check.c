@@ -51,7 +51,8 @@ bool check_start(void)
 	if (!checker.o.secret)
 		checker.o.secret = random_word();
 	secret_note();
-	checker.on = checker.o.level > PMM_CHECK_NONE && checker.o.level < PMM_NR_CHECK_LEVELS;
+	checker.on = checker.o.level > PMM_CHECK_NONE &&
+		     checker.o.level < PMM_NR_CHECK_LEVELS && !agent.own_function;
 	if (!checker.on)
 		return false;
 	checker.refuses = checker.o.fail_after != UINT64_MAX || checker.o.fail_ppb ||

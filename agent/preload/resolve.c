@@ -4,6 +4,7 @@
  */
 #include "agent/preload/agent_preload.h"
 #include "agent/preload/link.h"
+#include "agent/preload/own_hooks.h"
 
 enum cxx_form cxx_form __attribute__((visibility("hidden")));
 void *(*cxx_handler)(void) __attribute__((visibility("hidden")));
@@ -102,6 +103,8 @@ bool resolve(void)
 	if (cxx_form == CXX_SAME)
 		cxx_handler = (void *(*)(void))link_symbol_from(all, "_ZSt15get_new_handlerv",
 								NULL);
+	if (form_checks && !agent.own_allocator)
+		agent.own_function = own_called(allocator, &agent.own_caller);
 	agent.find_object = (int (*)(void *, void *))link_symbol_from(all, "_dl_find_object", NULL);
 	for (; all && !agent.single_threaded; all = all->l_next)
 		agent.single_threaded = link_symbol(all, "__libc_single_threaded");

@@ -63,6 +63,11 @@ static int read_names(struct ledger_reader *r)
 		       ledger_reader_string(r, l->allocator, l->allocator_len)) ||
 	    set_string(&h->host, host_name()))
 		return -ENOMEM;
+	if (l->own_function &&
+	    (set_string(&h->own_function,
+			ledger_reader_string(r, l->own_function, l->own_function_len)) ||
+	     set_string(&h->own_caller, ledger_reader_string(r, l->own_caller, l->own_caller_len))))
+		return -ENOMEM;
 	return 0;
 }
 
@@ -92,6 +97,7 @@ static void read_head(struct ledger_reader *r)
 	for (unsigned i = 0; i < PMM_NR_DROPS; i++)
 		h->dropped[i] = l->dropped[i];
 	h->dropped_bytes = l->dropped_bytes;
+	h->own_hooked = l->own_hooked;
 	h->off_reason = l->off_reason < PMM_NR_OFF_REASONS ? (int)l->off_reason : PMM_OFF_INTERNAL;
 }
 

@@ -72,6 +72,8 @@ void heap_free(struct heap *h)
 	free(h->kernel_bins);
 	free(h->kernel.unseen);
 	free(h->allocator.path);
+	free(h->own_function);
+	free(h->own_caller);
 	free(h->comm);
 	free(h->exe);
 	free(h->cmdline);

@@ -402,6 +402,9 @@ struct heap {
 	int off_reason;			/* enum pmm_off_reason, 0 = tracked to the end */
 	/* blocks that changed while a running process was read; 0 = exact */
 	uint64_t drift_blocks;
+	/* the allocator's own function for which it was not checked, its caller's path; or NULL */
+	char *own_function, *own_caller;
+	bool own_hooked; /* calls of such are recorded. None of the three is in captures */
 
 	/* totals */
 	uint64_t allocs, frees, bytes_in, bytes_out;
@@ -412,10 +415,7 @@ struct heap {
 	uint64_t untracked_frees;
 	/* as the kernel knew it when it was last asked; 0 = not known */
 	uint64_t peak_resident_bytes;
-	/*
-	 * blocks that were found to be free although that was not seen: counted among the frees,
-	 * too
-	 */
+	/* blocks found to be free although that was not seen: they count among the frees, too */
 	uint64_t missed_frees;
 	uint64_t skipped_allocs, skipped_bytes;	/* below min_size_bytes */
 

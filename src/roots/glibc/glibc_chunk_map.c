@@ -10,12 +10,14 @@
  * that only such a page points to is not found. When not every block is known, only what glibc says
  * to be free is left out.
  */
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "include/pmm/ledger.h"
 #include "src/base/str.h"
+#include "src/ledger/preload.h"
 #include "src/roots/glibc/glibc_arenas.h"
 
 #define MAX_NAMES	(16ull << 20)	/* of an object's beginning, where its names are */
@@ -169,36 +171,131 @@ static int pages_cover(struct roots_find *f, uint64_t lo, uint64_t hi)
 	return rc;
 }
 
-/*
- * Does anything ask the allocator for blocks in ways that pmm does not see (jemalloc's mallocx(),
- * mimalloc's mi_malloc())? The names would be among those that an object imports, in the segment
- * that it begins with.
- */
-static bool imports(const struct roots_find *f, const struct roots_object *o,
-		    const char *const *names, size_t nr)
+/* An object's memory from its start on, the names of what it imports included; the caller's. */
+static char *text_of(const struct roots_find *f, const struct roots_object *o, size_t *n)
 {
 	uint64_t bytes = o->end - o->start < MAX_NAMES ? o->end - o->start : MAX_NAMES;
 	char *text = malloc(bytes);
-	size_t n = text ? roots_read(f, o->start, text, bytes) : 0;
-	bool found = !text;
 
-	for (size_t i = 0; !found && i < nr; i++)
-		found = memmem(text, n, names[i], strlen(names[i]) + 1);
+	*n = text ? roots_read(f, o->start, text, bytes) : 0;
+	return text;
+}
+
+static bool imports(const struct roots_find *f, const struct roots_object *o, const char *name)
+{
+	size_t n;
+	char *text = text_of(f, o, &n);
+	bool found = !text || memmem(text, n, name, strlen(name) + 1);
+
 	free(text);
 	return found;
 }
 
+/* Does a name say that a block is returned? */
+static bool allocates(const char *name, size_t bytes)
+{
+	static const char *const words[] = { "alloc", "new", "dup", "memalign", "realpath",
+					     "expand" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (memmem(name, bytes, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+/* Is there a text with that prefix, its first byte the end of the text before, that says so? */
+static bool has_name(const char *text, size_t n, const char *prefix)
+{
+	size_t length = strlen(prefix + 1) + 1;
+	const char *at = text, *end, *stop = text + n;
+
+	while ((at = memmem(at, (size_t)(stop - at), prefix, length))) {
+		at++;
+		end = memchr(at, 0, (size_t)(stop - at));
+		if (end && allocates(at, (size_t)(end - at)))
+			return true;
+	}
+	return false;
+}
+
+/* The place of an address in an object's memory; `n` where it is none of that. */
+static size_t place_in(const struct roots_object *o, uint64_t bias, uint64_t address, size_t n)
+{
+	uint64_t at = address < o->start ? address + bias : address;
+
+	return at >= o->start && at - o->start < n ? (size_t)(at - o->start) : n;
+}
+
+/* Clear the names of what an object imports and exports, where they are found. */
+static void names_clear(const struct roots_object *o, char *text, size_t n)
+{
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)text;
+	uint64_t bias = o->start, names = 0, bytes = 0;
+	size_t at = n, size = 0;
+
+	if (n < sizeof(*e) || memcmp(e->e_ident, ELFMAG, SELFMAG) || e->e_phoff > n ||
+	    e->e_phoff % 8 || e->e_phnum > (n - e->e_phoff) / sizeof(Elf64_Phdr))
+		return;
+	for (unsigned i = e->e_phnum; i-- > 0;) {
+		Elf64_Phdr p;
+
+		memcpy(&p, text + e->e_phoff + i * sizeof(p), sizeof(p));
+		if (p.p_type == PT_LOAD)	/* the first one's, in the end */
+			bias = o->start - roots_page_down(p.p_vaddr);
+		if (p.p_type == PT_DYNAMIC) {
+			at = p.p_vaddr;
+			size = p.p_memsz;
+		}
+	}
+	at = place_in(o, bias, at, n);
+	for (; size >= sizeof(Elf64_Dyn) && n - at >= sizeof(Elf64_Dyn);
+	     at += sizeof(Elf64_Dyn), size -= sizeof(Elf64_Dyn)) {
+		Elf64_Dyn d;
+
+		memcpy(&d, text + at, sizeof(d));
+		if (d.d_tag == DT_STRTAB)
+			names = d.d_un.d_ptr;
+		if (d.d_tag == DT_STRSZ)
+			bytes = d.d_un.d_val;
+	}
+	at = place_in(o, bias, names, n);
+	if (bytes && bytes <= n - at)
+		memset(text + at, 0, bytes);
+}
+
+/*
+ * Names of allocators' own functions, from the byte before them on. Where calls of these are
+ * recorded, only what may look them up by name is of interest.
+ */
+static bool has_names(const struct roots_find *f, const struct roots_object *o)
+{
+	static const char *const prefixes[] = { "\0mi_",	   "\0tc_",	  "\0je_",
+						"\0mallocx", "\0rallocx", "\0xallocx" };
+	size_t n;
+	char *text = text_of(f, o, &n);
+	bool found = !text;
+
+	if (text && f->heap->own_hooked)
+		names_clear(o, text, n);
+	for (size_t i = 0; !found && i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		found = has_name(text, n, prefixes[i]);
+	free(text);
+	return found;
+}
+
+/*
+ * Does anything ask the allocator for blocks in ways that pmm may not see (jemalloc's mallocx(),
+ * mimalloc's mi_malloc(), by a pointer)? The names would be in an object's memory, whether it
+ * imports them or looks them up.
+ */
 static bool has_other_ways(const struct roots_find *f)
 {
-	static const char *const names[] = { "mallocx",	       "rallocx", "je_malloc", "mi_malloc",
-					     "mi_heap_malloc", "mi_new",  "tc_malloc", "tc_new" };
 	const char *path = f->heap->allocator.path;
 
 	if (!path[0] || !strcmp(path, f->heap->exe))
 		return true;
 	vec_each(&f->objects, o)
-		if (!str_starts(o->path, path) &&
-		    imports(f, o, names, sizeof(names) / sizeof(names[0])))
+		if (!str_starts(o->path, path) && !preload_is_agent(o->path) && has_names(f, o))
 			return true;
 	return false;
 }
@@ -206,13 +303,12 @@ static bool has_other_ways(const struct roots_find *f)
 /* Of a program that is its own C library nothing shows. */
 static bool asks_usable(const struct roots_find *f)
 {
-	static const char *const name[] = { "malloc_usable_size" };
 	const char *path = f->heap->allocator.path;
 
 	if (!path[0] || !strcmp(path, f->heap->exe))
 		return true;
 	vec_each(&f->objects, o)
-		if (!str_starts(o->path, path) && imports(f, o, name, 1))
+		if (!str_starts(o->path, path) && imports(f, o, "malloc_usable_size"))
 			return true;
 	return false;
 }
