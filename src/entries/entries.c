@@ -436,9 +436,11 @@ int entries_guardable(struct entries *found, pid_t pid, struct err *e)
 		rc = all_patched(found, pid, e);
 	if (rc)
 		err_hint(e, "attach without --check%s",
-			 found->allocator == ENTRIES_SANITIZER
-				 ? ""
-				 : ", or start the program with 'pmm check'");
+			 found->allocator == ENTRIES_SANITIZER ? ""
+			 : found->allocator == ENTRIES_GLIBC || found->allocator == ENTRIES_MUSL
+				 ? ", or start the program with 'pmm check'"
+				 : ", or start the program with 'pmm check', which works if it "
+				   "calls only malloc, free and their kin");
 	found->guards = !rc;
 	return rc;
 }

@@ -248,7 +248,7 @@ void run_check_leaving(struct run_check *r, pid_t pid, int fd, int board_fd)
 		found = canary_scan_file(&p->scan, pid, fd, board_fd, &h, &e);
 	if (found >= 0)
 		tell_swept(r, p, h, (uint64_t)found);
-	else
+	else if (found != -ENODATA)	/* it is not checked */
 		r->nr_unswept++;
 }
 
@@ -283,6 +283,20 @@ static bool was_killed(const struct heap *h)
 	       (h->end == HEAP_KILLED || (h->death.known && h->death.signal));
 }
 
+/* It has a function that may be given blocks by that allocator alone. */
+static void own_function_missed(struct coverage *c, const struct heap *h)
+{
+	struct str s = STR_INIT;
+
+	str_addf(&s,
+		 "%s calls %s() of %s, its allocator's own function, which must get no block of "
+		 "'pmm check': use the C library's malloc to have it checked",
+		 h->own_caller[0] ? str_basename(h->own_caller) : "it", h->own_function,
+		 str_basename(h->allocator.path));
+	coverage_miss(c, untracked_name(h), str_text(&s), false, h->pid);
+	str_fini(&s);
+}
+
 /* What was looked at in it. */
 static void cover(struct run_check *r, const struct heap *h, bool replaced)
 {
@@ -290,6 +304,8 @@ static void cover(struct run_check *r, const struct heap *h, bool replaced)
 
 	if (untracked_why(h)) {
 		coverage_miss(c, untracked_name(h), untracked_why(h), true, h->pid);
+	} else if (h->own_function) {
+		own_function_missed(c, h);
 	} else if (!h->check.level) {
 		coverage_miss(c, untracked_name(h), "recorded without being checked", false,
 			      h->pid);
