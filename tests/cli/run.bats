@@ -98,6 +98,17 @@ run_pmm() {
 	[ "$(wc -l <err)" -le 15 ]
 }
 
+@test "run: too few descriptors are no want of memory" {
+	local nr seen=0
+	for nr in 4 5 6 7 8 9; do
+		(ulimit -n "$nr"; "$PMM" run -q -o few.pmm -- true) 2>few 3>&- && continue
+		grep -q '^pmm: .*Too many open files$' few || continue
+		[ "$(grep -c -e 'memory' -e board -e 'ulimit -v' few)" -eq 0 ]
+		grep -q 'hint: raise the limit on open files (ulimit -n)' few && seen=$((seen + 1))
+	done
+	[ "$seen" -ge 2 ]
+}
+
 @test "run: the hint is a command, whatever the capture is called" {
 	local name hint
 	for name in "a b's.pmm" $'x \xff\\ y.pmm'; do
