@@ -104,7 +104,7 @@ run_pmm() {
 		(ulimit -n "$nr"; "$PMM" run -q -o few.pmm -- true) 2>few 3>&- && continue
 		grep -q '^pmm: .*Too many open files$' few || continue
 		[ "$(grep -c -e 'memory' -e board -e 'ulimit -v' few)" -eq 0 ]
-		grep -q 'hint: raise the limit on open files (ulimit -n)' few && seen=$((seen + 1))
+		if grep -q 'hint: raise the limit on open files (ulimit -n)' few; then seen=$((seen + 1)); fi
 	done
 	[ "$seen" -ge 2 ]
 }
