@@ -41,6 +41,13 @@ made() {
 	library libmimalloc.so.2
 	start env LD_PRELOAD="$LIBRARY" "$PROG/attach_mimalloc"
 	SUM='' round attach_mimalloc.c 42
+	start env LD_PRELOAD="$LIBRARY" "$PROG/attach_mimalloc"
+	watch
+	tell d done
+	unwatch
+	found "$T/c.pmm" site destroyed allocs=303
+	grep -q '^past the hooks: 200 of these frees, as new blocks in their place show' "$T/watch.out"
+	finish 42
 }
 @test "built by clang" { need clang; made clang; }
 @test "linked with lazy binding and without PIE" { made gcc -no-pie -Wl,-z,lazy; }

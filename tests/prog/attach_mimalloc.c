@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * With mimalloc, to attach to: says "ready", and at each g calls what only mimalloc has -> "done".
+ * With mimalloc, to attach to: says "ready", and at each g calls what only mimalloc has -> "done". At d it makes 100 blocks
+ * in a heap three times and destroys that -> "done".
  *
  * expect:
  *   site of_heap     allocs=7 frees=7 bytes=714 blocks=0
@@ -66,10 +67,27 @@ SITE static void expanded(void)
 	CALL(mi_expand, void *, void *, size_t)(hide(p), 1u << 20);
 }
 
+SITE static void destroyed(void)
+{
+	void *heap = CALL(mi_heap_new, void *, void)();
+
+	for (int i = 0; i < 100; i++)
+		hide(CALL(mi_heap_malloc, void *, void *, size_t)(heap, 1000));
+	CALL(mi_heap_destroy, void, void *)(heap);
+}
+
 int main(void)
 {
+	char c;
+
 	say("ready\n");
-	while (order()) {
+	while ((c = order())) {
+		for (int i = 0; c == 'd' && i < 3; i++)
+			destroyed();
+		if (c == 'd') {
+			say("done\n");
+			continue;
+		}
 		of_heap();
 		strings();
 		aligned();

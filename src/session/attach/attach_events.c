@@ -391,6 +391,11 @@ static void say_totals(struct str *line, const struct attach_scope *s, const str
 						      "that pmm does not see,",
 			 fmt_agree(h->untracked_frees, "was", "were"));
 	str_add(line, "\n");
+	if (h->missed_frees)
+		str_addf(line,
+			 "past the hooks: %s of these frees, as new blocks in their place show; "
+			 "others may have been that do not show\n",
+			 fmt_count(h->missed_frees).s);
 	if (h->skipped_allocs)
 		str_addf(line, "skipped: %s below %s\n",
 			 fmt_many(h->skipped_allocs, "allocation").s,
