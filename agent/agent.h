@@ -169,6 +169,7 @@ struct agent {
 	const char *own_function, *own_caller;
 	bool own_hooked;		/* calls of all such functions are recorded */
 	uint64_t code_start, code_end;	/* our own code, in the preloaded forms */
+	uint64_t allocator_start, allocator_end;	/* of that object; end 0 = not known yet */
 
 	/* injected only */
 	/* of the program, where its file has no .eh_frame_hdr: made by pmm; hdr 0 = none */

@@ -348,19 +348,14 @@ static inline __attribute__((always_inline)) bool remove_block(uint64_t *at,
 	return true;
 }
 
-bool block_displace(uint64_t address, uint64_t *at, long granules, const struct block_stamp *now,
-		    struct block_info *out, uint64_t *was)
+bool block_displace(uint64_t *at, uint64_t word, const struct block_stamp *now,
+		    struct block_info *out)
 {
-	uint64_t word;
-
 	block_decode(at, now, out);
-	word = out->word[0];
-	/* it has no owner: two threads may have taken a part of its place each */
-	if (!is_block(word) || !CAS(*at, word, 0))
+	if (out->word[0] != word || !CAS(*at, word, 0))
 		return false;
 	if (block_watched())
 		mark(at, sizeof(*at));
-	*was = ((address >> 5) + (uint64_t)granules) << 5 | (word >> PMM_WORD_SUB_SHIFT & 3) << 3;
 	return true;
 }
 

@@ -58,11 +58,11 @@ void block_init(void);
 void block_changed(const void *at, size_t bytes);
 
 /*
- * Take out a block by its words, `granules` behind the place of the one at `address`. False: it is
- * gone by now. Where it began goes to *was.
+ * Take out a block that has no owner by its words, if the first still is `word`. False: it is not,
+ * as another thread did so, which may have entered a block of its own.
  */
-bool block_displace(uint64_t address, uint64_t *at, long granules, const struct block_stamp *now,
-		    struct block_info *out, uint64_t *was);
+bool block_displace(uint64_t *at, uint64_t word, const struct block_stamp *now,
+		    struct block_info *out);
 
 /*
  * Note a live block. False when there was no room (counted). The address belongs to the caller

@@ -64,6 +64,11 @@ static inline uint64_t sub_of(uint64_t address)
 	return address >> 3 & 3;
 }
 
+static inline uint64_t sub_field(uint64_t word)
+{
+	return word >> PMM_WORD_SUB_SHIFT & 3;
+}
+
 static inline uint32_t kind_of(uint64_t word)
 {
 	return (uint32_t)(word >> PMM_WORD_KIND_SHIFT);
@@ -116,7 +121,7 @@ static inline uint64_t size_of(const uint64_t *at, uint64_t word)
 /* Is this word of HEAP that of a block which begins at `address`? */
 static inline bool is_at(uint64_t word, uint64_t address)
 {
-	return is_block(word) && (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of(address);
+	return is_block(word) && sub_field(word) == sub_of(address);
 }
 
 /* Where the live block that begins at `address` has its words; NULL: there is none. */
@@ -136,32 +141,36 @@ static inline uint64_t *block_find(uint64_t address)
 }
 
 /*
- * Does the block whose words are at `place` share a byte with the one at `address`, which begins in
- * the same granule? One of no bytes has the first.
+ * Does the block whose words are at `place`, `word` the first, share a byte with the one at
+ * `address`, which begins in the same granule? One of no bytes has the first.
  */
-static inline bool word_overlaps(const uint64_t *place, uint64_t address, uint64_t size)
+static inline bool word_overlaps(const uint64_t *place, uint64_t word, uint64_t address,
+				 uint64_t size)
 {
-	uint64_t word = LOAD(*place), bytes = size_of(place, word);
-	uint64_t begin = (address & ~31ull) + 8 * (word >> PMM_WORD_SUB_SHIFT & 3);
+	uint64_t bytes = size_of(place, word);
+	uint64_t begin = (address & ~31ull) + 8 * sub_field(word);
 
 	return begin < address + size + !size && address < begin + bytes + !bytes;
 }
 
 /*
  * The words of a block in whose place one of `size` bytes is to be entered, whose first word will
- * be at `place`; NULL: none. It was freed past the hooks. A neighbour's, with an allocator whose
- * blocks share granules, may be at `place` only: one that is wide has the next granule for itself
- * as well. (The word behind a leaf's last granule is never that of a block.)
+ * be at `place`, and that first word in *word; NULL: none. It was freed past the hooks. A
+ * neighbour's, with an allocator whose blocks share granules, may be at `place` only: one that is
+ * wide has the next granule for itself as well. (The word behind a leaf's last granule is never
+ * that of a block.)
  */
-static inline uint64_t *word_in_the_way(uint64_t address, uint64_t *place, uint64_t size)
+static inline uint64_t *word_in_the_way(uint64_t address, uint64_t *place, uint64_t size,
+					uint64_t *word)
 {
 	uint64_t i = address >> 5 & (GRANULES - 1);
 
-	if (is_block(LOAD(place[0])) && (!agent.dense || word_overlaps(place, address, size)))
+	*word = LOAD(place[0]);
+	if (is_block(*word) && (!agent.dense || word_overlaps(place, *word, address, size)))
 		return place;
-	if (i && is_wide(LOAD(place[-1])) && is_block(LOAD(place[-1])))
+	if (i && is_wide(*word = LOAD(place[-1])) && is_block(*word))
 		return place - 1;
-	return size > PMM_SIZE_SMALL && is_block(LOAD(place[1])) ? place + 1 : NULL;
+	return size > PMM_SIZE_SMALL && is_block(*word = LOAD(place[1])) ? place + 1 : NULL;
 }
 
 /*

@@ -96,7 +96,7 @@ void hook_unmapping(struct tctx *c, void *at, size_t bytes)
 {
 	ADD(agent.ledger->mapping.munmap_calls, 1);
 	ADD(agent.ledger->mapping.munmap_bytes, bytes);
-	stack_goes((uint64_t)at, bytes);
+	stack_goes((uint64_t)at, pages(bytes));
 	record_unmap(c, (uint64_t)at, bytes);
 }
 
@@ -108,7 +108,9 @@ void hook_remapped(struct tctx *c, void *old, size_t old_bytes, void *p, size_t 
 		ADD(agent.ledger->mapping.mremap_grown_bytes, bytes - old_bytes);
 	else
 		ADD(agent.ledger->mapping.mremap_shrunk_bytes, old_bytes - bytes);
-	stack_goes((uint64_t)old, old_bytes);
+	stack_goes((uint64_t)old, pages(old_bytes));
+	if (p != old)			/* MREMAP_FIXED takes the place of what was there */
+		stack_goes((uint64_t)p, pages(bytes));
 	record_unmap(c, (uint64_t)old, old_bytes);
 	record_map(c, (uint64_t)p, bytes, from);
 }

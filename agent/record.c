@@ -72,11 +72,12 @@ __attribute__((cold)) void record_displace(struct tctx *c, uint64_t address, uin
 					   uint64_t size, uint32_t kind)
 {
 	struct block_info was;
-	uint64_t old, *at;
+	uint64_t old, word, *at;
 
-	while (kind != PMM_KIND_OTHER && (at = word_in_the_way(address, place, size))) {
-		if (!block_displace(address, at, at - place, &c->stamp, &was, &old))
+	while (kind != PMM_KIND_OTHER && (at = word_in_the_way(address, place, size, &word))) {
+		if (!block_displace(at, word, &c->stamp, &was))
 			continue;
+		old = ((address >> 5) + (uint64_t)(at - place)) << 5 | 8 * sub_field(word);
 		record_released(false, c, old, &was);
 		record_class(c, was.size)->displaced++;
 	}
@@ -341,11 +342,6 @@ static void map_clear(struct tctx *c, uint64_t from, uint64_t to)
 	}
 	if (block_take_map(from, 0, true, &at, &m))
 		map_cut(c, at, &m, from, to);
-}
-
-static inline uint64_t pages(uint64_t bytes)
-{
-	return (bytes + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1);
 }
 
 void record_map(struct tctx *c, uint64_t address, uint64_t size, const struct caller *from)

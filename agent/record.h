@@ -73,6 +73,12 @@ void record_rename(struct tctx *c, uint64_t address, uint32_t kind);
  */
 bool record_move(struct tctx *c, uint64_t address, uint32_t site);
 
+/* Bytes up to the end of a page: what the kernel maps and unmaps. */
+static inline uint64_t pages(uint64_t bytes)
+{
+	return (bytes + ARCH_PAGE - 1) & ~(uint64_t)(ARCH_PAGE - 1);
+}
+
 /* A mapping appeared; [address, address + size) went. */
 void record_map(struct tctx *c, uint64_t address, uint64_t size, const struct caller *from);
 void record_unmap(struct tctx *c, uint64_t address, uint64_t size);

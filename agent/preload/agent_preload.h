@@ -48,9 +48,13 @@ static inline __attribute__((always_inline)) struct tctx *hook_enter_any(const s
 	return agent_enter(from->sp);
 }
 
+/* hook_enter() on a context that is busy. */
+struct tctx *hook_enter_busy(struct tctx *c, struct caller from);
+
 /*
  * The same for calls that an allocator may make itself, as its calloc() its own malloc(): those
- * belong to the call of the program, and pass.
+ * belong to the call of the program, and pass. What it calls of the program's (a new handler) does
+ * not.
  */
 static inline __attribute__((always_inline)) struct tctx *hook_enter(const struct caller *from)
 {
@@ -60,7 +64,7 @@ static inline __attribute__((always_inline)) struct tctx *hook_enter(const struc
 		return NULL;
 	c = ctx_find();
 	if (unlikely(c && c->busy))
-		return agent_enter_busy(c, *from, false);
+		return hook_enter_busy(c, *from);
 	return likely(c) ? agent_begin(c, from->sp, false) : NULL;
 }
 

@@ -3,6 +3,7 @@
  * Finding the real allocator: the next definition of each function after ours, once.
  */
 #include "agent/preload/agent_preload.h"
+#include "agent/unwind/module.h"
 #include "agent/preload/link.h"
 #include "agent/preload/own_hooks.h"
 
@@ -110,6 +111,28 @@ bool resolve(void)
 		agent.single_threaded = link_symbol(all, "__libc_single_threaded");
 	agent.vdso_clock = (long (*)(int, int64_t *))link_vdso_symbol("__vdso_clock_gettime");
 	return agent.next.malloc && agent.next.free;
+}
+
+/* Is this code of the object that the real malloc is in? */
+static bool in_allocator(uint64_t pc)
+{
+	struct agent_module m;
+
+	if (!LOAD_ACQUIRE(agent.allocator_end)) {
+		if (!module_find((uint64_t)agent.next.malloc, &m))
+			return false;
+		STORE(agent.allocator_start, m.start);
+		STORE_RELEASE(agent.allocator_end, m.end);
+	}
+	return pc - agent.allocator_start < agent.allocator_end - agent.allocator_start;
+}
+
+struct tctx *hook_enter_busy(struct tctx *c, struct caller from)
+{
+	if (in_allocator(from.ra - 1))
+		return agent_enter_busy(c, from, false);
+	c = ctx_nested(c, from.sp);
+	return c ? agent_begin(c, from.sp, false) : NULL;
 }
 
 bool preload_on(void)

@@ -11,10 +11,15 @@ static char pool[64ul << 20] __attribute__((aligned(64)));
 static size_t used;
 static void *last;
 
+void (*inner_callback)(void);	/* the program's, called by malloc(777) */
+
 void *malloc(size_t bytes)
 {
-	void *p = last;
+	void *p;
 
+	if (bytes == 777 && inner_callback)
+		inner_callback();
+	p = last;
 	if (bytes <= ROOM && p) {
 		last = NULL;
 		return p;

@@ -159,6 +159,28 @@ static void test_dense_neighbours(void **state)
 	agent_host_fini();
 }
 
+/* Only as long as its word is the one that was looked at: another thread may have been faster. */
+static void test_who_has_no_owner_is_taken_out_once(void **state)
+{
+	uint64_t *at, word;
+	struct block_info b;
+
+	(void)state;
+	start(16 << 20);
+	assert_true(add(HEAP, 100, 1));
+	at = block_place(HEAP);
+	word = *at;
+	assert_true(block_displace(at, word, &stamp, &b));
+	assert_int_equal(b.size, 100);
+	assert_int_equal(b.site, 1);
+	assert_false(block_displace(at, word, &stamp, &b));
+	assert_true(add(HEAP, 100, 2));
+	assert_false(block_displace(at, word, &stamp, &b));
+	assert_true(del(HEAP, &b));
+	assert_int_equal(b.site, 2);
+	agent_host_fini();
+}
+
 #define CONTENDED 20000
 
 static unsigned entered[2];		/* granules by each of two threads */
@@ -545,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_add_and_del),
 		cmocka_unit_test(test_every_granule_of_64_mib),
 		cmocka_unit_test(test_dense_neighbours),
+		cmocka_unit_test(test_who_has_no_owner_is_taken_out_once),
 		cmocka_unit_test(test_two_threads_enter_neighbours),
 		cmocka_unit_test(test_small_and_wide_neighbours),
 		cmocka_unit_test(test_pools),

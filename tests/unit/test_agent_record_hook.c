@@ -20,15 +20,21 @@ static void *real_malloc(size_t size)
 	return answer;
 }
 
-/* Called from so many words up the stack, by its outermost function. */
-static void ask(void *gets, uint32_t kind, unsigned words)
+/* So many words up the stack, in its outermost function. */
+static struct caller called_from(unsigned words)
 {
-	struct caller from = { .ra = PC + 1, .sp = (uint64_t)&frames[words] };
 	const uint64_t module = 7;
 
 	agent.rules->far[PC * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
 		(struct rule_entry){ CFI_END ^ (PC | module << 48), CFI_END };
 	*rule_near_entry(rule_mix(PC)) = 0;
+	return (struct caller){ .ra = PC + 1, .sp = (uint64_t)&frames[words] };
+}
+
+static void ask(void *gets, uint32_t kind, unsigned words)
+{
+	struct caller from = called_from(words);
+
 	answer = gets;
 	assert_ptr_equal(hook_malloc(c, real_malloc, 10, kind, &from), gets);
 }
@@ -164,6 +170,40 @@ static void a_request_made_again_has_failed_once(void **state)
 	assert_int_equal(agent_host_total(), 20);
 }
 
+static void move(uint64_t from, uint64_t from_bytes, uint64_t to, uint64_t bytes)
+{
+	struct caller caller = called_from(30);
+
+	c->seen_lo = HEAP + 4088;
+	c->seen_hi = HEAP + 4096;
+	hook_remapped(c, (void *)from, from_bytes, (void *)to, bytes, &caller);
+}
+
+/* The kernel unmaps whole pages, and what is moved somewhere takes the place of what was there. */
+static void mappings_that_go_may_have_been_stacks(void **state)
+{
+	(void)state;
+	c->seen_lo = HEAP + 4088;
+	c->seen_hi = HEAP + 4096;
+	agent.stack_gen = 7;
+	hook_unmapping(c, (void *)HEAP, 4096);
+	assert_int_equal(agent.stack_gen, 8);
+	hook_unmapping(c, (void *)HEAP, 1);
+	assert_int_equal(agent.stack_gen, 9);
+	hook_unmapping(c, (void *)(HEAP + 4096), 4096);
+	hook_unmapping(c, (void *)(HEAP - 4096), 4096);
+	assert_int_equal(agent.stack_gen, 9);
+	/* by mremap: from there, to there, past it, and in the same place */
+	move(HEAP + 8, 1, HEAP + (1 << 20), 1);
+	assert_int_equal(agent.stack_gen, 10);
+	move(HEAP + (1 << 20), 1, HEAP, 1);
+	assert_int_equal(agent.stack_gen, 11);
+	move(HEAP + (1 << 20), 1, HEAP + 4096, 1);
+	assert_int_equal(agent.stack_gen, 11);
+	move(HEAP - 4096, 4096, HEAP - 4096, 8192);
+	assert_int_equal(agent.stack_gen, 11);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +213,7 @@ int main(void)
 		TEST(neighbours_stay),
 		TEST(who_overlaps_is_gone),
 		TEST(a_request_made_again_has_failed_once),
+		TEST(mappings_that_go_may_have_been_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
