@@ -163,11 +163,10 @@ struct agent {
 	/* the program brings its own malloc, which goes before ours */
 	bool own_allocator;
 	/*
-	 * check form: the allocator's own function that an object calls, and that object's path
-	 * ("": the program), for which nothing is checked; NULL = none
+	 * the allocator's own function that an object calls, and that object's path ("": the
+	 * program); NULL = none. In the check form nothing is checked then
 	 */
 	const char *own_function, *own_caller;
-	bool own_hooked;		/* calls of all such functions are recorded */
 	uint64_t code_start, code_end;	/* our own code, in the preloaded forms */
 	uint64_t allocator_start, allocator_end;	/* of that object; end 0 = not known yet */
 

@@ -135,7 +135,6 @@ static void describe(struct pmm_ledger *l)
 	l->exe_len = l->exe ? (uint32_t)n : 0;
 	if (agent.allocator_path)
 		l->allocator = text_note(agent.allocator_path, &l->allocator_len);
-	l->own_hooked = agent.own_hooked;
 	if (agent.own_function) {
 		l->own_function = text_note(agent.own_function, &l->own_function_len);
 		l->own_caller = text_note(agent.own_caller, &l->own_caller_len);

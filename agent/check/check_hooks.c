@@ -14,8 +14,6 @@
 #define EINVAL	22
 #define ENOMEM	12
 
-const bool form_checks = true;
-
 extern int *__errno_location(void) __attribute__((weak));	/* glibc and musl */
 
 static void no_memory(void)

@@ -7,7 +7,6 @@
  * The real function looks at its return address to know who loads, so it is jumped to.
  */
 #include "agent/preload/agent_preload.h"
-#include "agent/preload/own_hooks.h"
 
 __attribute__((used)) static void *dlopen_next(void)
 {
@@ -17,10 +16,3 @@ __attribute__((used)) static void *dlopen_next(void)
 }
 
 ARCH_HOOK_WITHOUT_FLAG("dlopen", 8, "dlopen_next")	/* RTLD_DEEPBIND of glibc; musl has none */
-
-/* As in agent/preload/hooks_apart.c: of a process that is not checked. */
-EXPORT void __gmon_start__(void);
-EXPORT void __gmon_start__(void)
-{
-	own_early();
-}

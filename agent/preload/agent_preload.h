@@ -18,12 +18,6 @@ enum cxx_form {
 
 extern enum cxx_form cxx_form __attribute__((visibility("hidden")));
 
-/* std::get_new_handler(), where the operators are an allocator's own; NULL: not known. */
-extern void *(*cxx_handler)(void) __attribute__((visibility("hidden")));
-
-/* Is it the form that looks for heap errors? */
-extern const bool form_checks __attribute__((visibility("hidden")));
-
 /* Find the real functions. False when there is no malloc after ours. */
 bool resolve(void);
 

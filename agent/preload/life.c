@@ -5,7 +5,6 @@
 #include "agent/env.h"
 #include "agent/unwind/module.h"
 #include "agent/preload/follow.h"
-#include "agent/preload/own_hooks.h"
 #include "agent/preload/leave.h"
 #include "agent/preload/agent_preload.h"
 #include "agent/segment.h"
@@ -29,7 +28,6 @@ static __attribute__((constructor(101))) void begin(void)
 	module_start(NULL);
 	ctx_find();
 	leave_start();
-	own_start();
 }
 
 static __attribute__((destructor(101))) void end(void)

@@ -36,8 +36,6 @@ extern Elf64_Dyn _DYNAMIC[] __attribute__((visibility("hidden")));
 struct r_debug {
 	int version;
 	struct link_map *map;
-	uint64_t brk;
-	int state;		/* 0: no object is being loaded */
 };
 
 static char **env_first(void)
@@ -182,7 +180,7 @@ uint64_t link_aux(uint64_t type)
 	return 0;
 }
 
-static const struct r_debug *debug_of(void)
+struct link_map *link_first(void)
 {
 	const Elf64_Phdr *ph = (const Elf64_Phdr *)link_aux(AT_PHDR), *dynamic = NULL;
 	uint64_t bias = 0;
@@ -199,22 +197,8 @@ static const struct r_debug *debug_of(void)
 		return NULL;
 	for (Elf64_Dyn *d = (Elf64_Dyn *)(bias + dynamic->p_vaddr); d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
-			return (const struct r_debug *)d->d_un.d_ptr;
+			return ((struct r_debug *)d->d_un.d_ptr)->map;
 	return NULL;
-}
-
-struct link_map *link_first(void)
-{
-	const struct r_debug *d = debug_of();
-
-	return d ? d->map : NULL;
-}
-
-bool link_settled(void)
-{
-	const struct r_debug *d = debug_of();
-
-	return d && !LOAD(d->state);
 }
 
 void *link_vdso_symbol(const char *name)

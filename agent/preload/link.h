@@ -22,9 +22,6 @@ uint64_t link_aux(uint64_t type);
 /* First object of the global list, or NULL when the loader cannot be found. */
 struct link_map *link_first(void);
 
-/* Has the loader finished with all objects of it, but for their constructors? */
-bool link_settled(void);
-
 /* Our own object in that list, or NULL. */
 struct link_map *link_self(void);
 

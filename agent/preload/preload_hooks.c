@@ -13,8 +13,6 @@
 
 #define ENOMEM 12
 
-const bool form_checks = false;
-
 static inline __attribute__((always_inline)) void *allocate(size_t size, uint32_t kind,
 							   const struct caller *from)
 {

@@ -6,37 +6,8 @@
  * straight to the real allocator and only a failure is left to the library, which then calls the
  * handler and throws. Other forms call the next operator; what it allocates through malloc is then
  * given its right name.
- *
- * An allocator's own operators fail by an exception, which nothing of ours sees. So its form with
- * nothrow is asked first, where no new-handler is set (else that would be called twice): what that
- * answers with NULL is counted, and the operator itself is left to fail.
  */
 #include "agent/preload/agent_preload.h"
-
-/* Requests of this thread that failed and are counted. */
-static uint64_t failed_here(void)
-{
-	const struct tctx *c = agent_is_on() ? ctx_find() : NULL;
-	uint64_t failed = 0;
-
-	for (unsigned i = 0; c && i < PMM_NR_CLASSES; i++)
-		failed += c->pub.class[i].failed;
-	return failed;
-}
-
-/*
- * The next operator, one with nothrow, has failed. It may have called malloc, which counted it
- * (jemalloc, behind a new-handler).
- */
-static SLOW void next_failed(uint64_t failed, size_t size, uint32_t kind, const struct caller *from)
-{
-	struct tctx *c = cxx_form == CXX_SAME && failed_here() == failed ? hook_enter(from) : NULL;
-
-	if (!c)
-		return;
-	record_failed(c, size, kind, from);
-	agent_leave(c);
-}
 
 /* The next operator allocated: name the block, or record it if it is not recorded yet. */
 static void *next_done(void *p, size_t size, uint32_t kind, const struct caller *from)
@@ -49,36 +20,6 @@ static void *next_done(void *p, size_t size, uint32_t kind, const struct caller 
 		record_rename(c, (uint64_t)p, kind);
 	else if (cxx_form == CXX_SAME && hook_hit(c, size))
 		hook_allocated(c, p, size, kind, from);
-	agent_leave(c);
-	return p;
-}
-
-/* The form with nothrow of one that throws; CXX_NR: it is one itself. */
-static inline __attribute__((always_inline)) enum cxx_which quiet_form(enum cxx_which which)
-{
-	return which == NEW ? NEW_NT : which == NEW_A ? NEW_A_NT : which == NEW_AL ? NEW_AL_NT
-	       : which == NEW_A_AL ? NEW_A_AL_NT : CXX_NR;
-}
-
-/*
- * A form that throws of an allocator's own. NULL: it fails, which is counted, or it has to be
- * called itself.
- */
-static void *same_new(enum cxx_which quiet, size_t size, size_t align, uint32_t kind,
-		      const struct caller *from)
-{
-	static const char nothrow = 0;
-	void *next = quiet == CXX_NR ? NULL : agent.next.cxx[quiet], *p;
-	struct tctx *c;
-
-	if (!next || !cxx_handler || cxx_handler())
-		return NULL;
-	c = hook_enter(from);
-	if (!c)
-		return NULL;
-	p = align ? REAL(c, ((void *(*)(size_t, size_t, const void *))next)(size, align, &nothrow))
-		  : REAL(c, ((void *(*)(size_t, const void *))next)(size, &nothrow));
-	hook_result(c, p, size, kind, from);
 	agent_leave(c);
 	return p;
 }
@@ -103,29 +44,20 @@ static void *aligned_new(size_t size, size_t align, uint32_t kind, const struct 
 static SLOW void *SYMBOL##_body(size_t size, const void *tag)				\
 {											\
 	struct caller from = CALLER_HERE();						\
-	uint64_t failed = 0;								\
-	void *next, *p;									\
+	void *next;									\
 											\
 	if (!agent.next.malloc && !resolve())						\
 		return NULL;								\
 	if (cxx_form == CXX_PLAIN) {							\
-		p = preload_malloc(size ? size : 1, KIND, &from);			\
+		void *p = preload_malloc(size ? size : 1, KIND, &from);			\
 											\
 		if (likely(p))								\
 			return p;							\
-	} else if (cxx_form == CXX_SAME) {						\
-		p = same_new(quiet_form(WHICH), size, 0, KIND, &from);			\
-		if (likely(p))								\
-			return p;							\
-		failed = failed_here();							\
 	}										\
 	next = cxx_operator(WHICH);							\
 	if (!next)									\
 		return NULL;								\
-	p = ((void *(*)(size_t, const void *))next)(size, tag);				\
-	if (unlikely(!p))								\
-		next_failed(failed, size, KIND, &from);					\
-	return next_done(p, size, KIND, &from);						\
+	return next_done(((void *(*)(size_t, const void *))next)(size, tag), size, KIND, &from); \
 }											\
 											\
 EXPORT void *SYMBOL(size_t size, const void *tag);					\
@@ -148,7 +80,6 @@ EXPORT void *SYMBOL(size_t size, size_t align, const void *tag);			\
 EXPORT void *SYMBOL(size_t size, size_t align, const void *tag)			\
 {											\
 	struct caller from = CALLER_HERE();						\
-	uint64_t failed = 0;								\
 	void *next, *p;									\
 											\
 	if (!agent.next.malloc && !resolve())						\
@@ -157,19 +88,12 @@ EXPORT void *SYMBOL(size_t size, size_t align, const void *tag)			\
 		p = aligned_new(size, align, KIND, &from);				\
 		if (likely(p))								\
 			return p;							\
-	} else if (cxx_form == CXX_SAME && align) {					\
-		p = same_new(quiet_form(WHICH), size, align, KIND, &from);		\
-		if (likely(p))								\
-			return p;							\
-		failed = failed_here();							\
 	}										\
 	next = cxx_operator(WHICH);							\
 	if (!next)									\
 		return NULL;								\
-	p = ((void *(*)(size_t, size_t, const void *))next)(size, align, tag);		\
-	if (unlikely(!p))								\
-		next_failed(failed, size, KIND, &from);					\
-	return next_done(p, size, KIND, &from);						\
+	return next_done(((void *(*)(size_t, size_t, const void *))next)(size, align, tag), \
+			 size, KIND, &from);						\
 }
 
 CXX_NEW_ALIGNED(NEW_ALIGNED_FORM)

@@ -5,10 +5,9 @@
 #include "agent/preload/agent_preload.h"
 #include "agent/unwind/module.h"
 #include "agent/preload/link.h"
-#include "agent/preload/own_hooks.h"
+#include "agent/preload/own_called.h"
 
 enum cxx_form cxx_form __attribute__((visibility("hidden")));
-void *(*cxx_handler)(void) __attribute__((visibility("hidden")));
 
 /* Names in the order of struct next_functions, and of its cxx[]. */
 #define NAME_OF_ENTRY(RET, NAME, ...)	#NAME "\0"
@@ -101,10 +100,7 @@ bool resolve(void)
 	all = link_first();
 	/* the program's own goes before ours: we see nothing */
 	agent.own_allocator = all && link_symbol(all, "malloc");
-	if (cxx_form == CXX_SAME)
-		cxx_handler = (void *(*)(void))link_symbol_from(all, "_ZSt15get_new_handlerv",
-								NULL);
-	if (form_checks && !agent.own_allocator)
+	if (!agent.own_allocator)
 		agent.own_function = own_called(allocator, &agent.own_caller);
 	agent.find_object = (int (*)(void *, void *))link_symbol_from(all, "_dl_find_object", NULL);
 	for (; all && !agent.single_threaded; all = all->l_next)

@@ -472,14 +472,12 @@ struct pmm_ledger {
 	struct pmm_death death;
 
 	/*
-	 * check form: the allocator's own function that the program calls, and the path of the
-	 * object that does ("": the program's file), for which nothing is checked; 0 = none
+	 * the allocator's own function that the program calls, and the path of the object that
+	 * does ("": the program's file); 0 = none. What it does is not recorded, and `pmm check`
+	 * checks nothing there
 	 */
 	pmm_ref own_function, own_caller;
 	uint32_t own_function_len, own_caller_len;
-	/* 1 = such calls are recorded, where objects import the functions */
-	uint32_t own_hooked;
-	uint32_t reserved;
 };
 
 /* the fixed area of a slot, after the header */

@@ -38,7 +38,7 @@ static bool has(const struct leak_entry *e, unsigned evidence)
 
 bool leaks_hide_frees(const struct heap *h)
 {
-	return h->missed_frees && !heap_allocator_is_glibc(h);
+	return (h->missed_frees || h->own_calls) && !heap_allocator_is_glibc(h);
 }
 
 static void decide(struct leak_entry *e, enum leak_verdict verdict, enum leak_reason reason)

@@ -402,9 +402,9 @@ struct heap {
 	int off_reason;			/* enum pmm_off_reason, 0 = tracked to the end */
 	/* blocks that changed while a running process was read; 0 = exact */
 	uint64_t drift_blocks;
-	/* the allocator's own function for which it was not checked, its caller's path; or NULL */
+	uint64_t own_calls; /* 1 = it calls its allocator's own functions: they are not recorded */
+	/* ... one of these, the caller's path ("": the program), or NULL; not in captures */
 	char *own_function, *own_caller;
-	bool own_hooked; /* calls of such are recorded. None of the three is in captures */
 
 	/* totals */
 	uint64_t allocs, frees, bytes_in, bytes_out;

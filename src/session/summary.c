@@ -202,6 +202,17 @@ static void note_space(const struct session_sink *to, const struct heap *h)
 	str_fini(&text);
 }
 
+static void note_own(const struct session_sink *to, const struct heap *h)
+{
+	struct str text = STR_INIT;
+
+	lost_own_text(&text, h->own_function);
+	session_warn(to, "%s", str_error(&text) ? "calls are missing" : str_text(&text));
+	session_hint(to, "'pmm attach PID' records the functions of jemalloc, tcmalloc and "
+			 "mimalloc as well");
+	str_fini(&text);
+}
+
 /* What else is missing, likewise. */
 static void note_losses(const struct session_sink *to, const struct summary *s)
 {
@@ -209,6 +220,8 @@ static void note_losses(const struct session_sink *to, const struct summary *s)
 		note_off(to, s->heap);
 	if (s->heap && s->heap->space_taken_bytes)
 		note_space(to, s->heap);
+	if (s->heap && s->heap->own_calls)
+		note_own(to, s->heap);
 	if (s->heap)
 		kernel_notes_losses(to, s->heap);
 	if (s->heap && lost_any(s->heap) && s->shrunk)

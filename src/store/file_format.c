@@ -206,6 +206,7 @@ static const struct file_column finding_columns[] = {
 static const struct file_column missed_columns[] = {HEAP(missed_frees)};
 
 static const struct file_column space_columns[] = {HEAP(space_taken_bytes)};
+static const struct file_column own_columns[] = {HEAP(own_calls)};
 
 static const struct file_column resident_columns[] = {HEAP(peak_resident_bytes)};
 
@@ -345,6 +346,8 @@ const struct file_table file_tables[FILE_NR_TABLES] = {
 				.optional = true },
 	[FILE_SPACE] = { "ROOM", "address space taken", 1, sizeof(struct heap), 0, 0, 0,
 			 COLUMNS(space_columns), .optional = true },
+	[FILE_OWN] = { "OWNF", "calls of the allocator's functions", 1, sizeof(struct heap), 0, 0,
+		       0, COLUMNS(own_columns), .optional = true },
 	[FILE_MARKS] = { "MARK", "what happened when", HEAP_MAX_MARKS, ARRAY(marks),
 			 COLUMNS(mark_columns), .optional = true },
 };

@@ -25,7 +25,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 #define FILE_MAGIC	"\x89PMM\r\n\x1a\n"
 #define FILE_END_MAGIC	"\x89" "END"
 #define FILE_MAJOR	1
-#define FILE_MINOR	10
+#define FILE_MINOR	11
 
 struct file_header {
 	uint8_t magic[8];
@@ -113,6 +113,7 @@ enum file_table_number {
 	FILE_USAGE_POINTS, /* both or none; since 1.9 */
 	FILE_MARKS, /* since 1.9 */
 	FILE_SPACE, /* since 1.10 */
+	FILE_OWN, /* since 1.11 */
 	FILE_NR_TABLES,
 };
 

@@ -253,6 +253,8 @@ int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err 
 		write_figures(h, p, FILE_FIGURES);
 	if (h->space_taken_bytes)
 		write_figures(h, p, FILE_SPACE);
+	if (h->own_calls)
+		write_figures(h, p, FILE_OWN);
 	if (h->peak_resident_bytes)
 		write_figures(h, p, FILE_RESIDENT);
 	if (h->kernel.traced)

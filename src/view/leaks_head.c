@@ -177,9 +177,10 @@ static void add_notes(struct leaks_view *v)
 
 	if (unsure)
 		facts_add(t, "!",
-			  "%s %s possibly lost, not certainly: blocks were freed past pmm's hooks, and "
+			  "%s %s possibly lost, not certainly: %s freed past pmm's hooks, and "
 			  "this allocator does not show which (glibc does)",
-			  fmt_many(unsure, "block").s, fmt_agree(unsure, "is", "are"));
+			  fmt_many(unsure, "block").s, fmt_agree(unsure, "is", "are"),
+			  h->missed_frees ? "blocks were" : "blocks may have been");
 	if (!h->search.complete && v->opt.tree)
 		facts_add(t, "!",
 			  "of %s not all blocks are known (of forked children those from before "

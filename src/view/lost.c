@@ -131,6 +131,14 @@ void lost_space_text(struct str *to, uint64_t taken_bytes)
 		 fmt_bytes(taken_bytes).s);
 }
 
+void lost_own_text(struct str *to, const char *function)
+{
+	str_addf(to,
+		 "the program calls %s%s of its allocator's own: what it allocates and releases so "
+		 "is not recorded",
+		 function ? function : "functions", function ? "(), a function" : "");
+}
+
 /* ---- tracking that ended early ---- */
 
 static const char *const off_reason[] = {

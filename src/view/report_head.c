@@ -185,6 +185,8 @@ static const char *exact_text(const struct heap *h)
 		return "exact, of large enough blocks";
 	if (heap_srclocs_only(h))
 		return "exact: every call through pmm.h, and no others";
+	if (h->own_calls)
+		return "exact, but calls of the allocator's own functions are missing";
 	return "exact: every call";
 }
 
@@ -339,6 +341,16 @@ static void warn_off(struct table *t, const struct heap *h)
 	str_fini(&text);
 }
 
+static void warn_own(struct table *t, const struct heap *h)
+{
+	struct str text = STR_INIT;
+
+	lost_own_text(&text, h->own_function);
+	warn(t, LOST_OWN_CODE, h->own_calls, "%s");
+	table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
+	str_fini(&text);
+}
+
 static void warn_space(struct table *t, const struct heap *h)
 {
 	struct str text = STR_INIT;
@@ -399,6 +411,8 @@ static void add_warnings(struct doc *d, const struct heap *h, bool all)
 	warn_off(t, h);
 	if (h->space_taken_bytes)
 		warn_space(t, h);
+	if (h->own_calls)
+		warn_own(t, h);
 	for (unsigned i = 0; i < HEAP_NR_DROPS; i++)
 		if (h->dropped[i] && i != PMM_DROP_SITE_FULL)
 			warn_drop(t, h, i);

@@ -25,22 +25,6 @@ over() {
 @test "tcmalloc" { over libtcmalloc_minimal.so.4; }
 @test "mimalloc" { over libmimalloc.so.2; }
 
-# failing LIBRARY: its own operators new that fail are counted, each once, and fail as natively.
-failing() {
-	local native
-	library "$1"
-	native=$(LD_PRELOAD=$LIBRARY "$PROG/cxx_fail")
-	export LD_PRELOAD=$LIBRARY
-	track cxx_fail
-	unset LD_PRELOAD
-	[ "$(cat "$T/out")" = "$native" ]
-	found "$CAP" site throwing allocs=1000 frees=1000 failed=1000 live=0
-	found "$CAP" site quiet failed=1 live=0
-}
-
-@test "operator new that fails: jemalloc" { failing libjemalloc.so.2; }
-@test "operator new that fails: tcmalloc" { failing libtcmalloc_minimal.so.4; }
-
 @test "a library that is not there is ld.so's affair" {
 	export LD_PRELOAD=/no/such.so
 	track leaf

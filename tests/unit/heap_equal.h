@@ -29,7 +29,7 @@ static const struct field heap_equal_head[] = {
 	FIELD(heap, tick_ns),
 	FIELD(heap, ledger_bytes),
 	FIELD(heap, ledger_limit_bytes),
-	FIELD(heap, space_taken_bytes),
+	FIELD(heap, space_taken_bytes),	FIELD(heap, own_calls),
 	FIELD(heap, ledger_slots_used),
 	FIELD(heap, ledger_slots),
 	FIELD(heap, dropped),

@@ -351,7 +351,7 @@ static void other_files_are_told_apart(void **state)
 		       "the capture 'x' is damaged (header): its checksum does not match");
 	head->crc = file_crc(0, head, offsetof(struct file_header, crc));
 	expect_refusal(m.bytes, m.n, -EPROTO,
-		       "the capture 'x' was made by a newer pmm (format 2.10, this one reads 1)");
+		       "the capture 'x' was made by a newer pmm (format 2.11, this one reads 1)");
 	heap_free(h);
 	free(m.bytes);
 }

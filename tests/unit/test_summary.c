@@ -282,6 +282,14 @@ static void limits_in_the_way(void **state)
 	     "it go to the ledger, and allocations that would need them fail\n"
 	     "pmm: hint: raise the hard limit or set only the soft one (ulimit -S -v), run pmm as "
 	     "root, or give the ledger less (--ledger-limit)\n");
+	h->space_taken_bytes = 0;
+	h->own_calls = 1;
+	h->own_function = strdup("mallocx");
+	says((struct summary){ .heap = h }, true,
+	     "pmm: WARNING: the program calls mallocx(), a function of its allocator's own: what it "
+	     "allocates and releases so is not recorded\n"
+	     "pmm: hint: 'pmm attach PID' records the functions of jemalloc, tcmalloc and mimalloc "
+	     "as well\n");
 	says((struct summary){ .data_limit_bytes = 1000 << 10 }, true,
 	     "pmm: WARNING: nothing was seen: the agent never started in this program\n"
 	     "pmm: hint: the limit on data (ulimit -d) of 1000 KiB is too small for the agent, "

@@ -10,7 +10,6 @@
  * that only such a page points to is not found. When not every block is known, only what glibc says
  * to be free is left out.
  */
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,67 +217,19 @@ static bool has_name(const char *text, size_t n, const char *prefix)
 	return false;
 }
 
-/* The place of an address in an object's memory; `n` where it is none of that. */
-static size_t place_in(const struct roots_object *o, uint64_t bias, uint64_t address, size_t n)
-{
-	uint64_t at = address < o->start ? address + bias : address;
-
-	return at >= o->start && at - o->start < n ? (size_t)(at - o->start) : n;
-}
-
-/* Clear the names of what an object imports and exports, where they are found. */
-static void names_clear(const struct roots_object *o, char *text, size_t n)
-{
-	const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)text;
-	uint64_t bias = o->start, names = 0, bytes = 0;
-	size_t at = n, size = 0;
-
-	if (n < sizeof(*e) || memcmp(e->e_ident, ELFMAG, SELFMAG) || e->e_phoff > n ||
-	    e->e_phoff % 8 || e->e_phnum > (n - e->e_phoff) / sizeof(Elf64_Phdr))
-		return;
-	for (unsigned i = e->e_phnum; i-- > 0;) {
-		Elf64_Phdr p;
-
-		memcpy(&p, text + e->e_phoff + i * sizeof(p), sizeof(p));
-		if (p.p_type == PT_LOAD)	/* the first one's, in the end */
-			bias = o->start - roots_page_down(p.p_vaddr);
-		if (p.p_type == PT_DYNAMIC) {
-			at = p.p_vaddr;
-			size = p.p_memsz;
-		}
-	}
-	at = place_in(o, bias, at, n);
-	for (; size >= sizeof(Elf64_Dyn) && n - at >= sizeof(Elf64_Dyn);
-	     at += sizeof(Elf64_Dyn), size -= sizeof(Elf64_Dyn)) {
-		Elf64_Dyn d;
-
-		memcpy(&d, text + at, sizeof(d));
-		if (d.d_tag == DT_STRTAB)
-			names = d.d_un.d_ptr;
-		if (d.d_tag == DT_STRSZ)
-			bytes = d.d_un.d_val;
-	}
-	at = place_in(o, bias, names, n);
-	if (bytes && bytes <= n - at)
-		memset(text + at, 0, bytes);
-}
-
-/*
- * Names of allocators' own functions, from the byte before them on. Where calls of these are
- * recorded, only what may look them up by name is of interest.
- */
+/* Names of allocators' own functions, whether they are imported or looked up. */
 static bool has_names(const struct roots_find *f, const struct roots_object *o)
 {
-	static const char *const prefixes[] = { "\0mi_",	   "\0tc_",	  "\0je_",
-						"\0mallocx", "\0rallocx", "\0xallocx" };
+	static const char *const prefixes[] = { "\0mi_", "\0tc_", "\0je_" };
+	static const char *const names[] = { "mallocx", "rallocx" };
 	size_t n;
 	char *text = text_of(f, o, &n);
 	bool found = !text;
 
-	if (text && f->heap->own_hooked)
-		names_clear(o, text, n);
 	for (size_t i = 0; !found && i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		found = has_name(text, n, prefixes[i]);
+	for (size_t i = 0; !found && i < sizeof(names) / sizeof(names[0]); i++)
+		found = memmem(text, n, names[i], strlen(names[i]));
 	free(text);
 	return found;
 }
