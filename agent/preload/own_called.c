@@ -48,16 +48,12 @@ static const char names[] =
 	"mi_heap_realloc_aligned_at\0" "mi_heap_rezalloc_aligned\0"
 	"mi_heap_rezalloc_aligned_at\0" "mi_heap_recalloc_aligned\0"
 	"mi_heap_recalloc_aligned_at\0" "mi_heap_alloc_new\0" "mi_heap_alloc_new_n\0"
-	"mi_heap_destroy\0" "__libc_malloc\0" "__libc_calloc\0" "__libc_realloc\0"
-	"__libc_memalign\0" "__libc_valloc\0" "__libc_pvalloc\0" "__posix_memalign\0"
-	"__libc_free\0" "__libc_cfree\0";
+	"mi_heap_destroy\0";
 
 /* May it be one of them? Quick. */
 static bool own_likely(const char *name)
 {
 	switch (name[0]) {
-	case '_':
-		return str_starts(name, "__libc_") || str_starts(name, "__posix_m");
 	case 'm':
 		return str_starts(name, "mi_") || str_starts(name, "mallocx");
 	case 't':

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of an allocator's own, beside those of the C library: jemalloc's, tcmalloc's,
- * mimalloc's, and the names that glibc has of its own. What a program allocates and releases by
- * them passes unseen, so that it does is said.
+ * Functions of an allocator's own, beside those of the C library: jemalloc's, tcmalloc's and
+ * mimalloc's. What a program allocates and releases by them passes unseen, so that it does is said.
  */
 #ifndef AGENT_PRELOAD_OWN_CALLED_H
 #define AGENT_PRELOAD_OWN_CALLED_H

@@ -100,7 +100,7 @@ bool resolve(void)
 	all = link_first();
 	/* the program's own goes before ours: we see nothing */
 	agent.own_allocator = all && link_symbol(all, "malloc");
-	if (!agent.own_allocator)
+	if (!agent.own_allocator && !agent.glibc)
 		agent.own_function = own_called(allocator, &agent.own_caller);
 	agent.find_object = (int (*)(void *, void *))link_symbol_from(all, "_dl_find_object", NULL);
 	for (; all && !agent.single_threaded; all = all->l_next)

@@ -28,12 +28,6 @@ said() {
 @test "tcmalloc: tc_malloc and its kin" { said libtcmalloc_minimal.so.4; }
 @test "mimalloc: mi_malloc and its kin" { said libmimalloc.so.2; }
 
-@test "the C library: __libc_malloc and its kin" {
-	"$PMM" run -o "$T/c.pmm" -- "$PROG/own_names_now" >"$T/out" 2>"$T/err" 3>&-
-	grep -q "^pmm: WARNING: the program $SAID$" "$T/err"
-	! grep -E '^hold_(mallocx|tc_|mi_)' "$T/out" || return 1
-}
-
 @test "without such calls nothing is said" {
 	library libjemalloc.so.2
 	LD_PRELOAD=$LIBRARY "$PMM" run -o "$T/c.pmm" -- "$(command -v ls)" / >"$T/out" 2>"$T/err" 3>&-
