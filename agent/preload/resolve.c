@@ -68,13 +68,36 @@ void *resolve_hook(const char *name, void **real)
 	return NULL;
 }
 
+/*
+ * The operators after ours, and what they are: one form for all, as blocks of one are given to
+ * another. Where a library replaces some, whichever, each call goes on to whom it is for.
+ */
+static enum cxx_form operators_find(const struct link_map *allocator)
+{
+	struct link_map *self = link_self(), *where;
+	enum cxx_form form = CXX_PLAIN;
+	void **slot = agent.next.cxx;
+
+	for (const char *n = cxx_names; *n; n += str_length(n) + 1, slot++) {
+		where = NULL;
+		*slot = link_symbol_from(self->l_next, n, &where);
+		if (!where || is_cxx_library(where))
+			continue;
+		if (where != allocator)
+			form = CXX_CUSTOM;
+		else if (n == cxx_names)
+			form = CXX_SAME;
+	}
+	return form;
+}
+
 /* By the linker: where we begin, and where our code ends. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
 bool resolve(void)
 {
-	struct link_map *self = link_self(), *allocator = NULL, *cxx = NULL, *all;
+	struct link_map *self = link_self(), *allocator = NULL, *all;
 	void **slot = (void **)&agent.next;
 
 	if (!self)
@@ -84,12 +107,7 @@ bool resolve(void)
 	for (const char *n = names; *n; n += str_length(n) + 1)
 		*slot++ = link_symbol_from(self->l_next, n,
 					   str_equal(n, "malloc") ? &allocator : NULL);
-	slot = agent.next.cxx;
-	for (const char *n = cxx_names; *n; n += str_length(n) + 1)
-		*slot++ = link_symbol_from(self->l_next, n, n == cxx_names ? &cxx : NULL);
-	cxx_form = !cxx || is_cxx_library(cxx) ? CXX_PLAIN
-		   : cxx == allocator	       ? CXX_SAME
-					       : CXX_CUSTOM;
+	cxx_form = operators_find(allocator);
 	if (!allocator)
 		return false;
 	agent.glibc = is_glibc(allocator);
