@@ -151,8 +151,12 @@ command_is() {
 		refused_with 2 "have no meaning in its name" "$PMM" $cmd --report r.%p -- true
 		refused_with 3 "cannot write to 'pipe': no process reads it" timeout 20 "$PMM" $cmd --report pipe -- true
 		[ ! -e - ]
-		cat pipe >got &
-		within "$PMM" $cmd --report pipe -- true
+		rm -f got
+		exec 9<>pipe		# a reader, whenever the other one comes
+		cat pipe >got 3>&- 9>&- &
+		within "$PMM" $cmd --report pipe -- true 9>&-
+		until [ -s got ]; do sleep 0.05; done
+		exec 9>&-
 		wait $!
 		[ -s got ]
 	done
