@@ -33,7 +33,7 @@ void shim_forget_listed(struct tctx *c, uint64_t granule, uint64_t word)
 {
 	struct block_info was;
 
-	record_free(c, (granule & ~31ull) + (word >> PMM_WORD_SUB_SHIFT & 3) * 8, &was);
+	record_free(c, (granule & ~31ull) + sub_field(word) * 8, &was);
 }
 
 struct tctx *shim_enter(const struct full_call *call)

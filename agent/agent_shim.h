@@ -69,7 +69,7 @@ static inline void shim_forget(struct tctx *c, const void *p, const uint64_t *pl
 	uint64_t word = place ? LOAD(*place) : 0;
 
 	if (unlikely(is_block(word)) &&
-	    (!agent.dense || (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of((uint64_t)p)))
+	    (!agent.dense || sub_field(word) == sub_of((uint64_t)p)))
 		shim_forget_listed(c, (uint64_t)p, word);
 }
 

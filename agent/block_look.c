@@ -51,7 +51,7 @@ static bool below_in(enum pmm_table_id id, uint64_t address, uint64_t reach, uin
 			uint64_t *words = &leaf[(place - first) / granule], word = LOAD(*words);
 
 			*at = place +
-			      (id == PMM_TABLE_HEAP ? (word >> PMM_WORD_SUB_SHIFT & 3) * 8 : 0);
+			      (id == PMM_TABLE_HEAP ? sub_field(word) * 8 : 0);
 			if (!is_block(word) || kind_of(word) == PMM_KIND_OTHER || *at > address ||
 			    *at < end)
 				continue;
@@ -101,7 +101,7 @@ const uint64_t *block_span(uint64_t address, uint64_t reach, uint64_t *at, uint6
 			const uint64_t *words = leaf + (granule - first);
 			uint64_t word = LOAD(*words);
 
-			*at = (granule << shift) + (word >> PMM_WORD_SUB_SHIFT & 3) * 8;
+			*at = (granule << shift) + sub_field(word) * 8;
 			if (is_block(word) && *at <= address) {
 				*size = size_of(words, word);
 				return words;
@@ -120,7 +120,7 @@ bool block_there(const uint64_t *words, uint64_t address, uint64_t *size)
 	uint64_t word = LOAD(*words);
 
 	*size = size_of(words, word);
-	return is_block(word) && (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of(address);
+	return is_at(word, address);
 }
 
 bool block_near(uint64_t address)

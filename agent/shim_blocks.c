@@ -138,7 +138,7 @@ static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, struct windo
 		block_decode(&leaf[i], &no_stamp, &was);
 		if (!(srcloc_flags(was.site) & PMM_SITE_SRCLOC))
 			continue;
-		sub = table == PMM_TABLE_HEAP ? (word >> PMM_WORD_SUB_SHIFT & 3) * 8 : 0;
+		sub = table == PMM_TABLE_HEAP ? sub_field(word) * 8 : 0;
 		shim_known((const void *)(base + ((uint64_t)i << shape[table].shift) + sub), &was,
 			   &b);
 		read_number(&b, w);
