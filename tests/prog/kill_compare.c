@@ -3,14 +3,11 @@
  */
 #include "tests/prog/kill_compare.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "include/pmm/ledger.h"
+#include "tests/prog/truth_driver.h"
 
-#define NO_GROUP	UINT32_MAX
-#define NR_PRINTED	8
 #define MOST_FLIGHTS	(KILL_THREADS + KILL_LEFT)
 
 static const unsigned char kind_of_leaf[KILL_LEAVES] = {
@@ -32,20 +29,6 @@ struct comparison {
 	unsigned wrong;
 };
 
-static void wrong(struct comparison *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void wrong(struct comparison *c, const char *format, ...)
-{
-	va_list args;
-
-	if (c->wrong++ >= NR_PRINTED)
-		return;
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-}
-
 static bool goes(const struct kill_note *n)
 {
 	return n->op == KILL_FREE || n->op == KILL_RESIZE;
@@ -56,33 +39,11 @@ static bool comes(const struct kill_note *n)
 	return n->op == KILL_ALLOC || n->op == KILL_RESIZE;
 }
 
-/* Which function of the table begins last before the address, -1: none. */
-static int function_at(const struct kill_truth *truth, const uint64_t *starts, unsigned nr, uint64_t pc)
-{
-	uint64_t best = 0;
-	int found = -1;
-
-	if (pc >= truth->code_end)
-		return -1;
-	for (unsigned k = 0; k < KILL_LEAVES; k++)
-		if (truth->leaves[k] <= pc && truth->leaves[k] > best)
-			best = truth->leaves[k];
-	for (unsigned k = 0; k < KILL_LINKS; k++)
-		if (truth->links[k] <= pc && truth->links[k] > best)
-			best = truth->links[k];
-	for (unsigned k = 0; k < nr; k++)
-		if (starts[k] == best)
-			found = (int)k;
-	return found;
-}
-
 static uint32_t group_of(const struct kill_truth *truth, const struct heap *h, const struct heap_site *s)
 {
-	const struct heap_node *n = &h->nodes[s->node];
-	int leaf = function_at(truth, truth->leaves, KILL_LEAVES, n->pc);
-	int link = function_at(truth, truth->links, KILL_LINKS, h->nodes[n->parent].pc);
+	struct truth_code code = { truth->starts, KILL_LEAVES, KILL_LINKS, truth->code_end };
 
-	return leaf < 0 || link < 0 ? NO_GROUP : (uint32_t)(leaf * KILL_LINKS + link);
+	return truth_group(&code, h, s);
 }
 
 static void add_thread(struct comparison *c, const struct kill_thread *t)
@@ -106,7 +67,7 @@ static void add_thread(struct comparison *c, const struct kill_thread *t)
 
 static void add_site(struct comparison *c, const struct heap_site *s, uint32_t g)
 {
-	struct kill_sums *to = g == NO_GROUP ? &c->others : &c->found[g];
+	struct kill_sums *to = g == TRUTH_NO_GROUP ? &c->others : &c->found[g];
 
 	to->allocs += s->allocs;
 	to->frees += s->frees;
@@ -114,7 +75,7 @@ static void add_site(struct comparison *c, const struct heap_site *s, uint32_t g
 	to->bytes_out += s->bytes_out;
 	to->temporary += s->temporary;
 	c->peak_bytes += (uint64_t)s->peak_bytes;
-	for (unsigned k = 0; g != NO_GROUP && k < HEAP_NR_LIFETIMES; k++)
+	for (unsigned k = 0; g != TRUTH_NO_GROUP && k < HEAP_NR_LIFETIMES; k++)
 		c->found_lifetimes[g] += s->lifetime[k];
 }
 
@@ -147,17 +108,25 @@ static void compare_group(struct comparison *c, uint32_t g, struct kill_figures 
 		temporary += c->flight[k]->temporary;
 	}
 	if (is->allocs - was->allocs > nr_in)
-		wrong(c, "group %u: %lu allocations, not %lu to %lu", g, is->allocs, was->allocs, was->allocs + nr_in);
+		truth_wrong(&c->wrong, "group %u: %lu allocations, not %lu to %lu", g, is->allocs,
+			    was->allocs, was->allocs + nr_in);
 	if (is->frees - was->frees > nr_out)
-		wrong(c, "group %u: %lu releases, not %lu to %lu", g, is->frees, was->frees, was->frees + nr_out);
+		truth_wrong(&c->wrong, "group %u: %lu releases, not %lu to %lu", g, is->frees,
+			    was->frees, was->frees + nr_out);
 	if (!is_sum(is->bytes_in - was->bytes_in, in, nr_in))
-		wrong(c, "group %u: %lu bytes allocated, not %lu and operations under way", g, is->bytes_in, was->bytes_in);
+		truth_wrong(&c->wrong,
+			    "group %u: %lu bytes allocated, not %lu and operations under way", g,
+			    is->bytes_in, was->bytes_in);
 	if (!is_sum(is->bytes_out - was->bytes_out, out, nr_out))
-		wrong(c, "group %u: %lu bytes released, not %lu and operations under way", g, is->bytes_out, was->bytes_out);
+		truth_wrong(&c->wrong,
+			    "group %u: %lu bytes released, not %lu and operations under way", g,
+			    is->bytes_out, was->bytes_out);
 	if (is->temporary - was->temporary > was->reused + temporary)
-		wrong(c, "group %u: %lu temporary, not %lu to %lu", g, is->temporary, was->temporary, was->temporary + was->reused + temporary);
+		truth_wrong(&c->wrong, "group %u: %lu temporary, not %lu to %lu", g, is->temporary,
+			    was->temporary, was->temporary + was->reused + temporary);
 	if (c->found_lifetimes[g] - was->frees > nr_out)
-		wrong(c, "group %u: %lu lives, not %lu to %lu", g, c->found_lifetimes[g], was->frees, was->frees + nr_out);
+		truth_wrong(&c->wrong, "group %u: %lu lives, not %lu to %lu", g,
+			    c->found_lifetimes[g], was->frees, was->frees + nr_out);
 	f->half += nr_in == 1 && (is->allocs == was->allocs) != (is->bytes_in == was->bytes_in);
 	f->half += nr_out == 1 && (is->frees == was->frees) != (is->bytes_out == was->bytes_out);
 }
@@ -220,14 +189,17 @@ static void compare_blocks(struct comparison *c)
 	last = v + nr;
 	for (; b < end; b++) {
 		for (; s < last && s->address < b->address; s++)
-			wrong(c, "missing: %#lx, %lu bytes, group %u", s->address, s->size, s->group);
+			truth_wrong(&c->wrong, "missing: %#lx, %lu bytes, group %u", s->address,
+				    s->size, s->group);
 		if (s < last && s->address == b->address && same(c, b, s))
 			s++;
-		else if (c->group[b->site] != NO_GROUP && !explained(c, b))
-			wrong(c, "not there: %#lx, %lu bytes, group %u", b->address, b->size_bytes, c->group[b->site]);
+		else if (c->group[b->site] != TRUTH_NO_GROUP && !explained(c, b))
+			truth_wrong(&c->wrong, "not there: %#lx, %lu bytes, group %u", b->address,
+				    b->size_bytes, c->group[b->site]);
 	}
 	for (; s < last; s++)
-		wrong(c, "missing: %#lx, %lu bytes, group %u", s->address, s->size, s->group);
+		truth_wrong(&c->wrong, "missing: %#lx, %lu bytes, group %u", s->address, s->size,
+			    s->group);
 	free(v);
 }
 
@@ -247,13 +219,15 @@ static void compare_kinds(struct comparison *c)
 		for (unsigned i = 0; i < c->nr_flights; i++)
 			nr += comes(c->flight[i]) && kind_of_leaf[c->flight[i]->new.group / KILL_LINKS] == k;
 		if (is - calls[k] > nr)
-			wrong(c, "kind %u: %lu calls, not %lu to %lu", k, is, calls[k], calls[k] + nr);
+			truth_wrong(&c->wrong, "kind %u: %lu calls, not %lu to %lu", k, is,
+				    calls[k], calls[k] + nr);
 		all += is;
 		others += calls[k];
 	}
 	others += c->others.allocs;
 	if (all - others > c->nr_flights + starting && others - all > starting)
-		wrong(c, "%lu calls, not %lu to %lu", all, others, others + c->nr_flights);
+		truth_wrong(&c->wrong, "%lu calls, not %lu to %lu", all, others,
+			    others + c->nr_flights);
 }
 
 /* What the threads of the truth with this tid have done for certain, and the bytes of what they may have done. */
@@ -300,13 +274,14 @@ static void compare_thread(struct comparison *c, uint32_t tid)
 		found.bytes_out += c->h->threads[k].bytes_out;
 	}
 	if (!nr_found && sums.allocs)
-		wrong(c, "thread %u is there %u times", tid, nr_found);
+		truth_wrong(&c->wrong, "thread %u is there %u times", tid, nr_found);
 	if (!nr_found)
 		return;
 	if (found.allocs - sums.allocs > nr_in || found.frees - sums.frees > nr_out || !is_sum(found.bytes_in - sums.bytes_in, in, nr_in) ||
 	    !is_sum(found.bytes_out - sums.bytes_out, out, nr_out))
-		wrong(c, "thread %u: %lu %lu %lu %lu, not %lu %lu %lu %lu", tid, found.allocs, found.frees, found.bytes_in, found.bytes_out,
-		      sums.allocs, sums.frees, sums.bytes_in, sums.bytes_out);
+		truth_wrong(&c->wrong, "thread %u: %lu %lu %lu %lu, not %lu %lu %lu %lu", tid,
+			    found.allocs, found.frees, found.bytes_in, found.bytes_out, sums.allocs,
+			    sums.frees, sums.bytes_in, sums.bytes_out);
 }
 
 /* The first thread is not compared: what others allocate is its. */
@@ -337,9 +312,11 @@ static void compare_peak(struct comparison *c)
 	if (t && comes(t) && t->live_bytes - (goes(t) ? t->old.size : 0) + t->new.size + others > peak)
 		more = t->live_bytes - (goes(t) ? t->old.size : 0) + t->new.size + others;
 	if (c->h->peak_bytes != peak && c->h->peak_bytes != more)
-		wrong(c, "the peak: %lu bytes, not %lu or %lu", c->h->peak_bytes, peak, more);
+		truth_wrong(&c->wrong, "the peak: %lu bytes, not %lu or %lu", c->h->peak_bytes,
+			    peak, more);
 	if (c->peak_bytes != peak && c->peak_bytes != more)
-		wrong(c, "the peak of all sites: %lu bytes, not %lu or %lu", c->peak_bytes, peak, more);
+		truth_wrong(&c->wrong, "the peak of all sites: %lu bytes, not %lu or %lu",
+			    c->peak_bytes, peak, more);
 }
 
 static void compare_sums(struct comparison *c, struct kill_figures *f)
@@ -354,17 +331,20 @@ static void compare_sums(struct comparison *c, struct kill_figures *f)
 		f->events += c->sums[g].allocs + c->sums[g].frees;
 	}
 	if (h->allocs != allocs || h->frees != frees)
-		wrong(c, "in all %lu and %lu, but of all sites %lu and %lu", h->allocs, h->frees, allocs, frees);
+		truth_wrong(&c->wrong, "in all %lu and %lu, but of all sites %lu and %lu",
+			    h->allocs, h->frees, allocs, frees);
 	for (unsigned k = 0; k < HEAP_NR_DROPS; k++)
 		if (h->dropped[k])
-			wrong(c, "%lu events were dropped, cause %u", h->dropped[k], k);
+			truth_wrong(&c->wrong, "%lu events were dropped, cause %u", h->dropped[k],
+				    k);
 	for (unsigned i = 0; i < c->truth->nr_threads; i++)
 		inherited += c->truth->thread[i].nr_inherited;
 	for (unsigned k = 0; k < c->nr_flights; k++)
 		releasing += c->flight[k]->op == KILL_INHERITED;
 	if (h->untracked_frees - inherited > releasing || h->missed_frees)
-		wrong(c, "%lu and %lu releases of unknown blocks, not %lu to %lu and none", h->untracked_frees, h->missed_frees, inherited,
-		      inherited + releasing);
+		truth_wrong(&c->wrong,
+			    "%lu and %lu releases of unknown blocks, not %lu to %lu and none",
+			    h->untracked_frees, h->missed_frees, inherited, inherited + releasing);
 }
 
 static void add_flight(struct comparison *c, const struct kill_note *n, uint32_t tid)

@@ -3,8 +3,9 @@
  * with its own truth (kill_compare.h). Before that it may look into a running process, whose threads are stopped meanwhile, and compare what a
  * reader sees. A ledger seen so of a process that has executed another program since, and of which there is no capture, is compared as well.
  *
- *	kill_driver PMM VICTIM DIRECTORY KILLS SEED [FIRST [TURNS]]	FIRST: the number of the first case, 0 (to repeat one)
- *							TURNS: in each case, as for kill_victim
+ *	kill_driver PMM VICTIM DIRECTORY CASES SEED [FIRST [TURNS]]
+ *
+ * as truth_driver.h says; TURNS: as for kill_victim.
  *
  * VICTIM_safe is the one whose allocator may be interrupted. The moment is a time, a number of events, or an instruction: one of the threads is
  * stopped and goes on step by step until it is somewhere in the agent.
@@ -13,7 +14,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,16 +22,14 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "src/ledger/ledger_heap.h"
 #include "src/ptrace/stop.h"
 #include "src/store/capture.h"
 #include "tests/prog/kill_compare.h"
+#include "tests/prog/truth_driver.h"
 
-#define STOP_NS		30000000000u
-#define PATIENCE_MS	60000		/* for what must come */
 #define CAPTURE_MS	4000
 #define MOST_STEPS	8000		/* until a thread is where it is to be */
 #define MOST_CODE	(1u << 19)	/* bytes of the agent */
@@ -61,7 +59,6 @@ struct kill_case {
 	const char *turns;
 	bool safe, leaves;		/* leaves: processes come, and are replaced */
 	unsigned number, threads, pokes, looks;
-	uint64_t seed;
 	enum moment moment;
 	unsigned us;
 	uint64_t events;
@@ -69,25 +66,11 @@ struct kill_case {
 };
 
 static struct err e;
-static const char *pmm, *victim;
+static struct truth_cases cases;
 static struct kill_file *file;
 static struct kill_figures looked, captured, replaced;
 static struct held held[MOST_HELD];
 static unsigned nr_held, nr_looks, nr_in_agent, nr_captures, nr_replaced, nr_left;
-
-static unsigned said(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* One thing is wrong. */
-static unsigned said(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-	return 1;
-}
 
 /* All images are in one group of processes, the first one's. */
 static void kill_all(void)
@@ -96,31 +79,17 @@ static void kill_all(void)
 		kill(-(pid_t)file->image[0].pid, SIGKILL);
 }
 
-static void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-
-static void fail(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-	kill_all();
-	exit(1);
-}
-
 static uint64_t next(uint64_t *x)
 {
 	*x = *x * 6364136223846793005ull + 1442695040888963407ull;
 	return *x >> 24;
 }
 
-static struct kill_case draw(uint64_t seed, unsigned number, const char *turns)
+static struct kill_case draw(unsigned number)
 {
 	static const unsigned threads[] = { 1, 1, 1, 2, 3, 8 };
-	uint64_t x = (seed << 32 | number) + 1;
-	struct kill_case c = { .number = number, .seed = seed };
+	uint64_t x = (cases.seed << 32 | number) + 1;
+	struct kill_case c = { .number = number };
 
 	for (unsigned k = 0; k < 8; k++)
 		next(&x);
@@ -131,7 +100,7 @@ static struct kill_case draw(uint64_t seed, unsigned number, const char *turns)
 	c.events = next(&x) % (next(&x) % 2 ? MOST_EVENTS : 500);
 	c.steps = (unsigned)next(&x);
 	c.turns = all_turns[next(&x) % NR_TURNS];
-	c.turns = turns ? turns : c.turns;
+	c.turns = cases.turns ? cases.turns : c.turns;
 	c.safe = strchr(c.turns, 's') || next(&x) % 4 == 0;
 	c.leaves = strpbrk(c.turns, "fe");
 	if (strchr(c.turns, 's') && c.threads > KILL_THREADS / (1 + KILL_HANDLERS))
@@ -145,33 +114,22 @@ static struct kill_case draw(uint64_t seed, unsigned number, const char *turns)
 	return c;
 }
 
-static void nap_us(unsigned us)
-{
-	nanosleep(&(struct timespec){ .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000L }, NULL);
-}
-
 /* The truth of a case begins anew. */
 static void map_file(void)
 {
-	int fd = open("truth", O_RDWR | O_CREAT | O_TRUNC, 0600);
-
 	if (file)
 		munmap(file, sizeof(*file));
 	file = NULL;
-	if (fd < 0 || ftruncate(fd, sizeof(*file)))
-		fail("no truth: %s", strerror(errno));
-	file = mmap(NULL, sizeof(*file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (file == MAP_FAILED)
-		fail("no memory for the truth");
+	file = truth_new("truth", sizeof(*file));
 	file->nr_images = 1;
-	close(fd);
 }
 
 /* A pid of `pmm run` of the victim. */
 static pid_t launch(const struct kill_case *c)
 {
 	char threads[16], seed[32], program[4096];
-	char *argv[] = { (char *)pmm, "run", "-q", "-o", "%p.pmm", "--", program, "truth", "0", threads, seed, (char *)c->turns, NULL };
+	char *argv[] = { (char *)cases.pmm, "run", "-q",    "-o", "%p.pmm",	    "--", program,
+			 "truth",	    "0",   threads, seed, (char *)c->turns, NULL };
 	posix_spawn_file_actions_t actions;
 	unsigned ms = 0;
 	pid_t pid;
@@ -180,16 +138,15 @@ static pid_t launch(const struct kill_case *c)
 	map_file();
 	posix_spawn_file_actions_init(&actions);	/* what it says is kept apart: programs that are killed as they begin were not tracked */
 	posix_spawn_file_actions_addopen(&actions, 2, "stderr", O_WRONLY | O_CREAT | O_APPEND, 0600);
-	snprintf(program, sizeof(program), "%s%s", victim, c->safe ? "_safe" : "");
+	snprintf(program, sizeof(program), "%s%s", cases.victim, c->safe ? "_safe" : "");
 	snprintf(threads, sizeof(threads), "%u", c->threads);
 	snprintf(seed, sizeof(seed), "%u", c->number);
-	rc = posix_spawn(&pid, pmm, &actions, NULL, argv, environ);
+	rc = posix_spawn(&pid, cases.pmm, &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (rc)
-		fail("'%s' does not start: %s", pmm, strerror(rc));
-	for (; !*(volatile uint32_t *)&file->image[0].started; ms++, nap_us(1000))
-		if (ms > PATIENCE_MS)
-			fail("the victim does not start");
+		truth_fail("'%s' does not start: %s", cases.pmm, strerror(rc));
+	while (!*(volatile uint32_t *)&file->image[0].started)
+		truth_wait(&ms, "the victim's start");
 	return pid;
 }
 
@@ -244,11 +201,12 @@ static unsigned compare_look(struct ledger_map *map, const struct kill_truth *tr
 	unsigned wrong;
 
 	if (ledger_read(map, &o, &h, &e))
-		fail("the running process cannot be read: %s", e.text);
+		truth_fail("the running process cannot be read: %s", e.text);
 	copy = *truth;
 	wrong = kill_compare(&copy, h, &looked);
 	if (h->drift_blocks && looked.flights == flights && kill_all_started(&copy))
-		wrong += said("%" PRIu64 " blocks have changed while the process was stopped", h->drift_blocks);
+		truth_wrong(&wrong, "%" PRIu64 " blocks have changed while the process was stopped",
+			    h->drift_blocks);
 	heap_free(h);
 	nr_looks++;
 	return wrong;
@@ -265,15 +223,15 @@ static unsigned look(const struct kill_case *c, unsigned image)
 
 	if (!truth->started)
 		return 0;
-	rc = stop_all((pid_t)truth->pid, STOP_NS, &s, &e);
+	rc = stop_all((pid_t)truth->pid, TRUTH_STOP_NS, &s, &e);
 	if (rc && c->leaves)
 		return 0;		/* it has ended, or is about to be replaced */
 	if (rc)
-		fail("not stopped: %s", e.text);
+		truth_fail("not stopped: %s", e.text);
 	if (is_to_be_seen(image)) {
 		to->image = image;
 		if (ledger_map_open_pid((pid_t)truth->pid, &to->map, &e))
-			fail("the running process cannot be opened: %s", e.text);
+			truth_fail("the running process cannot be opened: %s", e.text);
 		nr_held++;
 		wrong = compare_look(to->map, truth);
 	}
@@ -294,7 +252,7 @@ static void agent_range(uint64_t *start, uint64_t *end)
 		if (strstr(line, "libpmm.so") && sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", start, end, access) == 3 && access[2] == 'x')
 			break;
 	if (!maps || !*start)
-		fail("no agent in the victim's mappings");
+		truth_fail("no agent in the victim's mappings");
 	fclose(maps);
 }
 
@@ -305,9 +263,9 @@ static void step(pid_t tid, uint64_t *pc, int *signal)
 	int status;
 
 	if (ptrace(PTRACE_SINGLESTEP, tid, 0, (long)*signal) || waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
-		fail("a thread does not step: %s", strerror(errno));
+		truth_fail("a thread does not step: %s", strerror(errno));
 	if (ptrace(PTRACE_GETREGS, tid, 0, &regs))
-		fail("a thread has no registers: %s", strerror(errno));
+		truth_fail("a thread has no registers: %s", strerror(errno));
 	*pc = regs.rip;
 	*signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
 }
@@ -334,7 +292,7 @@ static pid_t step_into_agent(const struct kill_case *c, uint64_t *x, int *signal
 		return 0;		/* not started yet */
 	agent_range(&start, &end);
 	if (ptrace(PTRACE_SEIZE, tid, 0, 0) || ptrace(PTRACE_INTERRUPT, tid, 0, 0) || waitpid(tid, &status, __WALL) != tid)
-		fail("thread %d cannot be traced: %s", tid, strerror(errno));
+		truth_fail("thread %d cannot be traced: %s", tid, strerror(errno));
 	for (unsigned k = 0; k < MOST_STEPS && !(pc >= start && pc < end && is_chosen(pc - start, x)); k++)
 		step(tid, &pc, signal);
 	nr_in_agent += pc >= start && pc < end;
@@ -348,7 +306,7 @@ static void poke(const struct kill_case *c, uint64_t *x)
 	pid_t tid = step_into_agent(c, x, &signal);
 
 	if (tid && ptrace(PTRACE_DETACH, tid, 0, (long)(signal ? signal : SIGUSR1)))
-		fail("a thread is not let go: %s", strerror(errno));
+		truth_fail("a thread is not let go: %s", strerror(errno));
 }
 
 static void wait_for_moment(const struct kill_case *c)
@@ -357,11 +315,11 @@ static void wait_for_moment(const struct kill_case *c)
 	int signal;
 
 	if (c->moment == AT_TIME)
-		nap_us(c->us);
+		truth_nap_us(c->us);
 	else
-		for (unsigned us = 0; events() < c->events; us += 20, nap_us(20))
-			if (us > PATIENCE_MS * 1000u)
-				fail("the victim does not get on");
+		for (unsigned us = 0; events() < c->events; us += 20, truth_nap_us(20))
+			if (us > TRUTH_PATIENCE_MS * 1000u)
+				truth_fail("the victim does not get on");
 	if (c->moment == AT_STEP)
 		step_into_agent(c, &x, &signal);
 }
@@ -377,15 +335,17 @@ static void end(pid_t monitor)
 		pid = waitpid(-1, &status, __WALL);
 	while (pid > 0 && pid != monitor);
 	if (pid != monitor || !WIFEXITED(status) || WEXITSTATUS(status) != 128 + SIGKILL)
-		fail("pmm run ended with status %#x", status);
+		truth_fail("pmm run ended with status %#x", status);
 }
 
 /* pmm may have gone to the background to write it. */
 static void wait_for_capture(const char *name, unsigned image)
 {
-	for (unsigned ms = 0; access(name, F_OK); ms += 5, nap_us(5000))
+	for (unsigned ms = 0; access(name, F_OK); ms += 5, truth_nap_us(5000))
 		if (ms > CAPTURE_MS)
-			fail("there is no capture '%s' of image %u, which knows of %" PRIu64 " events", name, image, events_of(&file->image[image]));
+			truth_fail("there is no capture '%s' of image %u, which knows of %" PRIu64
+				   " events",
+				   name, image, events_of(&file->image[image]));
 }
 
 static unsigned compare_capture(unsigned image)
@@ -398,12 +358,13 @@ static unsigned compare_capture(unsigned image)
 	snprintf(name, sizeof(name), "%u.pmm", truth->pid);
 	wait_for_capture(name, image);
 	if (capture_read(name, 0, &h, &e))
-		fail("the capture: %s", e.text);
+		truth_fail("the capture: %s", e.text);
 	wrong = kill_compare(truth, h, &captured);
 	if (!image && (h->end != HEAP_KILLED || h->end_status != SIGKILL))
-		wrong += said("not known as killed: end %d, status %d", (int)h->end, h->end_status);
+		truth_wrong(&wrong, "not known as killed: end %d, status %d", (int)h->end,
+			    h->end_status);
 	if (wrong)
-		said("image %u of %u, process %u", image, nr_images(), truth->pid);
+		truth_say("image %u of %u, process %u", image, nr_images(), truth->pid);
 	heap_free(h);
 	nr_captures++;
 	return wrong;
@@ -418,10 +379,11 @@ static unsigned compare_held(const struct held *from)
 
 	if (successor(from->image)) {
 		if (ledger_read(from->map, &o, &h, &e))
-			fail("the ledger of a program that was replaced cannot be read: %s", e.text);
+			truth_fail("the ledger of a program that was replaced cannot be read: %s",
+				   e.text);
 		wrong = kill_compare(&file->image[from->image], h, &replaced);
 		if (wrong)
-			said("image %u of %u, which was replaced", from->image, nr_images());
+			truth_say("image %u of %u, which was replaced", from->image, nr_images());
 		heap_free(h);
 		nr_replaced++;
 	}
@@ -461,7 +423,7 @@ static void run_case(const struct kill_case *c)
 	for (unsigned k = 0; k < c->pokes; k++)
 		poke(c, &x);
 	for (unsigned k = 0; k < c->looks && !wrong; k++) {
-		nap_us(c->us / (k + 1));
+		truth_nap_us(c->us / (k + 1));
 		wrong = look(c, (c->steps + k) % nr_images());
 	}
 	if (!wrong)
@@ -469,26 +431,24 @@ static void run_case(const struct kill_case *c)
 	end(monitor);
 	wrong += compare_all();
 	if (wrong)
-		fail("case %u of seed %" PRIu64 ": %u threads, turns %s, %u looks, kill at %s; %u figures are wrong", c->number, c->seed, c->threads,
-		     c->turns, c->looks, moment_names[c->moment], wrong);
+		truth_fail("case %u of seed %" PRIu64
+			   ": %u threads, turns %s, %u looks, kill at %s; %u figures are wrong",
+			   c->number, cases.seed, c->threads, c->turns, c->looks,
+			   moment_names[c->moment], wrong);
 }
 
 int main(int argc, char **argv)
 {
-	unsigned kills = argc > 5 ? (unsigned)atoi(argv[4]) : 0, first = argc > 6 ? (unsigned)atoi(argv[6]) : 0;
-
-	if (!kills || chdir(argv[3])) {
-		fputs("usage: kill_driver PMM VICTIM DIRECTORY KILLS SEED [FIRST [TURNS]]\n", stderr);
+	if (!truth_arguments(argc, argv, &cases))
 		return 2;
-	}
-	pmm = argv[1];
-	victim = argv[2];
-	for (unsigned k = first; k < first + kills; k++) {
-		struct kill_case c = draw(strtoull(argv[5], NULL, 10), k, argc > 7 ? argv[7] : NULL);
+	truth_end = kill_all;
+	for (unsigned k = cases.first; k < cases.first + cases.nr; k++) {
+		struct kill_case c = draw(k);
 
 		run_case(&c);
 	}
-	printf("right kills=%u in_agent=%u events=%" PRIu64 " blocks=%" PRIu64, kills, nr_in_agent, captured.events, captured.blocks);
+	printf("right kills=%u in_agent=%u events=%" PRIu64 " blocks=%" PRIu64, cases.nr,
+	       nr_in_agent, captured.events, captured.blocks);
 	printf(" flights=%" PRIu64 " half=%" PRIu64, captured.flights, captured.half);
 	printf(" captures=%u replaced=%u left=%u", nr_captures, nr_replaced, nr_left);
 	printf(" looks=%u look_flights=%" PRIu64 " look_half=%" PRIu64 "\n", nr_looks, looked.flights, looked.half);

@@ -62,8 +62,7 @@ struct kill_truth {
 	uint32_t started;
 	uint32_t leaving;		/* it is about to execute the program of the next image, or has */
 	uint32_t nr_left;		/* of left[], that may be in use */
-	uint64_t leaves[KILL_LEAVES], links[KILL_LINKS];	/* functions: where they begin, ... */
-	uint64_t code_end;		/* ... and the end of the last */
+	uint64_t starts[KILL_LEAVES + KILL_LINKS], code_end;	/* functions: leaves, then links */
 	uint64_t live_bytes, peak_bytes;	/* one thread only */
 	struct kill_thread thread[KILL_THREADS];
 	struct kill_note left[KILL_LEFT];

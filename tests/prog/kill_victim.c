@@ -53,14 +53,6 @@ static const link_fn links[KILL_LINKS], leaves[KILL_LEAVES];
 		__asm__ volatile("" : : "r"(w), "r"(level) : "memory");		\
 	}
 
-/* Its name is not that of a leaf: it is called by one. */
-static inline __attribute__((always_inline)) void *posix(size_t size)
-{
-	void *p = NULL;
-
-	return posix_memalign(&p, 128, size) ? NULL : p;
-}
-
 LINK(0, 8) LINK(1, 24) LINK(2, 40) LINK(3, 8) LINK(4, 72) LINK(5, 136) LINK(6, 8) LINK(7, 24)
 LEAF(0, malloc(w->size))
 LEAF(1, calloc(w->size, 1))
@@ -75,20 +67,6 @@ LEAF(7, malloc(w->size))
 static const link_fn links[KILL_LINKS] = { link0, link1, link2, link3, link4, link5, link6, link7 };
 static const link_fn leaves[KILL_LEAVES] = { leaf0, leaf1, leaf2, leaf3, leaf4, leaf5, leaf6, leaf7 };
 extern const char __stop_kill_code[];
-
-uint64_t next(uint64_t *x)
-{
-	*x ^= *x << 13;
-	*x ^= *x >> 7;
-	*x ^= *x << 17;
-	return *x >> 8;
-}
-
-void fails(const char *what)
-{
-	dprintf(2, "kill_victim: %s: %s\n", what, strerror(errno));
-	abort();
-}
 
 /* What was allocated by the operation on `s` that is under way. */
 static void count_in(struct kill_thread *t, const struct kill_slot *s)
@@ -301,9 +279,9 @@ bool image_get(unsigned *n)
 static void describe(void)
 {
 	for (unsigned k = 0; k < KILL_LEAVES; k++)
-		truth->leaves[k] = (uint64_t)leaves[k];
+		truth->starts[k] = (uint64_t)leaves[k];
 	for (unsigned k = 0; k < KILL_LINKS; k++)
-		truth->links[k] = (uint64_t)links[k];
+		truth->starts[KILL_LEAVES + k] = (uint64_t)links[k];
 	truth->code_end = (uint64_t)__stop_kill_code;
 	truth->pid = (uint32_t)getpid();
 	ORDER();

@@ -10,13 +10,11 @@
 #include <sys/types.h>
 
 #include "tests/prog/kill_truth.h"
+#include "tests/prog/truth_victim.h"
 
 #define PATHS		512
 #define MAX_DEPTH	24
 #define NR_HEIRS	4
-
-/* Nothing is moved across this, and a thread that dies anywhere is seen as the code says. */
-#define ORDER() atomic_signal_fence(memory_order_seq_cst)
 
 struct path {
 	unsigned char link[MAX_DEPTH];
@@ -58,11 +56,6 @@ struct turns {
 extern struct kill_truth *truth;
 extern struct turns turns;
 extern atomic_flag taken[KILL_SLOTS];
-
-uint64_t next(uint64_t *x);
-
-/* Says what does not work, and aborts. */
-void fails(const char *what) __attribute__((noreturn));
 
 /* One or two operations of a worker. */
 void turn(struct worker *w);

@@ -7,7 +7,6 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,21 +14,11 @@
 #include <unistd.h>
 
 #include "tests/prog/precopy_truth.h"
+#include "tests/prog/truth_victim.h"
 
 static struct truth *truth;
 static void **own;		/* the same pointers in memory that is not shared: what the program itself works with */
 static volatile bool ended;
-
-static uint64_t next(uint64_t *x)
-{
-	*x ^= *x << 13;
-	*x ^= *x >> 7;
-	*x ^= *x << 17;
-	return *x >> 8;
-}
-
-/* Nothing is moved across this, and a thread stopped anywhere is seen as the code says. */
-#define ORDER() atomic_signal_fence(memory_order_seq_cst)
 
 static void operate(struct truth_thread *t, struct truth_slot *s, enum truth_op op, uint64_t size)
 {

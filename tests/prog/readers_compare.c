@@ -7,16 +7,13 @@
  */
 #include "tests/prog/readers_compare.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "include/pmm/ledger.h"
 #include "src/base/vec.h"
+#include "tests/prog/truth_driver.h"
 
-#define NO_GROUP	UINT32_MAX
-#define NR_PRINTED	8
 #define ACQUIRE(x)	__atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 
 typedef VEC(struct readers_block) blocks_t;
@@ -27,24 +24,11 @@ static const unsigned char kind_of_leaf[READERS_LEAVES] = {
 	[READERS_POSIX] = PMM_KIND_POSIX_MEMALIGN,  [READERS_ARRAY] = PMM_KIND_REALLOCARRAY, [READERS_MMAP] = PMM_KIND_MMAP,
 };
 
-static void wrong(struct readers_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void wrong(struct readers_case *c, const char *format, ...)
-{
-	va_list args;
-
-	if (c->wrong++ >= NR_PRINTED)
-		return;
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-}
-
 static void within(struct readers_case *c, const char *what, uint32_t group, uint64_t is, uint64_t least, uint64_t most)
 {
 	if (is < least || is > most)
-		wrong(c, "%s of %d: %lu, not %lu to %lu", what, (int)group, is, least, most);
+		truth_wrong(&c->wrong, "%s of %d: %lu, not %lu to %lu", what, (int)group, is, least,
+			    most);
 }
 
 /* ---- moments ---------------------------------------------------------------------------------------------------------------------------------- */
@@ -193,23 +177,12 @@ void readers_after(const struct readers_case *c, struct readers_moment *m)
 
 /* ---- groups ----------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Which function begins last before the address; -1: none. */
-static int function_at(const struct readers_truth *t, uint64_t pc)
-{
-	int found = -1;
-
-	for (unsigned k = 0; k < READERS_LEAVES + READERS_LINKS && pc < t->code_end; k++)
-		if (t->starts[k] <= pc && (found < 0 || t->starts[k] > t->starts[found]))
-			found = (int)k;
-	return found;
-}
-
 static uint32_t group_of(const struct readers_case *c, const struct heap *h, const struct heap_site *s)
 {
-	const struct heap_node *n = &h->nodes[s->node];
-	int leaf = function_at(c->truth, n->pc), link = function_at(c->truth, h->nodes[n->parent].pc) - READERS_LEAVES;
+	struct truth_code code = { c->truth->starts, READERS_LEAVES, READERS_LINKS,
+				   c->truth->code_end };
 
-	return leaf < 0 || leaf >= READERS_LEAVES || link < 0 ? NO_GROUP : (uint32_t)(leaf * READERS_LINKS + link);
+	return truth_group(&code, h, s);
 }
 
 static uint32_t *groups_of(const struct readers_case *c, const struct heap *h, const struct heap_site *sites, uint32_t nr)
@@ -227,7 +200,7 @@ static void add_sites(struct readers_sums sums[READERS_GROUPS], struct readers_s
 		      const uint32_t *group)
 {
 	for (; nr--; s++, group++) {
-		struct readers_sums *to = *group == NO_GROUP ? others : &sums[*group];
+		struct readers_sums *to = *group == TRUTH_NO_GROUP ? others : &sums[*group];
 
 		to->allocs += s->allocs;
 		to->bytes_in += s->bytes_in;
@@ -271,10 +244,11 @@ static void compare_others(struct readers_case *c, const struct heap *h, const s
 		c->base_maps = h->nr_maps;
 	}
 	if (c->has_base && !c->truth->threads_end) {
-		compare_group(c, NO_GROUP, &all, &c->base, &c->base);
+		compare_group(c, TRUTH_NO_GROUP, &all, &c->base, &c->base);
 	} else if (c->has_base) {
-		within(c, "others' allocations", NO_GROUP, all.allocs, c->base.allocs, UINT64_MAX);
-		within(c, "others' releases", NO_GROUP, all.frees, c->base.frees, UINT64_MAX);
+		within(c, "others' allocations", TRUTH_NO_GROUP, all.allocs, c->base.allocs,
+		       UINT64_MAX);
+		within(c, "others' releases", TRUTH_NO_GROUP, all.frees, c->base.frees, UINT64_MAX);
 	}
 }
 
@@ -292,10 +266,13 @@ static void compare_sums(struct readers_case *c, const struct heap *h, const str
 	all = all_of(is);
 	add_sums(&all, &others);
 	if (h->allocs != all.allocs || h->frees != all.frees || h->bytes_in != all.bytes_in || h->bytes_out != all.bytes_out)
-		wrong(c, "in all %lu %lu %lu %lu, but the sites' sums are %lu %lu %lu %lu", h->allocs, h->frees, h->bytes_in, h->bytes_out,
-		      all.allocs, all.frees, all.bytes_in, all.bytes_out);
+		truth_wrong(&c->wrong,
+			    "in all %lu %lu %lu %lu, but the sites' sums are %lu %lu %lu %lu",
+			    h->allocs, h->frees, h->bytes_in, h->bytes_out, all.allocs, all.frees,
+			    all.bytes_in, all.bytes_out);
 	if (h->live_bytes != h->bytes_in - h->bytes_out || h->live_blocks != h->allocs - h->frees)
-		wrong(c, "live: %lu bytes, %lu blocks", h->live_bytes, h->live_blocks);
+		truth_wrong(&c->wrong, "live: %lu bytes, %lu blocks", h->live_bytes,
+			    h->live_blocks);
 	for (unsigned k = 0; k < HEAP_NR_DROPS; k++)
 		within(c, "dropped", k, h->dropped[k], 0, 0);
 	within(c, "unknown blocks released", 0, h->untracked_frees, 0, 0);
@@ -336,7 +313,7 @@ static void compare_classes(struct readers_case *c, const struct heap *h, const 
 	}
 	add_sums(&least, &c->base);
 	add_sums(&most, &c->base);
-	compare_group(c, NO_GROUP, &is, &least, &most);
+	compare_group(c, TRUTH_NO_GROUP, &is, &least, &most);
 }
 
 /* Not where the first thread allocates as well: what others allocate is its. */
@@ -389,7 +366,8 @@ void readers_compare_heap(struct readers_case *c, const struct heap *h, const st
 	}
 	compare_threads(c, h, before, after);
 	if (still && h->drift_blocks && !before->nr_flights && !c->truth->threads_end)
-		wrong(c, "%lu blocks have changed while all threads were parked", h->drift_blocks);
+		truth_wrong(&c->wrong, "%lu blocks have changed while all threads were parked",
+			    h->drift_blocks);
 }
 
 /* ---- blocks ----------------------------------------------------------------------------------------------------------------------------------- */
@@ -445,7 +423,7 @@ static bool add_logged(const struct readers_case *c, blocks_t *to, const struct 
 	return true;
 }
 
-/* The block that is listed, as the truth has it; its group NO_GROUP: of others. */
+/* The block that is listed, as the truth has it; its group TRUTH_NO_GROUP: of others. */
 static struct readers_block listed(const struct heap *h, const struct heap_block *b, const uint32_t *group)
 {
 	return (struct readers_block){ .address = b->address, .size = b->size_bytes, .group = group[b->site],
@@ -496,22 +474,30 @@ static void compare_listing(struct readers_case *c, const struct heap *h, const 
 		struct readers_block b = listed(h, &l->v[i], l->group);
 
 		if (i && l->v[i - 1].address >= b.address)
-			wrong(c, "twice or out of order: %#lx", b.address);
+			truth_wrong(&c->wrong, "twice or out of order: %#lx", b.address);
 		for (; k < certain->nr && certain->v[k].address < b.address; k++)
-			wrong(c, "missing: %#lx, %lu bytes, group %u", certain->v[k].address, certain->v[k].size, certain->v[k].group);
+			truth_wrong(&c->wrong, "missing: %#lx, %lu bytes, group %u",
+				    certain->v[k].address, certain->v[k].size, certain->v[k].group);
 		if (k < certain->nr && certain->v[k].address == b.address) {
 			if (!same(&certain->v[k], &b) || l->v[i].kind != kind_of_leaf[b.group / READERS_LINKS])
-				wrong(c, "%#lx: %lu bytes, group %d, thread %u, kind %u, not %lu, %u, %u", b.address, b.size, (int)b.group, b.tid,
-				      l->v[i].kind, certain->v[k].size, certain->v[k].group, certain->v[k].tid);
+				truth_wrong(&c->wrong,
+					    "%#lx: %lu bytes, group %d, thread %u, kind %u, not "
+					    "%lu, %u, %u",
+					    b.address, b.size, (int)b.group, b.tid, l->v[i].kind,
+					    certain->v[k].size, certain->v[k].group,
+					    certain->v[k].tid);
 			k++;
 			c->nr_certain++;
-		} else if (b.group != NO_GROUP && complete && !is_possible(possible, &b) && !is_in_flight(after, used, &b)) {
-			wrong(c, "not there: %#lx, %lu bytes, group %u, thread %u", b.address, b.size, b.group, b.tid);
+		} else if (b.group != TRUTH_NO_GROUP && complete && !is_possible(possible, &b) &&
+			   !is_in_flight(after, used, &b)) {
+			truth_wrong(&c->wrong, "not there: %#lx, %lu bytes, group %u, thread %u",
+				    b.address, b.size, b.group, b.tid);
 		}
 		c->nr_listed++;
 	}
 	for (; k < certain->nr; k++)
-		wrong(c, "missing: %#lx, %lu bytes, group %u", certain->v[k].address, certain->v[k].size, certain->v[k].group);
+		truth_wrong(&c->wrong, "missing: %#lx, %lu bytes, group %u", certain->v[k].address,
+			    certain->v[k].size, certain->v[k].group);
 }
 
 static void compare_part(struct readers_case *c, const struct heap *h, struct listing l, const struct readers_moment *before,
@@ -580,7 +566,7 @@ void readers_compare_totals(struct readers_case *c, const struct ledger_totals *
 	least.failed = most.failed = 0;
 	most.void_frees = least.void_frees + frees;
 	most.void_bytes = least.void_bytes + bytes;
-	compare_group(c, NO_GROUP, &is, &least, &most);
+	compare_group(c, TRUTH_NO_GROUP, &is, &least, &most);
 	within(c, "live bytes", 0, t->live_bytes, above(least.bytes_in, most.bytes_out + bytes), above(most.bytes_in, least.bytes_out));
 	within(c, "live blocks", 0, t->live_blocks, above(least.allocs, most.frees + frees), above(most.allocs, least.frees));
 }
@@ -594,11 +580,12 @@ void readers_compare_top(struct readers_case *c, const struct ledger_top_site *t
 
 	for (unsigned k = 1; k < nr; k++)
 		if (top[k].live_bytes > top[k - 1].live_bytes)
-			wrong(c, "top sites are out of order: %ld behind %ld", top[k].live_bytes, top[k - 1].live_bytes);
+			truth_wrong(&c->wrong, "top sites are out of order: %ld behind %ld",
+				    top[k].live_bytes, top[k - 1].live_bytes);
 	for (uint32_t i = 0; i < h->nr_sites; i++) {
 		unsigned found = 0;
 
-		if (group[i] == NO_GROUP)
+		if (group[i] == TRUTH_NO_GROUP)
 			continue;
 		nr_sites[group[i]]++;
 		for (unsigned k = 0; k < nr; k++) {
@@ -608,7 +595,8 @@ void readers_compare_top(struct readers_case *c, const struct ledger_top_site *t
 			found++;
 		}
 		if (found > 1)
-			wrong(c, "top site %u is there %u times", h->sites[i].number, found);
+			truth_wrong(&c->wrong, "top site %u is there %u times", h->sites[i].number,
+				    found);
 	}
 	for (uint32_t g = 0; g < READERS_MMAP * READERS_LINKS; g++) {
 		const struct readers_sums *least = &before->sums[g], *most = &after->sums[g];

@@ -3,31 +3,28 @@
  * blocks of one moment (src/ledger/precopy.h). And while all its threads are parked, when every figure is known exactly. Each time the victim's own
  * truth of before and after says what can be right (readers_compare.h).
  *
- *	readers_driver PMM VICTIM DIRECTORY CASES SEED [FIRST [TURNS]]	FIRST: the number of the first case, 0 (to repeat one)
- *									TURNS: in each case, as for readers_victim
+ *	readers_driver PMM VICTIM DIRECTORY CASES SEED [FIRST [TURNS]]
+ *
+ * as truth_driver.h says; TURNS: as for readers_victim.
  *
  * VICTIM_dense is the one with libreaders_malloc.so.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "src/ledger/precopy.h"
 #include "src/ptrace/stop.h"
 #include "tests/prog/readers_compare.h"
+#include "tests/prog/truth_driver.h"
 
-#define STOP_NS		30000000000u
-#define PATIENCE_MS	60000		/* for what must come */
 #define LOOKS		16		/* of a case, and a last one */
 #define MOST_US		1500		/* between two */
 #define MOST_TOP	4096
@@ -48,31 +45,22 @@ struct run {
 	const char *turns;
 	bool dense;
 	unsigned number, threads;
-	uint64_t seed, random;
+	uint64_t random;
 	struct readers_case c;
 	struct ledger_top *top;
 };
 
 static struct err e;
-static const char *pmm, *victim;
+static struct truth_cases cases;
 static unsigned nr_looks[NR_LOOKS], nr_left;
 static uint64_t nr_certain, nr_listed, nr_overrun, nr_peaks, nr_flights, nr_events;
 static pid_t started;
 static struct readers_moment before, after;
 
-static void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-
-static void fail(const char *format, ...)
+static void kill_started(void)
 {
-	va_list args;
-
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
 	if (started)
 		kill(started, SIGKILL);
-	exit(1);
 }
 
 /* splitmix64: cases of neighbouring seeds have nothing in common. */
@@ -85,15 +73,15 @@ static uint64_t next(uint64_t *x)
 	return z ^ z >> 31;
 }
 
-static struct run draw(uint64_t seed, unsigned number, const char *turns)
+static struct run draw(unsigned number)
 {
 	static const unsigned threads[] = { 1, 2, 2, 3, 4 };
-	struct run r = { .number = number, .seed = seed, .random = seed << 32 | number };
+	struct run r = { .number = number, .random = cases.seed << 32 | number };
 
 	r.threads = threads[next(&r.random) % NR_OF(threads)];
 	r.dense = next(&r.random) % 2;
 	r.turns = r.dense ? turns_of_dense[next(&r.random) % NR_OF(turns_of_dense)] : turns_of_glibc[next(&r.random) % NR_OF(turns_of_glibc)];
-	r.turns = turns ? turns : r.turns;
+	r.turns = cases.turns ? cases.turns : r.turns;
 	r.dense |= strchr(r.turns, 's') != NULL;
 	if (strchr(r.turns, 't') && r.threads < 2)
 		r.threads = 2;
@@ -101,58 +89,32 @@ static struct run draw(uint64_t seed, unsigned number, const char *turns)
 	return r;
 }
 
-static void nap_us(unsigned us)
-{
-	nanosleep(&(struct timespec){ .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000L }, NULL);
-}
-
-/* Once a millisecond until it is time to give up. */
-static void wait_more(unsigned *ms, const char *what)
-{
-	if ((*ms)++ > PATIENCE_MS)
-		fail("in vain: %s", what);
-	nap_us(1000);
-}
-
 /* ---- a case ----------------------------------------------------------------------------------------------------------------------------------- */
-
-static struct readers_truth *truth_new(void)
-{
-	int fd = open("truth", O_RDWR | O_CREAT | O_TRUNC, 0600);
-	struct readers_truth *t;
-
-	if (fd < 0 || ftruncate(fd, sizeof(*t)))
-		fail("no truth: %s", strerror(errno));
-	t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (t == MAP_FAILED)
-		fail("no memory for the truth");
-	close(fd);
-	return t;
-}
 
 /* A pid of `pmm run` of the victim. */
 static pid_t launch(struct run *r)
 {
 	char threads[16], seed[32], program[4096];
-	char *argv[] = { (char *)pmm, "run", "-q", "-o", "%p.pmm", "--", program, "truth", threads, seed, (char *)r->turns, NULL };
+	char *argv[] = { (char *)cases.pmm, "run",   "-q",    "-o", "%p.pmm",	      "--",
+			 program,	    "truth", threads, seed, (char *)r->turns, NULL };
 	unsigned ms = 0;
 	pid_t pid;
 	int rc;
 
-	r->c.truth = truth_new();
-	snprintf(program, sizeof(program), "%s%s", victim, r->dense ? "_dense" : "");
+	r->c.truth = truth_new("truth", sizeof(*r->c.truth));
+	snprintf(program, sizeof(program), "%s%s", cases.victim, r->dense ? "_dense" : "");
 	snprintf(threads, sizeof(threads), "%u", r->threads);
-	snprintf(seed, sizeof(seed), "%" PRIu64, r->seed * 1000003 + r->number);
-	rc = posix_spawn(&pid, pmm, NULL, NULL, argv, environ);
+	snprintf(seed, sizeof(seed), "%" PRIu64, cases.seed * 1000003 + r->number);
+	rc = posix_spawn(&pid, cases.pmm, NULL, NULL, argv, environ);
 	if (rc)
-		fail("'%s' does not start: %s", pmm, strerror(rc));
+		truth_fail("'%s' does not start: %s", cases.pmm, strerror(rc));
 	while (!__atomic_load_n(&r->c.truth->started, __ATOMIC_ACQUIRE))
-		wait_more(&ms, "the victim's start");
+		truth_wait(&ms, "the victim's start");
 	started = (pid_t)r->c.truth->pid;
 	while ((rc = ledger_map_open_pid(started, &r->c.map, &e)) == -ENOENT || rc == -EAGAIN)
-		wait_more(&ms, "the victim's ledger");
+		truth_wait(&ms, "the victim's ledger");
 	if (rc)
-		fail("the ledger: %s", e.text);
+		truth_fail("the ledger: %s", e.text);
 	r->top = ledger_top_new(r->c.map);
 	return pid;
 }
@@ -163,7 +125,7 @@ static void park(struct readers_truth *t)
 
 	__atomic_store_n(&t->pause, 1, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&t->nr_parked, __ATOMIC_SEQ_CST) != t->nr_threads)
-		wait_more(&ms, "threads to wait");
+		truth_wait(&ms, "threads to wait");
 }
 
 static void unpark(struct readers_truth *t)
@@ -172,7 +134,7 @@ static void unpark(struct readers_truth *t)
 
 	__atomic_store_n(&t->pause, 0, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&t->nr_parked, __ATOMIC_SEQ_CST))
-		wait_more(&ms, "threads to go on");
+		truth_wait(&ms, "threads to go on");
 }
 
 static struct heap *read_heap(struct run *r, bool no_blocks)
@@ -182,9 +144,9 @@ static struct heap *read_heap(struct run *r, bool no_blocks)
 	struct heap *h;
 
 	if (ledger_read(r->c.map, &o, &h, &e))
-		fail("the running process cannot be read: %s", e.text);
+		truth_fail("the running process cannot be read: %s", e.text);
 	if (damaged)
-		fail("%" PRIu64 " things make no sense", damaged);
+		truth_fail("%" PRIu64 " things make no sense", damaged);
 	return h;
 }
 
@@ -207,7 +169,7 @@ static void look_at_totals(struct run *r)
 
 	readers_before(&r->c, &before);
 	if (ledger_totals(r->c.map, &t))
-		fail("no totals");
+		truth_fail("no totals");
 	readers_after(&r->c, &after);
 	readers_compare_totals(&r->c, &t, &before, &after);
 }
@@ -222,7 +184,7 @@ static void look_at_top(struct run *r)
 	nr = ledger_top_sites(r->top, top, MOST_TOP);
 	readers_after(&r->c, &after);
 	if (nr < 0)
-		fail("no largest sites");
+		truth_fail("no largest sites");
 	h = read_heap(r, true);
 	readers_compare_top(&r->c, top, (unsigned)nr, h, &before, &after);
 	heap_free(h);
@@ -236,13 +198,14 @@ static void look_frozen(struct run *r)
 	struct heap *h = NULL;
 	struct precopy f;
 
-	if (precopy_begin(&f, r->c.map, &e) || stop_all(o.pid, STOP_NS, &s, &e) || precopy_now(&f, &e))
-		fail("not stopped: %s", e.text);
+	if (precopy_begin(&f, r->c.map, &e) || stop_all(o.pid, TRUTH_STOP_NS, &s, &e) ||
+	    precopy_now(&f, &e))
+		truth_fail("not stopped: %s", e.text);
 	readers_before(&r->c, &before);
 	after = before;
 	stop_resume(&s);
 	if (precopy_heap(&f, &o, &h, &e))
-		fail("the frozen ledger cannot be read: %s", e.text);
+		truth_fail("the frozen ledger cannot be read: %s", e.text);
 	readers_compare_blocks(&r->c, h, &before, &after);
 	readers_after(&r->c, &after);
 	/* not the peak: readers_compare_peak() wants to know that it was the same before */
@@ -273,8 +236,10 @@ static void look(struct run *r, enum look how)
 	}
 	nr_looks[how]++;
 	if (r->c.wrong)
-		fail("case %u of seed %" PRIu64 ": %u threads, %s, turns %s, look %d; %u figures are wrong", r->number, r->seed, r->threads,
-		     r->dense ? "dense" : "glibc", r->turns, how, r->c.wrong);
+		truth_fail("case %u of seed %" PRIu64
+			   ": %u threads, %s, turns %s, look %d; %u figures are wrong",
+			   r->number, cases.seed, r->threads, r->dense ? "dense" : "glibc",
+			   r->turns, how, r->c.wrong);
 }
 
 static void end(struct run *r, pid_t monitor)
@@ -284,7 +249,7 @@ static void end(struct run *r, pid_t monitor)
 
 	__atomic_store_n(&t->end, 1, __ATOMIC_SEQ_CST);
 	if (waitpid(monitor, &status, 0) != monitor || status)
-		fail("pmm run ended with status %#x", status);
+		truth_fail("pmm run ended with status %#x", status);
 	started = 0;
 	for (unsigned k = 0; k < READERS_LEFT; k++)
 		nr_left += t->left[k].nr & 1;
@@ -305,7 +270,7 @@ static void run(struct run *r)
 	pid_t monitor = launch(r);
 
 	for (unsigned k = 0; k < LOOKS; k++) {
-		nap_us((unsigned)(next(&r->random) % MOST_US));
+		truth_nap_us((unsigned)(next(&r->random) % MOST_US));
 		look(r, k == 1 ? LOOK_STILL : looks[next(&r->random) % NR_OF(looks)]);
 	}
 	look(r, LOOK_STILL);
@@ -314,21 +279,17 @@ static void run(struct run *r)
 
 int main(int argc, char **argv)
 {
-	unsigned cases = argc > 5 ? (unsigned)atoi(argv[4]) : 0, first = argc > 6 ? (unsigned)atoi(argv[6]) : 0;
-
-	if (!cases || chdir(argv[3])) {
-		fputs("usage: readers_driver PMM VICTIM DIRECTORY CASES SEED [FIRST [TURNS]]\n", stderr);
+	if (!truth_arguments(argc, argv, &cases))
 		return 2;
-	}
-	pmm = argv[1];
-	victim = argv[2];
-	for (unsigned k = first; k < first + cases; k++) {
-		struct run r = draw(strtoull(argv[5], NULL, 10), k, argc > 7 ? argv[7] : NULL);
+	truth_end = kill_started;
+	for (unsigned k = cases.first; k < cases.first + cases.nr; k++) {
+		struct run r = draw(k);
 
 		run(&r);
 	}
-	printf("right cases=%u all=%u sites=%u totals=%u top=%u frozen=%u still=%u", cases, nr_looks[LOOK_ALL], nr_looks[LOOK_SITES],
-	       nr_looks[LOOK_TOTALS], nr_looks[LOOK_TOP], nr_looks[LOOK_FROZEN], nr_looks[LOOK_STILL]);
+	printf("right cases=%u all=%u sites=%u totals=%u top=%u frozen=%u still=%u", cases.nr,
+	       nr_looks[LOOK_ALL], nr_looks[LOOK_SITES], nr_looks[LOOK_TOTALS], nr_looks[LOOK_TOP],
+	       nr_looks[LOOK_FROZEN], nr_looks[LOOK_STILL]);
 	printf(" events=%" PRIu64 " certain=%" PRIu64 " listed=%" PRIu64 " overrun=%" PRIu64 " peaks=%" PRIu64, nr_events, nr_certain, nr_listed,
 	       nr_overrun, nr_peaks);
 	printf(" flights=%" PRIu64 " left=%u\n", nr_flights, nr_left);

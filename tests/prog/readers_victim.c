@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "tests/prog/readers_truth.h"
+#include "tests/prog/truth_victim.h"
 
 #define MOST_SECONDS	300		/* then it ends, whoever has forgotten it */
 #define PAGE		4096ul
@@ -93,14 +94,6 @@ static const function leaves[READERS_LEAVES], links[READERS_LINKS];
 		__asm__ volatile("" : : "r"(w) : "memory");	\
 	}
 
-/* Its name is not that of a leaf: it is called by one. */
-static inline __attribute__((always_inline)) void *posix(size_t size)
-{
-	void *p = NULL;
-
-	return posix_memalign(&p, 128, size) ? NULL : p;
-}
-
 LINK(0) LINK(1) LINK(2) LINK(3)
 LEAF(0, malloc(w->size))
 LEAF(1, calloc(w->size, 1))
@@ -114,20 +107,6 @@ LEAF(7, mmap(NULL, w->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 static const function leaves[READERS_LEAVES] = { leaf0, leaf1, leaf2, leaf3, leaf4, leaf5, leaf6, leaf7 };
 static const function links[READERS_LINKS] = { link0, link1, link2, link3 };
 extern const char __stop_readers_code[];
-
-static uint64_t next(uint64_t *x)
-{
-	*x ^= *x << 13;
-	*x ^= *x >> 7;
-	*x ^= *x << 17;
-	return *x >> 8;
-}
-
-static void fails(const char *what)
-{
-	dprintf(2, "readers_victim: %s: %s\n", what, strerror(errno));
-	abort();
-}
 
 static void nap_ns(long ns)
 {
@@ -218,7 +197,7 @@ static __attribute__((noipa)) void call(struct worker *w, enum op op, const stru
 	w->old = op == OP_RESIZE || op == OP_RESIZE_FAILS || by_realloc ? (void *)old->address : NULL;
 	w->result = NULL;
 	w->in_call = true;
-	atomic_signal_fence(memory_order_seq_cst);
+	ORDER();
 	if (op == OP_UNMAP)
 		munmap((void *)old->address, old->size);
 	else if (op == OP_TRIM)
@@ -227,7 +206,7 @@ static __attribute__((noipa)) void call(struct worker *w, enum op op, const stru
 		free((void *)old->address);
 	else
 		links[w->link](w);
-	atomic_signal_fence(memory_order_seq_cst);
+	ORDER();
 	w->in_call = false;
 	if (op == OP_TRIM || op == OP_RESIZE_FAILS)
 		w->result = w->result ? fails("it has memory for all"), NULL : (void *)old->address;

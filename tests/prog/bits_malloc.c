@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * libreaders_malloc.so: an allocator whose small blocks are as near to one another as can be: two and four in 32 bytes, and larger ones that begin at
- * each multiple of 8. A signal handler may call it, interrupt it, and leave it by siglongjmp at any time. Its functions call one another by their names,
- * so that pmm's hooks come between. A bit for each block says whether it is taken, and the one freed last is given out next.
+ * libkill_malloc.so, and with -DDENSE libreaders_malloc.so: allocators that a signal handler may
+ * call, interrupt, and leave by siglongjmp at any time. A bit for each block says whether it is
+ * taken, and the one freed last is given out next.
+ *
+ * Small blocks of the dense one are as near to one another as can be: two and four in 32 bytes, and
+ * larger ones that begin at each multiple of 8. Its functions call one another by their names, so
+ * that pmm's hooks come between.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -11,10 +15,20 @@
 #include <string.h>
 
 #define CLASS_BYTES	(32ul << 20)
-#define MOST_BLOCKS	4096u
+#define MOST_BLOCKS	8192u		/* of a size */
 
+#ifdef DENSE
 /* Sizes that are not multiples of 16 are for requests that need no such address. */
-static const size_t sizes[] = { 8, 16, 24, 32, 40, 48, 56, 64, 72, 88, 112, 128, 256, 1024, 8192, 65536, 524288 };
+static const size_t sizes[] = {
+	8, 16, 24, 32, 40, 48, 56, 64, 72, 88, 112, 128, 256, 1024, 8192, 65536, 524288,
+};
+#define OWN(name)	name
+#else
+static const size_t sizes[] = {
+	32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144,
+};
+#define OWN(name)	own_##name
+#endif
 
 #define NR_CLASSES	(sizeof(sizes) / sizeof(*sizes))
 
@@ -64,12 +78,17 @@ static void *take(size_t bytes, size_t align)
 	return p;
 }
 
-void *malloc(size_t bytes) { return take(bytes, bytes % 16 ? 8 : 16); }
-void *memalign(size_t align, size_t bytes) { return take(bytes, align); }
-void *aligned_alloc(size_t align, size_t bytes) { return take(bytes, align); }
-size_t malloc_usable_size(void *p) { return p ? sizes[class_at(p)] : 0; }
+static void *own_malloc(size_t bytes)
+{
+	return take(bytes, bytes % 16 ? 8 : 16);
+}
 
-void free(void *p)
+static size_t own_malloc_usable_size(void *p)
+{
+	return p ? sizes[class_at(p)] : 0;
+}
+
+static void own_free(void *p)
 {
 	unsigned class, i;
 
@@ -81,6 +100,12 @@ void free(void *p)
 	atomic_fetch_and(&taken[class][i / 64], ~(1ull << i % 64));
 }
 
+void *malloc(size_t bytes) { return own_malloc(bytes); }
+void free(void *p) { own_free(p); }
+size_t malloc_usable_size(void *p) { return own_malloc_usable_size(p); }
+void *memalign(size_t align, size_t bytes) { return take(bytes, align); }
+void *aligned_alloc(size_t align, size_t bytes) { return take(bytes, align); }
+
 int posix_memalign(void **out, size_t align, size_t bytes)
 {
 	return (*out = take(bytes, align)) ? 0 : ENOMEM;
@@ -89,7 +114,7 @@ int posix_memalign(void **out, size_t align, size_t bytes)
 void *calloc(size_t n, size_t each)
 {
 	size_t bytes;
-	void *p = __builtin_mul_overflow(n, each, &bytes) ? NULL : malloc(bytes);
+	void *p = __builtin_mul_overflow(n, each, &bytes) ? NULL : OWN(malloc)(bytes);
 
 	return p ? memset(p, 0, bytes) : NULL;
 }
@@ -97,15 +122,15 @@ void *calloc(size_t n, size_t each)
 /* In its place where it fits and would not be much too large. */
 void *realloc(void *old, size_t bytes)
 {
-	size_t room = malloc_usable_size(old);
+	size_t room = OWN(malloc_usable_size)(old);
 	void *p;
 
 	if (old && bytes <= room && bytes >= room / 4 && (bytes % 16 || room % 16 == 0))
 		return old;
-	p = malloc(bytes);
+	p = OWN(malloc)(bytes);
 	if (p && old) {
 		memcpy(p, old, bytes < room ? bytes : room);
-		free(old);
+		OWN(free)(old);
 	}
 	return p;
 }
