@@ -52,6 +52,8 @@ enum column_flags {
 	COLUMN_ZERO_BLANK = 1 << 4,
 	/* UNIT_SIGNED: a change, with its sign in text; of bytes where the key ends in "_bytes" */
 	COLUMN_CHANGE = 1 << 6,
+	/* text whose end says most, as a path's: loses its beginning where a line has no room */
+	COLUMN_GIVES_WAY = 1 << 7,
 };
 
 struct column {

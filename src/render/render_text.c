@@ -5,7 +5,8 @@
  *
  * Widths are measured over all rows first. A label takes what is left of the line; when label and
  * tail do not fit, the label loses its end, so that the file and line of a long C++ name stay
- * readable. A module ("[libc.so.6]") says less than the function in it and gives way.
+ * readable. A module ("[libc.so.6]") says less than the function in it and gives way. A column
+ * of paths (COLUMN_GIVES_WAY) loses their beginnings.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -91,7 +92,7 @@ static unsigned gap(const struct printer *p, const struct table *t)
 	unsigned width = margin(t);
 
 	for (unsigned c = 0; c < t->nr_columns; c++) {
-		if (aligned(p, t, c) && wraps(p, t, c))
+		if (aligned(p, t, c) && (wraps(p, t, c) || t->column[c].flags & COLUMN_GIVES_WAY))
 			return GAP;
 		if (aligned(p, t, c))
 			width += p->width[c] + GAP;
@@ -101,6 +102,27 @@ static unsigned gap(const struct printer *p, const struct table *t)
 	if (!(t->column[t->nr_columns - 1].flags & (COLUMN_LABEL | COLUMN_TAIL)))
 		width -= GAP;
 	return width > p->style->width ? 1 : GAP;
+}
+
+/* The column that may be cut takes what the others leave, but not less than a label's least. */
+static void give_way(struct printer *p, const struct table *t)
+{
+	unsigned used = margin(t), over, least, *width = NULL;
+
+	for (unsigned c = 0; c < t->nr_columns; c++) {
+		if (!aligned(p, t, c))
+			continue;
+		if (used > margin(t))
+			used += p->gap;
+		used += p->width[c];
+		if (t->column[c].flags & COLUMN_GIVES_WAY)
+			width = &p->width[c];
+	}
+	if (!width || used <= p->style->width)
+		return;
+	over = used - p->style->width;
+	least = *width < MIN_LABEL ? *width : MIN_LABEL;
+	*width = *width - least > over ? *width - over : least;
 }
 
 static void measure(struct printer *p, struct table *t)
@@ -123,14 +145,19 @@ static void measure(struct printer *p, struct table *t)
 	}
 	str_fini(&s);
 	p->gap = gap(p, t);
+	give_way(p, t);
 }
 
-static void add_aligned(struct str *line, const struct column *col, const char *text,
-			unsigned width)
+static void add_aligned(const struct printer *p, struct str *line, const struct column *col,
+			const char *text, unsigned width)
 {
 	unsigned have = plain_width(text);
 	unsigned pad = width > have ? width - have : 0;
 
+	if (have > width && col->flags & COLUMN_GIVES_WAY) {
+		plain_cut_front(line, text, width, p->style);
+		return;
+	}
 	if (col->unit != UNIT_TEXT && col->unit != UNIT_BARS)
 		str_pad(line, ' ', pad);
 	str_add(line, text);
@@ -224,7 +251,7 @@ static void put_row(struct printer *p, struct table *t, const struct row *r,
 		} else if (!(col->flags & COLUMN_TAIL) && c && wraps(p, t, c)) {
 			add_wrapped(p, &line, str_text(&cell), used, r->measure);
 		} else if (!(col->flags & COLUMN_TAIL)) {
-			add_aligned(&line, col, str_text(&cell), p->width[c]);
+			add_aligned(p, &line, col, str_text(&cell), p->width[c]);
 			str_pad(&line, ' ', p->gap);
 			used += p->width[c] + p->gap;
 		}
@@ -261,7 +288,7 @@ static void put_heading(struct printer *p, const struct table *t)
 
 		if (!visible(p, t, c) || (col->flags & COLUMN_TAIL))
 			continue;
-		add_aligned(&line, col, col->title ? col->title : "",
+		add_aligned(p, &line, col, col->title ? col->title : "",
 			    aligned(p, t, c) ? p->width[c] : 0);
 		str_pad(&line, ' ', p->gap);
 	}

@@ -293,7 +293,7 @@ enum {
 };
 
 static const struct column module_columns[MODULE_NR] = {
-	[MODULE_PATH] = { "path", "module", UNIT_TEXT },
+	[MODULE_PATH] = { "path", "module", UNIT_TEXT, COLUMN_GIVES_WAY },
 	[MODULE_BUILD_ID] = { "build_id", "build id", UNIT_TEXT, COLUMN_ZERO_BLANK },
 	[MODULE_START] = { "start", NULL, UNIT_ADDRESS, J },
 	[MODULE_END] = { "end", NULL, UNIT_ADDRESS, J },

@@ -38,6 +38,9 @@ all_looks() {
 }
 
 @test "words: the lines of reports, leaks and errors fit" {
+	capture_of unnamed 'module /usr/lib/x86_64-linux-gnu/libwithoutnames-1.0.so.2 build-id=fedcba9876543210fedcba9876543210fedcba98' \
+		'site /usr/lib/x86_64-linux-gnu/libwithoutnames-1.0.so.2+0x98765 size=100' \
+		'module /lib/liba.so build-id=0123456789abcdef0123456789abcdef01234567' 'site /lib/liba.so+0x98765 size=100'
 	all_looks <<-END
 	'$PMM' report '$BATS_FILE_TMPDIR/demo.pmm'
 	'$PMM' report --sort peak --top 3 '$BATS_FILE_TMPDIR/demo.pmm'
@@ -48,6 +51,7 @@ all_looks() {
 	'$PMM' report --age 2s: '$BATS_FILE_TMPDIR/demo.pmm'
 	'$PMM' report '$BATS_FILE_TMPDIR/kernel.pmm'
 	'$PMM' report --top 1 --depth 1 '$BATS_FILE_TMPDIR/kernel.pmm'
+	'$PMM' report unnamed.pmm
 	'$PMM' diff '$BATS_FILE_TMPDIR/demo.pmm' '$BATS_FILE_TMPDIR/tree.pmm'
 	'$PMM' diff --sort calls --fail-on 'line.calls>5' --fail-on 'grow>1%,1K' '$BATS_FILE_TMPDIR/tree.pmm' '$BATS_FILE_TMPDIR/leaks.pmm'
 	'$PMM' diff --trend '$BATS_FILE_TMPDIR/demo.pmm' '$BATS_FILE_TMPDIR/tree.pmm' '$BATS_FILE_TMPDIR/leaks.pmm'

@@ -381,6 +381,51 @@ static void sentences_are_broken_never_cut(void **state)
 	}
 }
 
+/* A path loses its beginning where the line has no room, but keeps as much as a label's least. */
+static void paths_lose_their_beginning(void **state)
+{
+	static const struct { unsigned width; const char *text; } cases[] = {
+		{ 60, "  calls  module                            id\n"
+		      "      1  /usr/lib/x86_64-linux-gnu/lib.so  0123456789abcdef\n"
+		      "      2  /lib/lib.so                       ab\n" },
+		{ 59, "  calls  module                            id\n"
+		      "      1  /usr/lib/x86_64-linux-gnu/lib.so  0123456789abcdef\n"
+		      "      2  /lib/lib.so                       ab\n" },
+		{ 58, "  calls  module                           id\n"
+		      "      1  ~sr/lib/x86_64-linux-gnu/lib.so  0123456789abcdef\n"
+		      "      2  /lib/lib.so                      ab\n" },
+		{ 20, "  calls  module                    id\n"
+		      "      1  ~x86_64-linux-gnu/lib.so  0123456789abcdef\n"
+		      "      2  /lib/lib.so               ab\n" },
+	};
+	static const struct column of[] = {
+		TEXT_COLUMN("calls", UNIT_COUNT),
+		{ NULL, "module", UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_GIVES_WAY },
+		TEXT_COLUMN("id", UNIT_TEXT),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct doc d = { .schema = "s/1" };
+		struct table *t = table_new(TABLE_ROWS, NULL, NULL, of, 3);
+		char *got;
+
+		doc_add(&d, t);
+		table_row(t, 0, ROW_PLAIN, ROW_TEXT_ONLY);
+		table_set(t, 0, 1);
+		table_set_text(t, 1, "/usr/lib/x86_64-linux-gnu/lib.so");
+		table_set_text(t, 2, "0123456789abcdef");
+		table_row(t, 0, ROW_PLAIN, ROW_TEXT_ONLY);
+		table_set(t, 0, 2);
+		table_set_text(t, 1, "/lib/lib.so");
+		table_set_text(t, 2, "ab");
+		got = printed(&d, &(struct style){ .width = cases[i].width });
+		assert_string_equal(got, cases[i].text);
+		free(got);
+		doc_fini(&d);
+	}
+}
+
 static void colour_only_when_asked(void **state)
 {
 	const struct style style = { .width = 60, .colour = true };
@@ -422,6 +467,7 @@ int main(void)
 		cmocka_unit_test(events_are_counted_in_each_column),
 		cmocka_unit_test(series_draw_their_peak),
 		cmocka_unit_test(sentences_are_broken_never_cut),
+		cmocka_unit_test(paths_lose_their_beginning),
 		cmocka_unit_test(colour_only_when_asked),
 		cmocka_unit_test(a_failed_table_fails_the_document),
 	};
