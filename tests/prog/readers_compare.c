@@ -8,13 +8,10 @@
 #include "tests/prog/readers_compare.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "include/pmm/ledger.h"
 #include "src/base/vec.h"
 #include "tests/prog/truth_driver.h"
-
-#define ACQUIRE(x)	__atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 
 typedef VEC(struct readers_block) blocks_t;
 
@@ -29,150 +26,6 @@ static void within(struct readers_case *c, const char *what, uint32_t group, uin
 	if (is < least || is > most)
 		truth_wrong(&c->wrong, "%s of %d: %lu, not %lu to %lu", what, (int)group, is, least,
 			    most);
-}
-
-/* ---- moments ---------------------------------------------------------------------------------------------------------------------------------- */
-
-static void copy_slot(const struct readers_slot *from, struct readers_slot *to)
-{
-	do {
-		to->seq = ACQUIRE(from->seq);
-		to->is = from->is;
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while (!(to->seq & 1) && ACQUIRE(from->seq) != to->seq);
-}
-
-static void add_flight(struct readers_moment *m, const struct readers_flight *from)
-{
-	struct readers_flight *to = &m->flight[m->nr_flights];
-
-	do {
-		to->nr = ACQUIRE(from->nr);
-		if (!(to->nr & 1))
-			return;
-		to->slot = from->slot;
-		to->old = from->old;
-		to->new = from->new;
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while (ACQUIRE(from->nr) != to->nr);
-	m->nr_flights++;
-}
-
-/* What is left by a jump is there before it is no flight any more. */
-static void copy_flights(const struct readers_truth *t, struct readers_moment *m)
-{
-	m->nr_flights = 0;
-	for (unsigned w = 0; w < READERS_WORKERS; w++)
-		add_flight(m, &t->worker[w].flight);
-	m->nr_left = m->nr_flights;
-	for (unsigned k = 0; k < READERS_LEFT; k++)
-		add_flight(m, &t->left[k]);
-	m->nr_left = m->nr_flights - m->nr_left;
-}
-
-static bool has_flight(const struct readers_moment *m, uint32_t n)
-{
-	for (unsigned k = 0; k < m->nr_flights; k++)
-		if (m->flight[k].slot == n)
-			return true;
-	return false;
-}
-
-/* Of each slot its block, or the operation that is under way on it. */
-static void copy_slots(const struct readers_truth *t, struct readers_moment *m)
-{
-	bool again = true;
-
-	for (uint32_t n = 0; n < READERS_SLOTS; n++)
-		copy_slot(&t->slot[n], &m->slot[n]);
-	while (again) {
-		again = false;
-		copy_flights(t, m);
-		for (uint32_t n = 0; n < READERS_SLOTS; n++)
-			if (m->slot[n].seq & 1 && !has_flight(m, n)) {
-				copy_slot(&t->slot[n], &m->slot[n]);	/* it has ended */
-				again |= m->slot[n].seq & 1;
-			}
-	}
-}
-
-static void copy_logged(const struct readers_truth *t, struct readers_moment *m)
-{
-	for (unsigned w = 0; w < READERS_WORKERS; w++)
-		m->nr_logged[w] = ACQUIRE(t->worker[w].nr_logged);
-}
-
-static void add_sums(struct readers_sums *to, const struct readers_sums *from)
-{
-	to->allocs += from->allocs;
-	to->bytes_in += from->bytes_in;
-	to->frees += from->frees;
-	to->bytes_out += from->bytes_out;
-	to->failed += from->failed;
-	to->void_frees += from->void_frees;
-	to->void_bytes += from->void_bytes;
-}
-
-/* Releases first: so there are never more of them than blocks that they can be of. */
-static void copy_sums(const struct readers_truth *t, struct readers_moment *m, bool done)
-{
-	memset(m->sums, 0, sizeof(m->sums));
-	memset(m->worker, 0, sizeof(m->worker));
-	for (unsigned pass = 0; pass < 2; pass++)
-		for (unsigned w = 0; w < READERS_WORKERS; w++)
-			for (unsigned g = 0; g < READERS_GROUPS; g++) {
-				const struct readers_sums *from = done ? &t->worker[w].done[g] : &t->worker[w].begun[g];
-				struct readers_sums some = { 0 };
-
-				if (!pass) {
-					some.frees = ACQUIRE(from->frees);
-					some.bytes_out = ACQUIRE(from->bytes_out);
-				} else {
-					some.allocs = ACQUIRE(from->allocs);
-					some.bytes_in = ACQUIRE(from->bytes_in);
-					some.failed = ACQUIRE(from->failed);
-					some.void_frees = ACQUIRE(from->void_frees);
-					some.void_bytes = ACQUIRE(from->void_bytes);
-				}
-				add_sums(&m->sums[g], &some);
-				if (g / READERS_LINKS != READERS_MMAP)
-					add_sums(&m->worker[w], &some);
-			}
-}
-
-static uint64_t total_of(const struct readers_case *c)
-{
-	uint64_t total = 0;
-
-	if (ledger_map_read(c->map, offsetof(struct pmm_ledger, total), &total, sizeof(total)))
-		abort();
-	return total;
-}
-
-void readers_before(const struct readers_case *c, struct readers_moment *m)
-{
-	const struct readers_truth *t = c->truth;
-
-	copy_logged(t, m);
-	copy_slots(t, m);
-	copy_sums(t, m, true);
-	m->sure_peak = ACQUIRE(t->sure_peak);
-	m->perhaps_peak = ACQUIRE(t->perhaps_peak);
-	m->total = total_of(c);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
-void readers_after(const struct readers_case *c, struct readers_moment *m)
-{
-	const struct readers_truth *t = c->truth;
-
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	m->total = total_of(c);
-	copy_sums(t, m, false);
-	copy_slots(t, m);
-	copy_logged(t, m);
-	m->sure_peak = ACQUIRE(t->sure_peak);
-	m->perhaps_peak = ACQUIRE(t->perhaps_peak);
 }
 
 /* ---- groups ----------------------------------------------------------------------------------------------------------------------------------- */
@@ -228,7 +81,7 @@ static struct readers_sums all_of(const struct readers_sums sums[READERS_GROUPS]
 	struct readers_sums all = { 0 };
 
 	for (uint32_t g = 0; g < READERS_MMAP * READERS_LINKS; g++)
-		add_sums(&all, &sums[g]);
+		readers_add_sums(&all, &sums[g]);
 	return all;
 }
 
@@ -237,7 +90,7 @@ static void compare_others(struct readers_case *c, const struct heap *h, const s
 {
 	struct readers_sums all = { 0 };
 
-	add_sums(&all, others);
+	readers_add_sums(&all, others);
 	if (!c->has_base && still) {
 		c->has_base = true;
 		c->base = all;
@@ -264,7 +117,7 @@ static void compare_sums(struct readers_case *c, const struct heap *h, const str
 		compare_group(c, g, &is[g], &before->sums[g], &after->sums[g]);
 	compare_others(c, h, &others, still);
 	all = all_of(is);
-	add_sums(&all, &others);
+	readers_add_sums(&all, &others);
 	if (h->allocs != all.allocs || h->frees != all.frees || h->bytes_in != all.bytes_in || h->bytes_out != all.bytes_out)
 		truth_wrong(&c->wrong,
 			    "in all %lu %lu %lu %lu, but the sites' sums are %lu %lu %lu %lu",
@@ -311,8 +164,8 @@ static void compare_classes(struct readers_case *c, const struct heap *h, const 
 		is.bytes_out += h->class[i].bytes_out;
 		is.failed += h->class[i].failed;
 	}
-	add_sums(&least, &c->base);
-	add_sums(&most, &c->base);
+	readers_add_sums(&least, &c->base);
+	readers_add_sums(&most, &c->base);
 	compare_group(c, TRUTH_NO_GROUP, &is, &least, &most);
 }
 
@@ -322,8 +175,8 @@ static void compare_threads(struct readers_case *c, const struct heap *h, const 
 	for (unsigned k = 0; k < c->truth->nr_threads && c->truth->nr_threads > 1 && !c->truth->threads_end; k++) {
 		struct readers_sums is = { 0 }, least = before->worker[k], most = after->worker[k];
 
-		add_sums(&least, &before->worker[READERS_THREADS + k]);
-		add_sums(&most, &after->worker[READERS_THREADS + k]);
+		readers_add_sums(&least, &before->worker[READERS_THREADS + k]);
+		readers_add_sums(&most, &after->worker[READERS_THREADS + k]);
 		for (uint32_t i = 0; i < h->nr_threads; i++) {
 			if (h->threads[i].tid != c->truth->worker[k].tid)
 				continue;
@@ -416,7 +269,9 @@ static bool add_logged(const struct readers_case *c, blocks_t *to, const struct 
 			push(to, &b);
 			__atomic_thread_fence(__ATOMIC_ACQUIRE);
 			/* the next entry may be under way */
-			if (ACQUIRE(from->nr_logged) - before->nr_logged[w] >= READERS_LOG)
+			if (__atomic_load_n(&from->nr_logged, __ATOMIC_ACQUIRE) -
+				    before->nr_logged[w] >=
+			    READERS_LOG)
 				return false;
 		}
 	}
@@ -558,11 +413,11 @@ void readers_compare_totals(struct readers_case *c, const struct ledger_totals *
 	if (!c->has_base)
 		return;
 	least.failed = most.failed = 0;
-	add_sums(&least, &c->base);
+	readers_add_sums(&least, &c->base);
 	if (c->truth->threads_end)
 		most = (struct readers_sums){ UINT64_MAX / 4, UINT64_MAX / 4, UINT64_MAX / 4, UINT64_MAX / 4, 0, 0, 0 };
 	else
-		add_sums(&most, &c->base);
+		readers_add_sums(&most, &c->base);
 	least.failed = most.failed = 0;
 	most.void_frees = least.void_frees + frees;
 	most.void_bytes = least.void_bytes + bytes;

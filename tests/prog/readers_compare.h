@@ -8,20 +8,7 @@
 
 #include "src/ledger/ledger_heap.h"
 #include "src/model/heap.h"
-#include "tests/prog/readers_truth.h"
-
-#define READERS_FLIGHTS	(READERS_WORKERS + READERS_LEFT)
-
-/* The truth at some time, copied while it changes. */
-struct readers_moment {
-	uint64_t nr_logged[READERS_WORKERS];
-	struct readers_slot slot[READERS_SLOTS];
-	struct readers_flight flight[READERS_FLIGHTS];
-	unsigned nr_flights, nr_left;
-	struct readers_sums sums[READERS_GROUPS], worker[READERS_WORKERS];	/* done, or begun */
-	uint64_t sure_peak, perhaps_peak;
-	uint64_t total;			/* the ledger's, as it is there */
-};
+#include "tests/prog/readers_moment.h"
 
 /* A case: a victim from its start on. What others than its groups hold does not change, but where threads come and go. */
 struct readers_case {
@@ -36,10 +23,6 @@ struct readers_case {
 	/* what was compared, so that a test can see that it was */
 	uint64_t nr_certain, nr_listed, nr_overrun, nr_peaks, nr_flights;
 };
-
-/* To be called before a reader begins, and when it has ended. */
-void readers_before(const struct readers_case *c, struct readers_moment *m);
-void readers_after(const struct readers_case *c, struct readers_moment *m);
 
 /* still: all threads were parked meanwhile. Blocks are compared unless it was read without. */
 void readers_compare_heap(struct readers_case *c, const struct heap *h, const struct readers_moment *before, const struct readers_moment *after,

@@ -154,9 +154,9 @@ static void look_at_all(struct run *r, bool no_blocks, bool still)
 {
 	struct heap *h;
 
-	readers_before(&r->c, &before);
+	readers_before(r->c.truth, r->c.map, &before);
 	h = read_heap(r, no_blocks);
-	readers_after(&r->c, &after);
+	readers_after(r->c.truth, r->c.map, &after);
 	readers_compare_heap(&r->c, h, &before, &after, still);
 	if (!no_blocks)
 		readers_compare_blocks(&r->c, h, &before, &after);
@@ -167,10 +167,10 @@ static void look_at_totals(struct run *r)
 {
 	struct ledger_totals t;
 
-	readers_before(&r->c, &before);
+	readers_before(r->c.truth, r->c.map, &before);
 	if (ledger_totals(r->c.map, &t))
 		truth_fail("no totals");
-	readers_after(&r->c, &after);
+	readers_after(r->c.truth, r->c.map, &after);
 	readers_compare_totals(&r->c, &t, &before, &after);
 }
 
@@ -180,9 +180,9 @@ static void look_at_top(struct run *r)
 	struct heap *h;
 	int nr;
 
-	readers_before(&r->c, &before);
+	readers_before(r->c.truth, r->c.map, &before);
 	nr = ledger_top_sites(r->top, top, MOST_TOP);
-	readers_after(&r->c, &after);
+	readers_after(r->c.truth, r->c.map, &after);
 	if (nr < 0)
 		truth_fail("no largest sites");
 	h = read_heap(r, true);
@@ -201,13 +201,13 @@ static void look_frozen(struct run *r)
 	if (precopy_begin(&f, r->c.map, &e) || stop_all(o.pid, TRUTH_STOP_NS, &s, &e) ||
 	    precopy_now(&f, &e))
 		truth_fail("not stopped: %s", e.text);
-	readers_before(&r->c, &before);
+	readers_before(r->c.truth, r->c.map, &before);
 	after = before;
 	stop_resume(&s);
 	if (precopy_heap(&f, &o, &h, &e))
 		truth_fail("the frozen ledger cannot be read: %s", e.text);
 	readers_compare_blocks(&r->c, h, &before, &after);
-	readers_after(&r->c, &after);
+	readers_after(r->c.truth, r->c.map, &after);
 	/* not the peak: readers_compare_peak() wants to know that it was the same before */
 	before.total = ~after.total;
 	readers_compare_heap(&r->c, h, &before, &after, false);
