@@ -24,11 +24,7 @@ void kernel_notes_losses(const struct session_sink *to, const struct heap *h)
 			str_add(&s, "; ");
 		lost_kernel_text(h, i, &s);
 	}
-	if (str_error(&s))
-		session_warn(to, "kernel events are missing");
-	else if (s.len)
-		session_warn(to, "%s", str_text(&s));
-	str_fini(&s);
+	session_warn_text(to, &s, "kernel events are missing");
 }
 
 /* What of the kernel's events is worth a word. */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "src/base/str.h"
+
 static void hand_over(const struct session_sink *s, enum session_kind kind, const char *fmt,
 		      va_list ap)
 {
@@ -35,6 +37,15 @@ void session_warn(const struct session_sink *s, const char *fmt, ...)
 	va_start(ap, fmt);
 	hand_over(s, SESSION_WARNING, fmt, ap);
 	va_end(ap);
+}
+
+void session_warn_text(const struct session_sink *s, struct str *text, const char *otherwise)
+{
+	if (str_error(text))
+		session_warn(s, "%s", otherwise);
+	else if (text->len)
+		session_warn(s, "%s", str_text(text));
+	str_fini(text);
 }
 
 void session_hint(const struct session_sink *s, const char *fmt, ...)

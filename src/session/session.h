@@ -19,6 +19,7 @@
 
 struct doc;
 struct event;
+struct str;
 
 enum session_kind {
 	SESSION_NOTE,		/* a line that belongs to the result, or a remark */
@@ -83,6 +84,9 @@ void session_hint(const struct session_sink *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void session_progress(const struct session_sink *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* A warning that was put together, if it says anything; without memory, `otherwise`. Frees it. */
+void session_warn_text(const struct session_sink *s, struct str *text, const char *otherwise);
 
 void session_error(const struct session_sink *s, const struct err *e);
 int session_document(const struct session_sink *s, const struct doc *d, bool follows);

@@ -155,10 +155,8 @@ static void note_off(const struct session_sink *to, const struct heap *h)
 {
 	struct str text = STR_INIT;
 
-	if (lost_off_text(h, &text))
-		session_warn(to, "%s",
-			     str_error(&text) ? "not all was recorded" : str_text(&text));
-	str_fini(&text);
+	lost_off_text(h, &text);
+	session_warn_text(to, &text, "not all was recorded");
 }
 
 static void note_drop(const struct session_sink *to, const struct heap *h, unsigned drop)
@@ -166,8 +164,15 @@ static void note_drop(const struct session_sink *to, const struct heap *h, unsig
 	struct str text = STR_INIT;
 
 	lost_drop_text(h, drop, &text);
-	session_warn(to, "%s", str_error(&text) ? "events were not recorded" : str_text(&text));
-	str_fini(&text);
+	session_warn_text(to, &text, "events were not recorded");
+}
+
+static void note_stacks(const struct session_sink *to, const struct heap *h)
+{
+	struct str text = STR_INIT;
+
+	lost_stacks_text(h, &text);
+	session_warn_text(to, &text, "stacks are missing");
 }
 
 /* What the figures below leave out. Reported even with --quiet: nothing is lost silently. */
@@ -175,13 +180,8 @@ static void note_drops(const struct session_sink *to, const struct summary *s)
 {
 	const struct heap *h = s->heap;
 
-	if (h->dropped[PMM_DROP_SITE_FULL]) {
-		struct str text = STR_INIT;
-
-		lost_stacks_text(h, &text);
-		session_warn(to, "%s", str_error(&text) ? "stacks are missing" : str_text(&text));
-		str_fini(&text);
-	}
+	if (h->dropped[PMM_DROP_SITE_FULL])
+		note_stacks(to, h);
 	for (unsigned i = 0; i < PMM_NR_DROPS; i++)
 		if (h->dropped[i] && i != PMM_DROP_SITE_FULL)
 			note_drop(to, h, i);
@@ -195,11 +195,9 @@ static void note_space(const struct session_sink *to, const struct heap *h)
 	struct str text = STR_INIT;
 
 	lost_space_text(&text, h->space_taken_bytes);
-	session_warn(to, "%s", str_error(&text) ? "the program lacks address space"
-						: str_text(&text));
+	session_warn_text(to, &text, "the program lacks address space");
 	session_hint(to, "raise the hard limit or set only the soft one (ulimit -S -v), run pmm as "
 			 "root, or give the ledger less (--ledger-limit)");
-	str_fini(&text);
 }
 
 static void note_own(const struct session_sink *to, const struct heap *h)
@@ -207,10 +205,9 @@ static void note_own(const struct session_sink *to, const struct heap *h)
 	struct str text = STR_INIT;
 
 	lost_own_text(&text, h->own_function);
-	session_warn(to, "%s", str_error(&text) ? "calls are missing" : str_text(&text));
+	session_warn_text(to, &text, "calls are missing");
 	session_hint(to, "'pmm attach PID' records the functions of jemalloc, tcmalloc and "
 			 "mimalloc as well");
-	str_fini(&text);
 }
 
 /* What else is missing, likewise. */
@@ -241,10 +238,7 @@ static void note_untracked(const struct session_sink *to, const struct summary *
 
 	if (s->untracked)
 		coverage_untracked(&text, s->untracked);
-	if (text.len || str_error(&text))
-		session_warn(to, "%s",
-			     str_error(&text) ? "programs were not tracked" : str_text(&text));
-	str_fini(&text);
+	session_warn_text(to, &text, "programs were not tracked");
 }
 
 static void note_never_started(const struct session_sink *to, const struct summary *s)

@@ -298,13 +298,26 @@ static const struct column warning_columns[WARNING_NR] = {
 	[WARNING_TEXT] = { "text", NULL, UNIT_TEXT },
 };
 
-static void warn(struct table *t, const char *code, uint64_t count, const char *text)
+static void warn_row(struct table *t, const char *code, uint64_t count)
 {
 	table_row(t, 0, ROW_STRONG, ROW_BOTH);
 	table_set_const(t, WARNING_MARK, "!");
 	table_set_const(t, WARNING_CODE, code);
 	table_set(t, WARNING_COUNT, count);
+}
+
+static void warn(struct table *t, const char *code, uint64_t count, const char *text)
+{
+	warn_row(t, code, count);
 	table_setf(t, WARNING_TEXT, text, fmt_count(count).s);
+}
+
+/* Frees the text. */
+static void warn_text(struct table *t, const char *code, uint64_t count, struct str *text)
+{
+	warn_row(t, code, count);
+	table_setf(t, WARNING_TEXT, "%s", table_text(t, text));
+	str_fini(text);
 }
 
 static void warn_stacks(struct table *t, const struct heap *h)
@@ -313,10 +326,8 @@ static void warn_stacks(struct table *t, const struct heap *h)
 	struct str text = STR_INIT;
 
 	lost_stacks_text(h, &text);
-	warn(t, lost_drop_code(PMM_DROP_SITE_FULL),
-	     allocs ? allocs : h->dropped[PMM_DROP_SITE_FULL], "%s");
-	table_setf(t, WARNING_TEXT, "%s", str_text(&text));
-	str_fini(&text);
+	warn_text(t, lost_drop_code(PMM_DROP_SITE_FULL),
+		  allocs ? allocs : h->dropped[PMM_DROP_SITE_FULL], &text);
 }
 
 static void warn_drop(struct table *t, const struct heap *h, unsigned drop)
@@ -324,9 +335,7 @@ static void warn_drop(struct table *t, const struct heap *h, unsigned drop)
 	struct str text = STR_INIT;
 
 	lost_drop_text(h, drop, &text);
-	warn(t, lost_drop_code(drop), h->dropped[drop], "%s");
-	table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
-	str_fini(&text);
+	warn_text(t, lost_drop_code(drop), h->dropped[drop], &text);
 }
 
 static void warn_off(struct table *t, const struct heap *h)
@@ -334,11 +343,8 @@ static void warn_off(struct table *t, const struct heap *h)
 	struct str text = STR_INIT;
 	const char *code = lost_off_text(h, &text);
 
-	if (code) {
-		warn(t, code, 1, "%s");
-		table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
-	}
-	str_fini(&text);
+	if (code)
+		warn_text(t, code, 1, &text);
 }
 
 static void warn_own(struct table *t, const struct heap *h)
@@ -346,9 +352,7 @@ static void warn_own(struct table *t, const struct heap *h)
 	struct str text = STR_INIT;
 
 	lost_own_text(&text, h->own_function);
-	warn(t, LOST_OWN_CODE, h->own_calls, "%s");
-	table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
-	str_fini(&text);
+	warn_text(t, LOST_OWN_CODE, h->own_calls, &text);
 }
 
 static void warn_space(struct table *t, const struct heap *h)
@@ -356,9 +360,7 @@ static void warn_space(struct table *t, const struct heap *h)
 	struct str text = STR_INIT;
 
 	lost_space_text(&text, h->space_taken_bytes);
-	warn(t, LOST_SPACE_CODE, h->space_taken_bytes, "%s");
-	table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
-	str_fini(&text);
+	warn_text(t, LOST_SPACE_CODE, h->space_taken_bytes, &text);
 }
 
 static void warn_kernel(struct table *t, const struct heap *h, enum lost_kernel what)
@@ -366,9 +368,7 @@ static void warn_kernel(struct table *t, const struct heap *h, enum lost_kernel 
 	struct str text = STR_INIT;
 
 	lost_kernel_text(h, what, &text);
-	warn(t, lost_kernel_code(what), lost_kernel(h, what), "%s");
-	table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
-	str_fini(&text);
+	warn_text(t, lost_kernel_code(what), lost_kernel(h, what), &text);
 }
 
 static void warn_kmod(struct table *t, const struct heap *h, enum kmod_lost what)
@@ -377,9 +377,7 @@ static void warn_kmod(struct table *t, const struct heap *h, enum kmod_lost what
 	struct str text = STR_INIT;
 
 	kmod_lost_text(&text, what, count);
-	warn(t, kmod_lost_code(what), count, "%s");
-	table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
-	str_fini(&text);
+	warn_text(t, kmod_lost_code(what), count, &text);
 }
 
 static void warn_import(struct table *t, const struct heap *h)
@@ -387,9 +385,7 @@ static void warn_import(struct table *t, const struct heap *h)
 	struct str text = STR_INIT;
 
 	import_lacks(&text, h);
-	warn(t, "not_in_profile", 1, "%s");
-	table_setf(t, WARNING_TEXT, "%s", table_text(t, &text));
-	str_fini(&text);
+	warn_text(t, "not_in_profile", 1, &text);
 }
 
 /* `all`: also of the kernel's events. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "src/base/loop.h"
+#include "src/base/str.h"
 #include "src/document/doc.h"
 #include "src/session/check/check_exhaustive.h"
 #include "src/session/check/check_live.h"
@@ -163,6 +164,22 @@ static void notes_have_kinds(void **state)
 	session_hint(&to, "three");
 	session_progress(&to, "%u%%", 4u);
 	assert_string_equal(c.notes, "note: 1\nwarning: two\nhint: three\nprogress: 4%\n");
+}
+
+/* Texts of which nothing is left to free. */
+static void texts_are_warned_of(void **state)
+{
+	struct collected c = { .notes = "" };
+	const struct session_sink to = { &collect, &c };
+	struct str said = STR_INIT, empty = STR_INIT, broken = { .failed = true };
+
+	(void)state;
+	str_add(&said, "100%");
+	session_warn_text(&to, &said, "not this");
+	session_warn_text(&to, &empty, "nor this");
+	session_warn_text(&to, &broken, "this");
+	assert_string_equal(c.notes, "warning: 100%\nwarning: this\n");
+	assert_int_equal(said.len, 0);
 }
 
 static void nobody_must_listen(void **state)
@@ -445,6 +462,7 @@ int main(void)
 #define TEST(function) cmocka_unit_test_setup_teardown(function, aside_begin, aside_end)
 	const struct CMUnitTest tests[] = {
 		TEST(notes_have_kinds),
+		TEST(texts_are_warned_of),
 		TEST(nobody_must_listen),
 		TEST(checks_do_not_share),
 		TEST(a_sink_may_refuse),

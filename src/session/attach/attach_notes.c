@@ -33,13 +33,11 @@ void attach_note_space(const struct session_sink *to, pid_t pid, const struct at
 	if (!info->space_taken_bytes)
 		return;
 	lost_space_text(&text, info->space_taken_bytes);
-	session_warn(to, "%s", str_error(&text) ? "the process lacks address space"
-						: str_text(&text));
+	session_warn_text(to, &text, "the process lacks address space");
 	session_hint(to,
 		     "raise that of the process (prlimit --pid %d --as=BYTES), run pmm as root, or "
 		     "give the ledger less (--ledger-limit)",
 		     (int)pid);
-	str_fini(&text);
 }
 
 void attach_note_attached(const struct session_sink *to, pid_t pid, const char *comm,
