@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tiny functions for test_detour.c: each uint64_t f(uint64_t a, uint64_t b), in a table with its size and name. */
+/*
+ * Tiny functions for test_detour_called.c: each uint64_t f(uint64_t a, uint64_t b), in a table with
+ * its size and name.
+ */
 
 	.section .rodata.str1.1, "aMS", @progbits, 1
 	.section .data.rel.ro, "aw"
