@@ -8,11 +8,6 @@
 #include "agent/record.h"
 #include "agent/segment.h"
 
-static void in_child(void (*f)(void))
-{
-	assert_int_equal(status_of_child(f), 0);
-}
-
 static struct pmm_ledger *parents;
 
 static int file_of_memory(void)

@@ -33,4 +33,9 @@ static inline int status_of_child(void (*f)(void))
 	return status;
 }
 
+static inline void in_child(void (*f)(void))
+{
+	assert_int_equal(status_of_child(f), 0);
+}
+
 #endif
