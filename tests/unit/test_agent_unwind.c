@@ -1,172 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * agent/unwind/unwind.c, piece.c, known.c: whatever the context remembers of earlier stacks, the
- * site is that of a full walk. Stacks are made up in an array, of functions whose rules are put
- * into the rule cache. Also of agent/agent_stack.c, agent/unwind/module.c.
+ * site is that of a full walk. Also of agent/agent_stack.c, agent/unwind/module.c.
  */
-#include "tests/unit/agent_host.h"
-
-#include "agent/node.h"
-
-#include "tests/unit/unit.h"
+#include "tests/unit/unwound_stack.h"
 
 #include "agent/known.h"
-#include "agent/piece.h"
-#include "agent/record.h"
-#include "agent/unwind/rule.h"
-#include "agent/unwind/unwind.h"
-
-#define MODULE		7ull
-#define FUNCTIONS	64
-#define WORDS		2048
-
-static uint64_t words[WORDS] __attribute__((aligned(4096)));
-static struct cfi_rule rules[FUNCTIONS];
-static struct tctx *ctx;
-
-static uint64_t pc_of(unsigned f)
-{
-	return 0x401000 + f * 0x40ull;
-}
-
-static uint64_t id_of(unsigned f)
-{
-	return pc_of(f) | MODULE << 48;
-}
-
-static void rule_put(unsigned f, uint64_t module, struct cfi_rule r)
-{
-	uint64_t packed = r.kind | (uint64_t)(uint16_t)r.fp_off << 16 |
-			  (uint64_t)(uint32_t)r.cfa_off << 32;
-
-	agent.rules->far[pc_of(f) * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
-		(struct rule_entry){ packed ^ (pc_of(f) | module << 48), packed };
-	*rule_near_entry(rule_mix(pc_of(f))) = 0;
-	rules[f] = r;
-}
-
-/* From here on a walk that steps out of function f finds no way. */
-static void forbid(unsigned f)
-{
-	struct cfi_rule was = rules[f];
-
-	rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_NONE });
-	rules[f] = was;			/* its frames look the same */
-}
-
-/*
- * Functions: 0 outermost, 1..31 two words, 32..47 four words and fp saved, 48..55 found through
- * fp, 56..63 realigned.
- */
-static void start(bool long_used)
-{
-	agent_host_init(64 << 20);
-	agent.rules = calloc(1, sizeof(*agent.rules));
-	ctx = arena_get(sizeof(*ctx), 64);
-	unwind_init(ctx, arena_get(unwind_bytes(), 64));
-	ctx->pub.seq = long_used ? 200000 : 0;
-	memset(words, 0, sizeof(words));
-	rule_put(0, MODULE, (struct cfi_rule){ .kind = CFI_END });
-	for (unsigned f = 1; f < 32; f++)
-		rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_SP, .cfa_off = 16 });
-	for (unsigned f = 32; f < 48; f++)
-		rule_put(f, MODULE,
-			 (struct cfi_rule){ .kind = CFI_SP, .cfa_off = 32, .fp_off = -2 });
-	for (unsigned f = 48; f < 56; f++)
-		rule_put(f, MODULE,
-			 (struct cfi_rule){ .kind = CFI_FP, .cfa_off = 16, .fp_off = -2 });
-	for (unsigned f = 56; f < 64; f++)
-		rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_FP_DEREF, .cfa_off = -8 });
-}
-
-static void stop(void)
-{
-	free(agent.rules);
-	agent_host_fini();
-}
-
-/* A stack under construction, outermost function first, growing down from the end of `words`. */
-struct stack {
-	struct caller at;	/* its innermost frame */
-	unsigned nr;
-	unsigned f[64];
-};
-
-static uint64_t *push(struct stack *s, uint64_t word)
-{
-	s->at.sp -= 8;
-	*(uint64_t *)s->at.sp = word;
-	return (uint64_t *)s->at.sp;
-}
-
-/* Function f, called from the innermost one. */
-static void call(struct stack *s, unsigned f)
-{
-	if (s->nr)
-		push(s, s->at.ra);
-	switch (rules[f].kind) {
-	case CFI_SP:
-		push(s, s->at.fp);
-		for (int32_t k = 16; k < rules[f].cfa_off; k += 8)
-			push(s, 0xabad1dea);
-		if (rules[f].fp_off)
-			s->at.fp = 0xdeadbeef;
-		break;
-	case CFI_FP:
-		push(s, s->at.fp);
-		s->at.fp = s->at.sp;
-		push(s, 0xabad1dea);
-		break;
-	case CFI_FP_DEREF: {
-		uint64_t cfa = s->at.sp + 8;
-
-		push(s, 0xabad1dea);
-		push(s, s->at.fp);
-		s->at.fp = s->at.sp;
-		push(s, cfa);
-		push(s, 0xabad1dea);
-		break;
-	}
-	default:
-		break;
-	}
-	s->at.ra = pc_of(f) + 1;
-	s->f[s->nr++] = f;
-}
-
-static struct stack stack_of(unsigned nr, const unsigned *f)
-{
-	struct stack s = { .at = { .sp = (uint64_t)&words[WORDS - 64], .fp = 0x5555 } };
-
-	for (unsigned i = 0; i < nr; i++)
-		call(&s, f[i]);
-	return s;
-}
-
-#define STACK(...)                                                                                 \
-	stack_of(sizeof((unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned),                           \
-		 (unsigned[]){ __VA_ARGS__ })
-#define SITE(...)                                                                                  \
-	site_of(sizeof((unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned), (unsigned[]){ __VA_ARGS__ })
-
-/* What a full walk has to find, outermost function first. */
-static uint32_t site_of(unsigned nr, const unsigned *f)
-{
-	uint32_t node = 0;
-
-	for (unsigned i = 0; i < nr; i++)
-		node = node_get(node, id_of(f[i]));
-	return site_get(node, 0);
-}
-
-/* As an event asks, or as other hooks do; they take turns. */
-static bool by_event;
-
-static uint32_t site_at(const struct stack *s)
-{
-	by_event = !by_event;
-	return by_event ? record_site(ctx, &s->at) : unwind_site(ctx, &s->at, 0);
-}
 
 /*
  * Joins the stack before in the middle of a piece, at its edges, and where it merely became
@@ -205,32 +44,6 @@ static void test_joins_anywhere(void **state)
 		assert_int_equal(agent.ledger->nr_nodes, 1 + 9 + 2 + 1 + 2);
 		stop();
 	}
-}
-
-/* The innermost of exactly four frames has no node of its own until a fifth comes. */
-static void test_a_full_piece_gets_deeper(void **state)
-{
-	struct stack s;
-	uint32_t site;
-
-	(void)state;
-	start(true);
-	for (unsigned i = 1; i < 10; i++) {		/* so that site and node numbers differ */
-		s = STACK(0, i, i, i, i, i);
-		site_at(&s);
-	}
-	s = STACK(0, 20, 21, 22);
-	site = site_at(&s);
-	assert_int_equal(site, 10);
-	assert_int_equal(ctx->memo[3].node, 0);
-	s = STACK(0, 20, 21, 22, 23);
-	assert_int_equal(site_at(&s), 11);
-	assert_int_equal(ctx->memo[3].node, 1 + 1 + 9 * 5 + 2);
-	s = STACK(0, 20, 21, 22);
-	assert_int_equal(site_at(&s), site);
-	assert_int_equal(SITE(0, 20, 21, 22), site);
-	assert_int_equal(SITE(0, 20, 21, 22, 23), 11);
-	stop();
 }
 
 /* A frame in the middle returned and was called from elsewhere; those around it have not moved. */
@@ -458,127 +271,6 @@ static void test_a_known_stack_and_fp(void **state)
 	stop();
 }
 
-/* An entry that differs in any bit from what is looked for is not it. */
-static void test_a_piece_is_verified(void **state)
-{
-	struct stack s;
-	uint32_t site;
-
-	(void)state;
-	start(true);
-	s = STACK(0, 1, 2, 3, 4, 5, 6, 7);
-	site_at(&s);
-	ctx->memo_nr = 0;
-	site = site_at(&s);
-	for (unsigned i = 0; i < 2u << PIECE_BITS; i++) {
-		struct piece *p = &ctx->pieces->set[i / 2][i % 2], was = *p;
-
-		for (unsigned bit = 0; was.number && bit < 224; bit++) {
-			*p = was;
-			((uint32_t *)p)[bit / 32] ^= 1u << bit % 32;
-			p->number = 999;
-			ctx->memo_nr = 0;
-			known_forget(ctx->known);
-			assert_int_equal(site_at(&s), site);
-		}
-	}
-	stop();
-}
-
-/* A leaf is not taken for one that has the same frames and more inside, which were there before. */
-static void test_a_shorter_leaf(void **state)
-{
-	struct stack s;
-
-	(void)state;
-	start(true);
-	s = STACK(0, 1, 2, 3, 4);
-	site_at(&s);
-	ctx->pieces->mask = 0;		/* all in one set */
-	for (unsigned round = 0; round < 3; round++) {
-		for (unsigned nr = 8; nr > 4; nr--) {
-			s = stack_of(nr, (unsigned[]){ 0, 1, 2, 3, 4, 5, 6, 7 });
-			known_forget(ctx->known);
-			assert_int_equal(site_at(&s),
-					 site_of(nr, (unsigned[]){ 0, 1, 2, 3, 4, 5, 6, 7 }));
-		}
-	}
-	stop();
-}
-
-/* All pieces are lost, and so many were before. Numbers stay what they are. */
-static void lose_pieces(uint32_t lost)
-{
-	struct stack s = STACK(0, 1, 2, 3, 4, 5, 6, 7, 8);
-
-	memset(ctx->pieces->set, 0, sizeof(ctx->pieces->set[0]) << ctx->pieces->bits);
-	ctx->pieces->lost = lost;
-	ctx->memo_nr = 0;
-	known_forget(ctx->known);
-	assert_int_equal(site_at(&s), SITE(0, 1, 2, 3, 4, 5, 6, 7, 8));
-}
-
-/* When as many pieces were lost as it holds, and there are as many stacks. */
-static void test_the_cache_of_pieces_grows(void **state)
-{
-	const uint32_t holds = PIECE_WAYS << PIECE_BITS;
-	struct piece_cache *first, *second;
-	struct stack s;
-	uint64_t ready, end;
-
-	(void)state;
-	start(true);
-	s = STACK(0, 1, 2, 3, 4, 5, 6, 7, 8);
-	site_at(&s);
-	ctx->memo_nr = 0;
-	s = STACK(0, 1, 2, 3, 4, 5, 6, 7, 8);
-	site_at(&s);
-	first = ctx->pieces;
-	assert_int_equal(first->lost, 3);	/* there before the cache was */
-	lose_pieces(holds);
-	assert_ptr_equal(ctx->pieces, first);	/* there are not so many stacks */
-	ctx->nr_records = holds;
-	lose_pieces(holds - 3);
-	assert_ptr_equal(ctx->pieces, first);
-	assert_int_equal(first->lost, holds);
-	ready = agent.ledger->arena_ready;
-	agent.ledger->arena_ready = agent.ledger->arena_used;
-	agent.no_growth = true;
-	lose_pieces(holds + 1);			/* it would need what cannot be had */
-	assert_ptr_equal(ctx->pieces, first);
-	assert_int_equal(agent.ledger->off_reason, 0);
-	agent.ledger->arena_ready = ready;
-	agent.no_growth = false;
-	end = agent.ledger->arena_end;		/* it would be in the last quarter */
-	agent.ledger->arena_end = agent.ledger->arena_used + (5 << 19);
-	lose_pieces(holds + 1);
-	assert_ptr_equal(ctx->pieces, first);
-	agent.ledger->arena_end = end;
-	lose_pieces(holds);
-	second = ctx->pieces;
-	assert_ptr_not_equal(second, first);
-	assert_int_equal(second->bits, PIECE_BITS + 2);
-	lose_pieces(4 * holds);
-	assert_ptr_equal(ctx->pieces, second);
-	assert_int_equal(second->bits, PIECE_BITS + 2);
-	rule_flush();				/* code goes: small again ... */
-	for (unsigned f = 0; f < 32; f++)
-		rule_put(f, MODULE, rules[f]);
-	s = STACK(0, 1, 2, 3, 4, 5, 6, 7, 8);
-	site_at(&s);
-	assert_ptr_equal(ctx->pieces, second);
-	assert_int_equal(second->bits, PIECE_BITS);
-	lose_pieces(holds);			/* ... and large in the same place */
-	assert_ptr_equal(ctx->pieces, second);
-	assert_int_equal(second->bits, PIECE_BITS + 2);
-	agent.ledger->arena_end = agent.ledger->arena_used;
-	ctx->nr_records = 4 * holds;
-	lose_pieces(4 * holds);			/* no room for more */
-	assert_ptr_equal(ctx->pieces, second);
-	assert_int_equal(second->bits, PIECE_BITS + 2);
-	stop();
-}
-
 static uint64_t random_state;
 
 static unsigned below(unsigned n)
@@ -622,7 +314,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_joins_anywhere),
-		cmocka_unit_test(test_a_full_piece_gets_deeper),
 		cmocka_unit_test(test_a_word_in_the_middle_differs),
 		cmocka_unit_test(test_stacks_that_come_back),
 		cmocka_unit_test(test_saved_fp),
@@ -631,9 +322,6 @@ int main(void)
 		cmocka_unit_test(test_nothing_beyond_odd_frames),
 		cmocka_unit_test(test_code_that_goes),
 		cmocka_unit_test(test_a_known_stack_and_fp),
-		cmocka_unit_test(test_a_piece_is_verified),
-		cmocka_unit_test(test_a_shorter_leaf),
-		cmocka_unit_test(test_the_cache_of_pieces_grows),
 		cmocka_unit_test(test_random_stacks),
 	};
 
