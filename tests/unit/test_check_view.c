@@ -2,16 +2,9 @@
 /*
  * Heap errors as a person and as a program read them: exact text and JSON of every kind. Also of
  * src/view/check/check_view.c, check_figures.c, check_head.c, check_text.c, stack_view.c,
- * src/names/role.c.
- * Also of check_coverage.c, check_crash.c, check_runs.c, check_tree.c.
+ * check_coverage.c, check_runs.c, check_tree.c, src/names/role.c.
  */
-#include "tests/unit/recipe_heap.h"
-
-#include "src/view/check/check_view.h"
-
-#define PROCESS                                                                                    \
-	"process comm=demo cmdline=demo pid=42 taken=10s end=running\nthread main tid=7\nthread "  \
-	"worker tid=8\n"
+#include "tests/unit/check_view_of.h"
 
 /* A frame as JSON. */
 #define FRAME(stack, name, pc)                                                                     \
@@ -19,50 +12,6 @@
 	".c\", "                                                                                   \
 	"\"line\": 7, \"module\": \"" name "\", \"module_offset\": \"0x10\", \"pc\": \"" pc "\", " \
 	"\"inlined\": false, \"role\": \"program\"}"
-
-static unsigned four(const uint8_t *code, unsigned bytes)
-{
-	return bytes && code[0] == 0x8b ? 4 : 0;
-}
-
-static bool odd(const uint8_t *code, unsigned bytes, const uint64_t regs[HEAP_NR_REGS],
-		uint64_t *address, bool *writes)
-{
-	*address = 0xfdfdfdfdfdfdfe05 + regs[0];
-	*writes = true;
-	return bytes && code[0] == 0x8b;
-}
-
-static char *make(const char *recipe, struct check_view_options opt, bool json)
-{
-	struct heap *h = recipe_heap(recipe);
-	const struct style style = { .width = 80 };
-	struct check_view v;
-	struct names n;
-	char *got = NULL;
-	size_t size;
-	FILE *out = open_memstream(&got, &size);
-
-	opt.access_bytes = four;
-	opt.odd_address = odd;
-	recipe_names(&n, h);
-	assert_int_equal(check_view_init(&v, h, &n, &opt), 0);
-	assert_int_equal(json ? doc_print_json(&v.doc, out) : doc_print_text(&v.doc, &style, out),
-			 0);
-	fclose(out);
-	check_view_fini(&v);
-	names_fini(&n);
-	heap_free(h);
-	return got;
-}
-
-static void expect(const char *recipe, struct check_view_options opt, const char *text)
-{
-	char *got = make(recipe, opt, false);
-
-	assert_string_equal(got, text);
-	free(got);
-}
 
 /* The two lines that say what it is. */
 static void expect_lines(const char *finding, const char *title, const char *what)
@@ -413,106 +362,6 @@ static void an_end_that_was_not_seen_is_told(void **state)
 	       "     it ended was not seen\n");
 }
 
-#define CRASH "site main>a size=1\nfinding type=crash by=signal site=main>a thread=main "
-
-/* The sentence of a crash: a recipe's lines for the finding and for the end. */
-static void expect_crash(const char *finding, const char *death, const char *title,
-			 const char *what)
-{
-	char recipe[1000], text[1000];
-
-	snprintf(recipe, sizeof(recipe),
-		 PROCESS "check light\nthread main tid=42\n" CRASH "%s\ndeath finding=0 %s\n",
-		 finding, death);
-	snprintf(text, sizeof(text),
-		 "pmm: %s in a, a.c:7\n%s  demo, pid 42, main thread, 1.00 s after the start:\n    "
-		 "a  a.c:7\n    main  main.c:7\n",
-		 title, what);
-	expect(recipe, (struct check_view_options){ .no_head = true }, text);
-}
-
-static void crashes_say_what_was_there(void **state)
-{
-	(void)state;
-	expect_crash("access=read place=null", "signal=11 fault=11 code=1", "crash (SIGSEGV)",
-		     "  read at 0x0, a null pointer\n");
-	expect_crash("access=write place=null address=18 code=8b", "signal=11 fault=11 code=1",
-		     "crash (SIGSEGV)",
-		     "  write of 4 bytes at 0x18, 24 bytes from a null pointer\n");
-	expect_crash("access=write place=forbidden address=5000 text=/lib/x.so",
-		     "signal=11 fault=11 code=2 map-access=13", "crash (SIGSEGV)",
-		     "  write at 0x5000, in memory that cannot be written (r-x), of x.so\n");
-	expect_crash("access=exec place=forbidden address=5000 text=[heap]",
-		     "signal=11 fault=11 code=2 map-access=11", "crash (SIGSEGV)",
-		     "  execution at 0x5000, in memory that cannot be executed (rw-), of [heap]\n");
-	expect_crash("access=read place=stack-guard address=5000", "signal=11 fault=11 code=2",
-		     "crash (SIGSEGV)", "  read at 0x5000, in the guard area below a stack\n");
-	expect_crash("access=read place=past-file address=5000 text=/data/y",
-		     "signal=7 fault=7 code=2 map-access=9", "crash (SIGBUS)",
-		     "  read at 0x5000, mapped from y, but behind the end of that file\n");
-	expect_crash("access=read place=unmapped address=1040 block=1000 block-size=24",
-		     "signal=11 fault=11", "crash (SIGSEGV)",
-		     "  read at 0x1040, where no memory is mapped, 40 bytes behind the end of a\n  "
-		     "block of 24 bytes\n");
-	expect_crash("access=read place=unmapped address=ff8 block=1000 block-size=24",
-		     "signal=11 fault=11", "crash (SIGSEGV)",
-		     "  read at 0xff8, where no memory is mapped, 8 bytes before the start of a\n  "
-		     "block of 24 bytes\n");
-	expect_crash("place=no-address code=8b", "signal=11 fault=11 code=128", "crash (SIGSEGV)",
-		     "  write of 4 bytes at 0xfdfdfdfdfdfdfe05, where no memory can be: the "
-		     "pointer\n  was read from a block that was freed\n");
-	expect_crash("place=no-address", "signal=11 fault=11 code=128", "crash (SIGSEGV)",
-		     "  access at an address that no memory can have\n");
-}
-
-static void crashes_say_who_ended_it(void **state)
-{
-	(void)state;
-	expect_crash(
-		"access=read place=null", "fault=11 status=3", "crash (SIGSEGV)",
-		"  read at 0x0, a null pointer; its handler ended the program with status 3\n");
-	expect_crash("access=read place=null", "signal=6 fault=11", "crash (SIGSEGV)",
-		     "  read at 0x0, a null pointer; its handler ended the program with SIGABRT\n");
-	expect_crash("text=free():_invalid_size", "signal=6", "crash (SIGABRT)",
-		     "  abort() was called, which said 'free():_invalid_size'\n");
-	expect_crash("", "signal=8 fault=8 code=1", "crash (SIGFPE)",
-		     "  division of an integer by zero, or with a result that is too large\n");
-	expect_crash("", "signal=8 fault=8 code=3", "crash (SIGFPE)", "  arithmetic error\n");
-	expect_crash("", "signal=4 fault=4", "crash (SIGILL)",
-		     "  an instruction that the processor does not have\n");
-	expect_crash("", "signal=5 fault=5 code=128", "crash (SIGTRAP)",
-		     "  a breakpoint instruction\n");
-	expect(PROCESS "check light\nfinding type=stack-overflow number=4\ndeath signal=11 "
-		       "fault=11 finding=4\n",
-	       (struct check_view_options){ .no_head = true },
-	       "pmm: stack overflow\n  the stack ran over its end; the program ended by it "
-	       "(SIGSEGV)\n  demo, pid 42, 1.00 s after the start:\n"
-	       "    [stack unknown]\n");
-	expect(PROCESS
-	       "check light\nfinding type=crash by=signal\ndeath signal=31 fault=31 finding=0\n",
-	       (struct check_view_options){ .no_head = true },
-	       "pmm: crash (SIGSYS)\n  a signal of this kind ended the program; where that was is "
-	       "not known\n"
-	       "  demo, pid 42, 1.00 s after the start:\n    [stack unknown]\n");
-}
-
-/* Who died by a signal is not said to be without errors. */
-static void who_was_killed_is_not_said_to_be_well(void **state)
-{
-	(void)state;
-	expect(PROCESS "check light canaried=1 sweeps=1\ndeath signal=15 sender=7\n",
-	       (struct check_view_options){ .brief = true },
-	       "pmm: demo, pid 42: the only block had canaries; nothing found until SIGTERM\nfrom "
-	       "process 7 ended it\n");
-	expect(PROCESS "check light canaried=1 sweeps=1\ndeath signal=11 sender=42\n",
-	       (struct check_view_options){ 0 },
-	       "demo\n"
-	       "  blocks   the only block had canaries\n"
-	       "  process  demo, pid 42, ran 10.0 s, still running\n"
-	       "  found    nothing until SIGSEGV, which it sent itself, ended it; 1 canary scan\n"
-	       "           of all live blocks\n");
-}
-
 static void errors_stand_apart_and_top_limits_them(void **state)
 {
 	(void)state;
@@ -654,9 +503,6 @@ int main(void)
 		cmocka_unit_test(damaged_blocks_are_counted),
 		cmocka_unit_test(times_count_from_the_attach),
 		cmocka_unit_test(an_end_that_was_not_seen_is_told),
-		cmocka_unit_test(crashes_say_what_was_there),
-		cmocka_unit_test(crashes_say_who_ended_it),
-		cmocka_unit_test(who_was_killed_is_not_said_to_be_well),
 		cmocka_unit_test(errors_stand_apart_and_top_limits_them),
 		cmocka_unit_test(contents_are_not_shown_unasked),
 		cmocka_unit_test(json_has_every_figure),

@@ -20,7 +20,7 @@
 #define FUNCTIONS	64
 #define WORDS		2048
 
-static inline uint64_t words[WORDS] __attribute__((aligned(4096)));
+static uint64_t words[WORDS] __attribute__((aligned(4096)));
 static struct cfi_rule rules[FUNCTIONS];
 static struct tctx *ctx;
 
