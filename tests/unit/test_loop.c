@@ -1,153 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The event loop. What is called is written down as letters, in order. */
-#include "tests/unit/unit.h"
+/* The event loop: descriptors, timers, and loops in loops. */
+#include "tests/unit/loop_calls.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include "src/base/loop.h"
-#include "src/base/nanotime.h"
-
-#define LONG_NS 60000000000ll	/* for what comes sooner or later */
-
-static char calls[4096];	/* one letter a call */
-
-struct source {
-	char name;
-	struct loop *loop;
-	struct loop_source *self;
-	struct loop_source *kill[2];	/* deleted by its call */
-	struct loop_source *set;	/* set to set_ns by its call */
-	uint64_t set_ns;
-	struct source *add;		/* a timer that its call adds, due at 0 */
-	int step;			/* what loop_step() said within its call */
-	bool steps, stops;
-	uint32_t events;		/* with the last call */
-	int status;
-	unsigned nr;			/* signals: how many, and the last one */
-	int signal;
-};
-
-static void called(struct source *s);
-
-static void on_fd(void *arg, uint32_t events)
-{
-	((struct source *)arg)->events = events;
-	called(arg);
-}
-
-static void on_timer(void *arg, uint64_t now_ns)
-{
-	assert_true(now_ns <= nanotime());
-	called(arg);
-}
-
-static void on_child(void *arg, pid_t pid, int status)
-{
-	assert_true(pid > 0);
-	((struct source *)arg)->status = status;
-	called(arg);
-}
-
-static void on_signal(void *arg, const struct signalfd_siginfo *signal)
-{
-	((struct source *)arg)->nr++;
-	((struct source *)arg)->signal = (int)signal->ssi_signo;
-	called(arg);
-}
-
-static void called(struct source *s)
-{
-	const size_t n = strlen(calls);
-
-	assert_true(n + 1 < sizeof(calls));
-	calls[n] = s->name;
-	calls[n + 1] = '\0';
-	if (s->steps)
-		s->step = loop_step(s->loop, 0);
-	for (unsigned i = 0; i < NR(s->kill); i++)
-		loop_del(s->loop, s->kill[i]);
-	memset(s->kill, 0, sizeof(s->kill));
-	if (s->set)
-		loop_set_timer(s->loop, s->set, s->set_ns);
-	if (s->add)
-		assert_int_equal(
-			loop_add_timer(s->loop, 0, on_timer, s->add, &s->add->self), 0);
-	s->add = NULL;
-	if (s->stops)
-		loop_stop(s->loop);
-}
-
-/* What the calls were since the last time. */
-#define assert_calls(expected) do {			\
-	assert_string_equal(calls, expected);		\
-	calls[0] = '\0';				\
-} while (0)
-
-static unsigned open_descriptors(void)
-{
-	unsigned nr = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		nr += fcntl(fd, F_GETFD) >= 0;
-	return nr;
-}
-
-static unsigned before;		/* descriptors open when a test begins */
-
-static int setup(void **state)
-{
-	struct loop *l;
-
-	before = open_descriptors();
-	calls[0] = '\0';
-	if (loop_new(&l))
-		return -1;
-	*state = l;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	loop_free(*state);
-	assert_int_equal(open_descriptors(), before);
-	return 0;
-}
-
-static void add_timer(struct loop *l, struct source *s, uint64_t at_ns)
-{
-	s->loop = l;
-	assert_int_equal(loop_add_timer(l, at_ns, on_timer, s, &s->self), 0);
-}
-
-static void add_fd(struct loop *l, struct source *s, int fd, uint32_t events)
-{
-	s->loop = l;
-	assert_int_equal(loop_add_fd(l, fd, events, on_fd, s, &s->self), 0);
-}
-
-static void a_pipe(int fds[2])
-{
-	assert_int_equal(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
-}
-
-static void close_both(int fds[2])
-{
-	close(fds[0]);
-	close(fds[1]);
-}
-
-static bool is_due(const struct loop *l)
-{
-	struct pollfd p = { .fd = loop_fd(l), .events = POLLIN };
-
-	return poll(&p, 1, 0) == 1;
-}
 
 /* ---- descriptors ---- */
 
@@ -375,127 +231,6 @@ static void what_a_callback_sets_comes_in_the_next_step(void **state)
 	assert_calls("a");
 }
 
-/* ---- children ---- */
-
-static void ends_are_reported_with_their_status(void **state)
-{
-	struct source a = { .name = 'a' }, b = { .name = 'b' }, gone = { .name = 'g' };
-	struct loop *l = *state;
-	siginfo_t info;
-	int gate[2];
-	pid_t pid[2];
-
-	a_pipe(gate);
-	for (unsigned i = 0; i < 2; i++) {
-		pid[i] = fork();
-		if (!pid[i]) {
-			struct pollfd p = { .fd = gate[0], .events = POLLIN };
-
-			close(gate[1]);
-			while (i && poll(&p, 1, -1) < 0)
-				;
-			if (i)
-				kill(getpid(), SIGKILL);
-			_exit(7);
-		}
-	}
-	/* the first has ended before it is added */
-	assert_int_equal(waitid(P_PID, (id_t)pid[0], &info, WEXITED | WNOWAIT), 0);
-	assert_int_equal(loop_add_child(l, pid[0], on_child, &a, &a.self), 0);
-	assert_int_equal(loop_add_child(l, pid[1], on_child, &b, &b.self), 0);
-	assert_int_equal(loop_step(l, -1), 1);
-	assert_calls("a");
-	assert_true(WIFEXITED(a.status));
-	assert_int_equal(WEXITSTATUS(a.status), 7);
-	assert_int_equal(waitpid(pid[0], NULL, WNOHANG), -1);	/* it was collected */
-	assert_int_equal(loop_step(l, 0), 0);			/* once */
-	assert_int_equal(loop_add_child(l, pid[0], on_child, &gone, NULL), -ESRCH);
-	close_both(gate);
-	assert_int_equal(loop_step(l, -1), 1);
-	assert_calls("b");
-	assert_true(WIFSIGNALED(b.status));
-	assert_int_equal(WTERMSIG(b.status), SIGKILL);
-	loop_del(l, b.self);
-}
-
-static void of_a_child_collected_elsewhere_the_status_is_not_known(void **state)
-{
-	struct source a = { .name = 'a', .status = 1 };
-	struct loop *l = *state;
-	pid_t pid = fork();
-
-	if (!pid)
-		_exit(3);
-	assert_int_equal(loop_add_child(l, pid, on_child, &a, &a.self), 0);
-	a.loop = l;
-	a.kill[0] = a.self;
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(loop_step(l, -1), 1);
-	assert_int_equal(a.status, -1);
-	assert_calls("a");
-}
-
-/* ---- signals ---- */
-
-static void signals_are_taken_one_call_each(void **state)
-{
-	struct source a = { .name = 'a' };
-	struct loop *l = *state;
-	sigset_t set, old, pending;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
-	sigaddset(&set, SIGUSR2);
-	sigprocmask(SIG_BLOCK, &set, &old);
-	assert_int_equal(loop_add_signals(l, &set, on_signal, &a, &a.self), 0);
-	assert_int_equal(loop_step(l, 0), 0);
-	kill(getpid(), SIGUSR2);
-	kill(getpid(), SIGUSR1);
-	assert_int_equal(loop_step(l, -1), 2);
-	assert_calls("aa");
-	assert_int_equal(a.signal, SIGUSR2);		/* the lower number first */
-	kill(getpid(), SIGUSR1);
-	kill(getpid(), SIGUSR2);
-	a.loop = l;
-	a.kill[0] = a.self;				/* the rest stays pending */
-	assert_int_equal(loop_step(l, -1), 1);
-	assert_calls("a");
-	sigpending(&pending);
-	assert_true(sigismember(&pending, SIGUSR2));
-	assert_false(sigismember(&pending, SIGUSR1));
-	signal(SIGUSR2, SIG_IGN);
-	sigprocmask(SIG_SETMASK, &old, NULL);
-	signal(SIGUSR2, SIG_DFL);
-}
-
-static volatile sig_atomic_t handled;
-
-static void on_alarm(int sig)
-{
-	handled = sig;
-}
-
-/* A handler that runs ends the wait, and nothing is lost by it. */
-static void a_handler_ends_the_wait(void **state)
-{
-	struct sigaction action = { .sa_handler = on_alarm }, old;
-	const struct itimerval soon = { .it_value.tv_usec = 20000,
-					.it_interval.tv_usec = 20000 }, none = { 0 };
-	struct source a = { .name = 'a' };
-	struct loop *l = *state;
-
-	sigaction(SIGALRM, &action, &old);
-	setitimer(ITIMER_REAL, &soon, NULL);
-	add_timer(l, &a, nanotime() + LONG_NS);
-	assert_int_equal(loop_step(l, -1), 0);
-	setitimer(ITIMER_REAL, &none, NULL);
-	sigaction(SIGALRM, &old, NULL);
-	assert_int_equal(handled, SIGALRM);
-	loop_set_timer(l, a.self, 0);
-	assert_int_equal(loop_step(l, -1), 1);
-	assert_calls("a");
-}
-
 /* ---- the loop ---- */
 
 static void a_run_ends_after_the_step_that_stops_it(void **state)
@@ -625,8 +360,6 @@ static void without_descriptors_nothing_is_half_done(void **state)
 		close(filled[--nr_filled]);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -640,10 +373,6 @@ int main(void)
 		TEST(a_timer_waits_for_its_time),
 		TEST(a_step_waits_no_longer_than_it_may),
 		TEST(what_a_callback_sets_comes_in_the_next_step),
-		TEST(ends_are_reported_with_their_status),
-		TEST(of_a_child_collected_elsewhere_the_status_is_not_known),
-		TEST(signals_are_taken_one_call_each),
-		TEST(a_handler_ends_the_wait),
 		TEST(a_run_ends_after_the_step_that_stops_it),
 		TEST(a_callback_cannot_step_its_own_loop),
 		TEST(a_loop_is_a_source_of_another),
