@@ -5,179 +5,22 @@
  * as where a uprobe is set, and so does a thread that was among the overwritten instructions. Done
  * with every function of the allocators that are installed, their files mapped as they are, and
  * with random beginnings.
- *
- * A run ends at an int3: at the hook, or where the sequence of moved instructions is left. Faults
- * end it as well.
  */
 #include "tests/unit/unit.h"
 
 #include <signal.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 #include "src/entries/detour.h"
 #include "src/entries/entries_names.h"
 #include "src/entries/insn.h"
 #include "src/proc/elffile.h"
 #include "tests/unit/file_image.h"
+#include "tests/unit/state_run.h"
 
 #define LIB		"/usr/lib/x86_64-linux-gnu/"
-#define ARITHMETIC	0x8c5u		/* CF PF ZF SF OF */
-#define STACK_WORDS	2048u
 #define NR_STATES	12u
 #define NR_RANDOM	3000u
-
-enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15, NR_REGS };
-
-struct state {
-	uint64_t reg[NR_REGS], flags, pc;
-	int signal;
-	uint64_t stack[STACK_WORDS];
-};
-
-static const int greg_of[NR_REGS] = {
-	REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-	REG_R8,	 REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
-};
-static const unsigned arg_of[] = { RDI, RSI, RDX, RCX, R8, R9 };
-
-/* ---- running -------------------------------------------------------------------------------- */
-
-static uint64_t stack[STACK_WORDS] __attribute__((aligned(16)));
-static struct state *ended;
-struct state *detour_run_state;
-uint64_t detour_run_pc, detour_run_sp;
-void detour_run_enter(void);
-extern const char detour_run_leave[];
-
-/*
- * All registers as *detour_run_state says, then to detour_run_pc. The handler of the signal that
- * ends it goes to detour_run_leave.
- */
-__asm__(".globl detour_run_enter\n"
-	"detour_run_enter:\n"
-	"	push %rbx\n	push %rbp\n	push %r12\n	push %r13\n	push %r14\n	"
-	"push %r15\n"
-	"	mov %rsp, detour_run_sp(%rip)\n"
-	"	mov detour_run_state(%rip), %rax\n"
-	"	push 128(%rax)\n"
-	"	popfq\n"
-	"	mov 32(%rax), %rsp\n"
-	"	mov 8(%rax), %rcx\n	mov 16(%rax), %rdx\n	mov 24(%rax), %rbx\n	mov "
-	"40(%rax), %rbp\n"
-	"	mov 48(%rax), %rsi\n	mov 56(%rax), %rdi\n	mov 64(%rax), %r8\n	mov "
-	"72(%rax), %r9\n"
-	"	mov 80(%rax), %r10\n	mov 88(%rax), %r11\n	mov 96(%rax), %r12\n	mov "
-	"104(%rax), %r13\n"
-	"	mov 112(%rax), %r14\n	mov 120(%rax), %r15\n	mov (%rax), %rax\n"
-	"	jmp *detour_run_pc(%rip)\n"
-	".globl detour_run_leave\n"
-	"detour_run_leave:\n"
-	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbp\n	"
-	"pop %rbx\n"
-	"	ret\n");
-
-static void on_end(int signal, siginfo_t *info, void *context)
-{
-	greg_t *g = ((ucontext_t *)context)->uc_mcontext.gregs;
-
-	(void)info;
-	if (!ended) {			/* a fault of our own */
-		struct sigaction plain = { .sa_handler = SIG_DFL };
-
-		sigaction(signal, &plain, NULL);
-		return;
-	}
-	for (unsigned i = 0; i < NR_REGS; i++)
-		ended->reg[i] = (uint64_t)g[greg_of[i]];
-	ended->flags = (uint64_t)g[REG_EFL];
-	ended->pc = (uint64_t)g[REG_RIP];
-	ended->signal = signal;
-	g[REG_RIP] = (greg_t)detour_run_leave;
-	g[REG_RSP] = (greg_t)detour_run_sp;
-	g[REG_EFL] = 0x202;
-}
-
-/* From `pc` with the registers and the stack of `from`. */
-static void run(uint64_t pc, const struct state *from, struct state *to)
-{
-	struct state begin = *from;
-
-	memcpy(stack, from->stack, sizeof(stack));
-	ended = to;
-	detour_run_state = &begin;
-	detour_run_pc = pc;
-	detour_run_enter();
-	ended = NULL;
-	memcpy(to->stack, stack, sizeof(stack));
-}
-
-/* cmocka has handlers of its own in every test. */
-static void start(void)
-{
-	static char other_stack[64 << 10];
-	struct sigaction a = { .sa_sigaction = on_end, .sa_flags = SA_SIGINFO | SA_ONSTACK };
-
-	assert_int_equal(
-		sigaltstack(&(stack_t){ .ss_sp = other_stack, .ss_size = sizeof(other_stack) },
-			    NULL),
-		0);
-	assert_int_equal(sigaction(SIGTRAP, &a, NULL) | sigaction(SIGSEGV, &a, NULL) |
-				 sigaction(SIGBUS, &a, NULL) | sigaction(SIGILL, &a, NULL),
-			 0);
-}
-
-/* ---- states --------------------------------------------------------------------------------- */
-
-static uint64_t seed;
-
-static uint64_t random64(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	return seed ^= seed << 17;
-}
-
-/*
- * Registers and stack at a call; among the arguments sizes, pointers to memory and nonsense. No
- * page boundary, for munmap.
- */
-static void state_make(struct state *s, unsigned which)
-{
-	static uint64_t memory[8192];
-
-	*s = (struct state){ .flags = which & 1 ? 0x202 : 0x202 | ARITHMETIC };
-	for (unsigned i = 0; i < NR_REGS; i++)
-		s->reg[i] = random64() | 1;
-	for (unsigned i = 0; i < STACK_WORDS; i++)
-		s->stack[i] = random64();
-	for (unsigned i = 0; i < NR(arg_of); i++)
-		if (which >> 1 & 1)
-			s->reg[arg_of[i]] = (uint64_t)&memory[4096 + i];
-		else if (which >> 2 & 1)
-			s->reg[arg_of[i]] = random64() >> (random64() & 63);
-	if (!(which & 7))
-		s->reg[RDI] = 0;
-	s->reg[RSP] = (uint64_t)&stack[STACK_WORDS / 2 + 1];
-}
-
-/*
- * What a hook may leave behind: all that is not `keep` and not the caller's is something else,
- * below the stack pointer too.
- */
-static void state_trash(struct state *s, unsigned keep)
-{
-	static const unsigned others[] = { RAX, R10, R11 };
-
-	for (unsigned i = 0; i < NR(arg_of); i++)
-		if (!(keep & UNDO_ARG(i)))
-			s->reg[arg_of[i]] = random64();
-	for (unsigned i = 0; i < NR(others); i++)
-		s->reg[others[i]] = random64();
-	for (uint64_t *p = stack; (uint64_t)p < s->reg[RSP]; p++)
-		s->stack[p - stack] = random64();
-	s->flags ^= random64() & ARITHMETIC;
-}
 
 /* ---- one function --------------------------------------------------------------------------- */
 
@@ -297,7 +140,7 @@ static bool may_differ(const struct patched *p, unsigned reg)
 
 static bool in_stack(uint64_t sp)
 {
-	return sp >= (uint64_t)stack && sp < (uint64_t)(stack + STACK_WORDS);
+	return sp >= (uint64_t)state_stack && sp < (uint64_t)(state_stack + STACK_WORDS);
 }
 
 /*
@@ -314,7 +157,7 @@ static bool same_end(const struct patched *p, const struct state *was, const str
 			return err_set(e, 0, "register %u is %#lx, must be %#lx", i, is->reg[i],
 				       was->reg[i]);
 	for (uint64_t at = was->reg[RSP] & ~7ull; in_stack(at); at += 8) {
-		size_t i = (at - (uint64_t)stack) / 8;
+		size_t i = (at - (uint64_t)state_stack) / 8;
 
 		if (is->stack[i] != was->stack[i] && is->stack[i] != trashed->stack[i])
 			return err_set(e, 0, "the stack at %+ld is %#lx, must be %#lx",
@@ -352,7 +195,7 @@ static bool is_as_good(const struct patched *p, const struct state *s, const str
 	if (!is_extended(s->reg[reg], value))
 		return false;
 	other.reg[reg] = value;
-	run((uint64_t)p->slot + PMM_ENTRY_MOVED_OFF, &other, &end);
+	state_run((uint64_t)p->slot + PMM_ENTRY_MOVED_OFF, &other, &end);
 	return same_end(p, was, &other, &end, NULL);
 }
 
@@ -375,8 +218,8 @@ static void assert_hooked(const struct patched *p, const char *how, const struct
 			fail_msg("%s: %s: argument %u is %#lx at the hook, was %#lx", p->name, how,
 				 i, h->reg[arg_of[i]], s->reg[arg_of[i]]);
 	assert_int_equal(h->reg[p->entry_reg], (uint64_t)p->slot);
-	for (const uint64_t *w = (const uint64_t *)s->reg[RSP]; w < stack + STACK_WORDS; w++)
-		assert_int_equal(s->stack[w - stack], h->stack[w - stack]);
+	for (const uint64_t *w = (const uint64_t *)s->reg[RSP]; w < state_stack + STACK_WORDS; w++)
+		assert_int_equal(s->stack[w - state_stack], h->stack[w - state_stack]);
 }
 
 static void patch_write(const struct patched *p, bool in_place)
@@ -393,18 +236,18 @@ static void check_way(const struct patched *p, const char *how, uint64_t pc, con
 {
 	struct state hooked, other, end, plain;
 
-	run(pc, s, &hooked);
+	state_run(pc, s, &hooked);
 	assert_hooked(p, how, s, was, &hooked);
 	other = hooked;			/* had the hook left all as it found it, and the stub too */
 	other.reg[p->entry_reg] = s->reg[p->entry_reg];
 	other.flags = s->flags;
-	memcpy(other.stack, s->stack, (s->reg[RSP] - (uint64_t)stack));
-	run((uint64_t)p->slot + PMM_ENTRY_MOVED_OFF, &other, &end);
+	memcpy(other.stack, s->stack, (s->reg[RSP] - (uint64_t)state_stack));
+	state_run((uint64_t)p->slot + PMM_ENTRY_MOVED_OFF, &other, &end);
 	assert_ends(p, how, was, was, &end);
 	state_trash(&hooked, p->passed);
-	run((uint64_t)p->slot + PMM_ENTRY_MOVED_OFF, &hooked, &end);
+	state_run((uint64_t)p->slot + PMM_ENTRY_MOVED_OFF, &hooked, &end);
 	patch_write(p, false);
-	run(p->address, &hooked, &plain);
+	state_run(p->address, &hooked, &plain);
 	patch_write(p, true);
 	assert_ends(p, how, &plain, &plain, &end);
 	if ((end.flags ^ plain.flags) & ARITHMETIC)
@@ -424,11 +267,11 @@ static void check_moved_out(struct patched *p, const struct state *s, const stru
 		if (p->d.boundary[i] == 0xff)
 			continue;
 		*at = 0xcc;
-		run(p->address, s, &there);
+		state_run(p->address, s, &there);
 		*at = under;
 		if (there.pc != (uint64_t)at + 1)
 			continue;		/* it went elsewhere before */
-		run((uint64_t)p->slot + PMM_ENTRY_MOVED_OFF + p->d.boundary[i], &there, &end);
+		state_run((uint64_t)p->slot + PMM_ENTRY_MOVED_OFF + p->d.boundary[i], &there, &end);
 		assert_ends(p, "moved out", was, was, &end);
 	}
 }
@@ -439,7 +282,7 @@ static void check_state(struct patched *p, unsigned which)
 
 	state_make(&s, which);
 	stops_set(p, true);
-	run(p->address, &s, &was);
+	state_run(p->address, &s, &was);
 	if (was.pc == p->address) {		/* the first instruction is a fault */
 		stops_set(p, false);
 		p->nr_skipped++;
@@ -556,8 +399,8 @@ static void test_library(void **state)
 
 	if (elf_file_open(&f, library->path))
 		skip();			/* the test's name says what is missing */
-	start();
-	seed = 88172645463325252ull;
+	state_runs();
+	random_seed = 88172645463325252ull;
 	assert_int_equal(entries_names_init(&names), 0);
 	library_map(&f, &m);
 	data = elf_getdata(elf_file_section(&f, NULL, SHT_DYNSYM, &header), NULL);
@@ -695,8 +538,8 @@ static void test_random(void **state)
 
 	(void)state;
 	assert_true(page != MAP_FAILED);
-	start();
-	seed = 2463534242;
+	state_runs();
+	random_seed = 2463534242;
 	for (unsigned i = 0; i < NR_RANDOM; i++) {
 		unsigned n = 0, pieces_wanted = 4 + (unsigned)(random64() & 3);
 		char name[128] = "";
