@@ -3,139 +3,14 @@
  * src/kernel/user_stack.c: stacks of this process, through frames of all kinds, each frame against
  * the C library's unwinder and against what the functions themselves have noted.
  */
-#include "tests/unit/symbol_fixture.h"
-#include "tests/unit/trap_copy.h"
+#include "tests/unit/user_stack_frames.h"
 
-#include <alloca.h>
 #include <pthread.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
-#define SITE	__attribute__((noinline, noclone))
-#define HIDE(x)	__asm__ volatile("" : : "g"(x) : "memory")
 
 extern char _start[];
 
-static struct images images;
-static struct user_stacks *stacks;
-static struct trap_copy at;
-static struct user_stack got;
-
-/* Return addresses that the functions of a chain note themselves, the outermost first. */
-static uint64_t noted[16];
-static unsigned nr_noted;
-
-static inline __attribute__((always_inline)) void note(void)
-{
-	noted[nr_noted++] = (uint64_t)__builtin_return_address(0) - 1;
-}
-
-static int begin(void **state)
-{
-	(void)state;
-	nr_noted = 0;
-	trap_begin(&at);
-	stacks = user_stacks_new(&images);
-	return stacks ? 0 : -1;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	user_stacks_free(stacks);
-	images_fini(&images);
-	return 0;
-}
-
-static void walk(void)
-{
-	user_stack_walk(stacks, getpid(), at.time_ns, &at.copy, &got);
-}
-
-/* A frame is at this address of this process. */
-static void expect_frame(uint64_t frame, uint64_t pc)
-{
-	struct stat mine, its;
-	const char *path;
-	uint64_t address;
-
-	path = trap_place(pc, &address);
-	assert_non_null(path);
-	assert_int_equal(stack_frame_address(frame), address);
-	assert_return_code(stat(path, &mine), errno);
-	assert_return_code(stat(modules_at(&images.modules, stack_frame_module(frame))->path, &its),
-			   errno);
-	assert_int_equal(mine.st_ino, its.st_ino);
-	assert_int_equal(mine.st_dev, its.st_dev);
-}
-
-/* The first `nr` frames are those of the C library's unwinder. */
-static void expect_first(unsigned nr)
-{
-	assert_in_range(nr, 1, at.nr_truth);
-	assert_int_equal(got.nr, nr);
-	for (unsigned i = 0; i < nr; i++)
-		expect_frame(got.frame[i], at.truth[i]);
-}
-
-/* All of them, and what the chain has noted is among them in this order. */
-static void expect_all(void)
-{
-	unsigned i = 0, left = nr_noted;
-
-	walk();
-	assert_int_equal(got.end, USER_STACK_COMPLETE);
-	expect_first(at.nr_truth);
-	for (; i < at.nr_truth && left; i++)
-		left -= at.truth[i] == noted[left - 1];
-	assert_int_equal(left, 0);
-}
-
 /* ---- frames of all kinds --------------------------------------------------------------------- */
-
-SITE static void leaf(void) { note(); trap_arm(); trap(); HIDE(0); }
-SITE static void plain(void) { note(); leaf(); HIDE(0); }
-
-SITE static void with_alloca(unsigned n)
-{
-	note();
-	HIDE(alloca(n));
-	plain();
-	HIDE(0);
-}
-
-SITE static void with_realigned(void)
-{
-	char v[64] __attribute__((aligned(128)));
-
-	note();
-	HIDE(v);
-	with_alloca(333);
-	HIDE(v);
-}
-
-SITE static void with_realigned_alloca(unsigned n)
-{
-	char v[64] __attribute__((aligned(64)));
-
-	note();
-	HIDE(v);
-	HIDE(alloca(n));
-	with_realigned();
-	HIDE(v);
-}
-
-SITE static void with_large(void)
-{
-	char v[20000];
-
-	note();
-	HIDE(v);
-	with_realigned_alloca(77);
-	HIDE(v);
-}
 
 static void frames_of_all_kinds(void **state)
 {
@@ -294,13 +169,6 @@ static void called_back_by_the_c_library(void **state)
 	expect_all();
 }
 
-static void handler(int number)
-{
-	(void)number;
-	with_alloca(99);
-	HIDE(0);
-}
-
 static void in_a_signal_handler(void **state)
 {
 	const struct sigaction act = { .sa_handler = handler };
@@ -360,187 +228,6 @@ static void of_a_thread(void **state)
 	assert_int_equal(pthread_create(&t, NULL, thread, &alternate), 0);
 	pthread_join(t, NULL);
 	expect_all();
-}
-
-/* ---- where stacks end ------------------------------------------------------------------------ */
-
-/* A handler on a stack of its own: what it interrupted is elsewhere. */
-static void on_another_stack(void **state)
-{
-	struct sigaction act = { .sa_handler = handler, .sa_flags = SA_ONSTACK };
-
-	(void)state;
-	sigaction(SIGUSR1, &act, NULL);
-	raise(SIGUSR1);
-	walk();
-	assert_int_equal(got.end, USER_STACK_ELSEWHERE);
-	/* trap, leaf, plain, with_alloca, handler, the signal's frame, what was interrupted */
-	expect_first(7);
-}
-
-/* However few bytes there are: the right frames, as many as they give. */
-static void short_copies(void **state)
-{
-	size_t all;
-
-	(void)state;
-	with_realigned_alloca(5);
-	all = at.copy.nr_bytes;
-	walk();
-	assert_int_equal(got.end, USER_STACK_COMPLETE);
-	for (int cut = 0; cut < 2; cut++) {
-		unsigned least = 1;
-
-		at.copy.cut = cut;
-		for (at.copy.nr_bytes = 0; at.copy.nr_bytes < all; at.copy.nr_bytes++) {
-			walk();
-			assert_in_range(got.nr, least, at.nr_truth);
-			expect_first(got.nr);
-			least = got.nr;
-			if (got.end == USER_STACK_COMPLETE)
-				assert_int_equal(got.nr, at.nr_truth);
-			else
-				assert_int_equal(got.end,
-						 cut ? USER_STACK_SHORT : USER_STACK_ELSEWHERE);
-		}
-		assert_int_equal(least, at.nr_truth);
-	}
-}
-
-/* Pages inside a large frame are not needed, those with return addresses are. */
-static void pages_that_were_not_there(void **state)
-{
-	unsigned last = 0, needed = 0, complete = 0;
-
-	(void)state;
-	with_large();
-	last = (unsigned)((at.copy.regs.sp + at.copy.nr_bytes - 1) / 4096 -
-			  at.copy.regs.sp / 4096);
-	assert_in_range(last, 5, 14);
-	for (unsigned k = 0; k <= last; k++) {
-		at.copy.missing = 1ull << k;
-		walk();
-		if (got.end == USER_STACK_COMPLETE) {
-			expect_first(at.nr_truth);
-			complete++;
-			continue;
-		}
-		needed++;
-		assert_int_equal(got.end, USER_STACK_ELSEWHERE);
-		assert_true(got.nr < at.nr_truth);
-		expect_first(got.nr);
-	}
-	at.copy.missing = 0;
-	assert_true(needed >= 2);
-	assert_true(complete >= 3);		/* 20 000 bytes have four whole pages at least */
-}
-
-SITE static void deep(unsigned n)
-{
-	if (n)
-		deep(n - 1);
-	else
-		leaf();
-	HIDE(n);
-}
-
-static void deeper_than_a_stack_may_be(void **state)
-{
-	(void)state;
-	deep(300);
-	walk();
-	assert_int_equal(got.end, USER_STACK_DEEP);
-	expect_first(USER_STACK_MAX_FRAMES);
-}
-
-/* sub $8, %rsp; call *%rdi; add $8, %rsp; ret */
-static const uint8_t made[] = { 0x48, 0x83, 0xec, 8, 0xff, 0xd7, 0x48, 0x83, 0xc4, 8, 0xc3 };
-
-static void code_made_at_run_time(void **state)
-{
-	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	(void)state;
-	assert_true(code != MAP_FAILED);
-	memcpy(code, made, sizeof(made));
-	((void (*)(void (*)(void)))code)(plain);
-	walk();
-	assert_int_equal(got.end, USER_STACK_ANONYMOUS);
-	assert_int_equal(got.nr, 4);
-	for (unsigned i = 0; i < 3; i++)
-		expect_frame(got.frame[i], at.truth[i]);
-	assert_int_equal(got.frame[3], stack_frame(0, (uint64_t)code + 5));
-	munmap(code, 4096);
-}
-
-/* The registers alone: the innermost frame, and why there are no more. */
-static void nothing_copied(void **state)
-{
-	(void)state;
-	leaf();
-	at.copy.nr_bytes = 0;
-	at.copy.no_room = true;
-	walk();
-	assert_int_equal(got.end, USER_STACK_NO_ROOM);
-	assert_int_equal(got.nr, 1);
-	expect_frame(got.frame[0], at.truth[0]);
-}
-
-/* Nothing executable at the program counter: it is said where it was. */
-static void no_code_at_all(void **state)
-{
-	(void)state;
-	leaf();
-	at.copy.regs.ip = 0x1234;
-	walk();
-	assert_int_equal(got.end, USER_STACK_NO_MODULE);
-	assert_int_equal(got.nr, 1);
-	assert_int_equal(got.frame[0], stack_frame(0, 0x1234));
-}
-
-static void a_process_that_is_not_there(void **state)
-{
-	pid_t pid = fork();
-
-	(void)state;
-	if (!pid)
-		_exit(0);
-	leaf();
-	waitpid(pid, NULL, 0);
-	user_stack_walk(stacks, pid, at.time_ns, &at.copy, &got);
-	assert_int_equal(got.end, USER_STACK_ENDED);
-	assert_int_equal(got.nr, 1);
-	user_stack_walk(stacks, pid, at.time_ns, &at.copy, &got);
-	assert_int_equal(images.unread, 1);
-	assert_int_equal(user_stacks_ends(stacks)[USER_STACK_ENDED], 2);
-}
-
-/* Its frames stay what they were, by the time of the copy. */
-static void a_library_that_is_closed(void **state)
-{
-	void (*call)(void (*)(void));
-	uint64_t frame;
-	void *lib;
-
-	(void)state;
-	fixture_run("echo 'int dummy; void call(void (*f)(void)) { f(); dummy++; }' >lib.c && "
-		    "gcc -O2 -shared -fPIC -o lib.so lib.c");
-	lib = dlopen(fixture_path("lib.so"), RTLD_NOW);
-	assert_non_null(lib);
-	call = (void (*)(void (*)(void)))dlsym(lib, "call");
-	images_changed(&images, getpid(), nanotime());
-	call(plain);
-	expect_all();
-	frame = got.frame[3];
-	assert_int_equal(stack_frame_address(frame) & ~63ull,
-			 fixture_address("lib.so", "call") & ~63ull);
-	assert_int_equal(dlclose(lib), 0);
-	images_changed(&images, getpid(), nanotime());
-	walk();
-	assert_int_equal(got.end, USER_STACK_COMPLETE);
-	assert_int_equal(got.nr, at.nr_truth);
-	assert_int_equal(got.frame[3], frame);
 }
 
 /* ---- where they begin ------------------------------------------------------------------------ */
@@ -635,8 +322,6 @@ static void each_end_has_words(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -648,15 +333,6 @@ int main(void)
 		TEST(in_a_signal_handler),
 		TEST(interrupted_at_a_first_instruction),
 		TEST(of_a_thread),
-		TEST(on_another_stack),
-		TEST(short_copies),
-		TEST(pages_that_were_not_there),
-		TEST(deeper_than_a_stack_may_be),
-		TEST(code_made_at_run_time),
-		TEST(nothing_copied),
-		TEST(no_code_at_all),
-		TEST(a_process_that_is_not_there),
-		TEST(a_library_that_is_closed),
 		TEST(after_a_system_call),
 		TEST(at_the_begin_of_init),
 		TEST(at_the_loader_s_start),
