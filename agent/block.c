@@ -63,6 +63,12 @@ static __attribute__((noinline)) void mark(const void *at, size_t bytes)
 		STORE_RELEASE(marks[i], 1);
 }
 
+static inline void mark_watched(const void *at, size_t bytes)
+{
+	if (block_watched())
+		mark(at, bytes);
+}
+
 /*
  * Unlike the tables' own stores these come before the look at the word: a scanner that raised it
  * after that look makes every processor's stores visible before it copies.
@@ -70,8 +76,7 @@ static __attribute__((noinline)) void mark(const void *at, size_t bytes)
 void block_changed(const void *at, size_t bytes)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (block_watched())
-		mark(at, bytes);
+	mark_watched(at, bytes);
 }
 
 /* ---- the trees ------------------------------------------------------------------------------- */
@@ -99,8 +104,7 @@ static void mid_publish(enum pmm_table_id id, pmm_ref ref)
 
 	if (LOAD(*top))
 		return;
-	if (block_watched())
-		mark(mid, sizeof(*mid));
+	mark_watched(mid, sizeof(*mid));
 	STORE_RELEASE(*top, ref);
 }
 
@@ -148,8 +152,7 @@ static uint64_t *leaf_new(pmm_ref *slot)
 		return NULL;
 	if (!CAS(*slot, none, arena_ref(leaf)))
 		return arena_at(none);
-	if (block_watched())
-		mark(slot, sizeof(*slot));
+	mark_watched(slot, sizeof(*slot));
 	return leaf;
 }
 
@@ -343,8 +346,7 @@ static inline __attribute__((always_inline)) bool remove_block(uint64_t *at,
 	if (unlikely(!is_block(out->word[0])))
 		return false;
 	STORE_RELEASE(*at, 0);
-	if (block_watched())
-		mark(at, sizeof(*at));
+	mark_watched(at, sizeof(*at));
 	return true;
 }
 
@@ -354,8 +356,7 @@ bool block_displace(uint64_t *at, uint64_t word, const struct block_stamp *now,
 	block_decode(at, now, out);
 	if (out->word[0] != word || !CAS(*at, word, 0))
 		return false;
-	if (block_watched())
-		mark(at, sizeof(*at));
+	mark_watched(at, sizeof(*at));
 	return true;
 }
 
@@ -394,8 +395,7 @@ static uint64_t reword(uint64_t address, uint64_t mask, uint64_t bits, uint64_t 
 	word = LOAD(*at);
 	*size = size_of(at, word);
 	STORE(*at, (word & ~mask) | bits);
-	if (block_watched())
-		mark(at, sizeof(*at));
+	mark_watched(at, sizeof(*at));
 	return word;
 }
 
