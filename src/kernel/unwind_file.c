@@ -6,14 +6,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "arch/elf_arch.h"
 
 #define MAX_HEADERS	256
-#define VDSO_MAX_BYTES	65536
 #define IMAGE_MAX_BYTES	(1u << 20)
 #define PAGE_BYTES	4096
 
@@ -250,33 +248,20 @@ void unwind_file_unload(struct unwind_file *f)
 
 int unwind_file_open_vdso(struct unwind_file *f)
 {
-	const Elf64_Ehdr *eh = (const void *)getauxval(AT_SYSINFO_EHDR);
 	struct elf_file elf;
 	uint8_t *bytes;
-	uint64_t size;
-	void *image;
-	int rc;
+	int rc = elf_file_open_vdso(&elf);
 
 	*f = (struct unwind_file){ 0 };
-	if (!eh)
-		return -ENOENT;
-	size = eh->e_shoff + (uint64_t)eh->e_shnum * eh->e_shentsize;
-	if (size > VDSO_MAX_BYTES)
-		return -ENOENT;
-	image = malloc(size);
-	if (!image)
-		return -ENOMEM;
-	memcpy(image, eh, size);
-	rc = elf_file_open_memory(&elf, image, size, "[vdso]");
 	if (rc)
 		return rc;
 	rc = read_file(f, &elf);
-	if (!rc && (f->offset > size || f->bytes > size - f->offset))
+	if (!rc && (f->offset > elf.size_bytes || f->bytes > elf.size_bytes - f->offset))
 		rc = -ENOEXEC;
 	if (!rc && f->bytes)
 		rc = make_room(f, &bytes);
 	if (!rc && f->bytes) {
-		memcpy(bytes, (const uint8_t *)image + f->offset, f->bytes);
+		memcpy(bytes, (const uint8_t *)elf.image + f->offset, f->bytes);
 		take(f, bytes);
 	}
 	elf_file_close(&elf);

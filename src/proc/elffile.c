@@ -14,10 +14,13 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
+
+#define VDSO_MAX_BYTES	65536
 
 static void read_segments(struct elf_file *f)
 {
@@ -130,6 +133,24 @@ int elf_file_open_memory(struct elf_file *f, void *image, size_t size, const cha
 		f->elf = elf_memory(image, size);
 	}
 	return read_identity(f, rc);
+}
+
+int elf_file_open_vdso(struct elf_file *f)
+{
+	const Elf64_Ehdr *eh = (const void *)getauxval(AT_SYSINFO_EHDR);
+	uint64_t size;
+	void *image;
+
+	if (!eh)
+		return -ENOENT;
+	size = eh->e_shoff + (uint64_t)eh->e_shnum * eh->e_shentsize;
+	if (size > VDSO_MAX_BYTES)
+		return -ENOENT;
+	image = malloc(size);
+	if (!image)
+		return -ENOMEM;
+	memcpy(image, eh, size);
+	return elf_file_open_memory(f, image, size, "[vdso]");
 }
 
 void elf_file_close(struct elf_file *f)

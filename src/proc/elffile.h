@@ -46,6 +46,9 @@ int elf_file_open_fd(struct elf_file *f, int fd, const char *path);
 /* The same for bytes from malloc(), which it owns from here on, also on error. */
 int elf_file_open_memory(struct elf_file *f, void *image, size_t size, const char *path);
 
+/* The kernel's own library, from our copy of it. -ENOENT: there is none. */
+int elf_file_open_vdso(struct elf_file *f);
+
 /*
  * Does an error of these say nothing of the file, but that it could not be looked at: no memory, no
  * descriptors, a failing disk?

@@ -13,11 +13,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 #include "src/base/str.h"
-
-#define VDSO_MAX_BYTES	65536
 
 static void failed(const struct object_options *opt, int rc)
 {
@@ -37,25 +34,6 @@ static void heed(const struct object_options *opt)
 		failed(opt, rc);
 }
 
-/* The kernel's own library, from our copy of it. */
-static int open_vdso(struct elf_file *f)
-{
-	const Elf64_Ehdr *eh = (const void *)getauxval(AT_SYSINFO_EHDR);
-	uint64_t size;
-	void *image;
-
-	if (!eh)
-		return -ENOENT;
-	size = eh->e_shoff + (uint64_t)eh->e_shnum * eh->e_shentsize;
-	if (size > VDSO_MAX_BYTES)
-		return -ENOENT;
-	image = malloc(size);
-	if (!image)
-		return -ENOMEM;
-	memcpy(image, eh, size);
-	return elf_file_open_memory(f, image, size, "[vdso]");
-}
-
 /* Open the file at the path as the process saw it. */
 static int open_main(struct object *o, const struct object_options *opt)
 {
@@ -64,7 +42,7 @@ static int open_main(struct object *o, const struct object_options *opt)
 	int rc;
 
 	if (!strcmp(o->path, "[vdso]") || str_starts(o->path, "linux-vdso.so"))
-		return open_vdso(&o->main);
+		return elf_file_open_vdso(&o->main);
 	if (o->by_fd) {
 		rc = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
 		return rc < 0 ? -errno : elf_file_open_fd(&o->main, rc, o->path);
