@@ -56,3 +56,11 @@ bool err_is_want(int code)
 {
 	return code == -ENOMEM || code == -EMFILE || code == -ENFILE;
 }
+
+int err_no_file(struct err *e, int code, const char *what)
+{
+	err_set(e, code, "%s: %s", what, strerror(-code));
+	if (code == -EMFILE)
+		err_hint(e, "raise the limit on open files (ulimit -n)");
+	return code;
+}

@@ -39,6 +39,12 @@ const struct err *err_default(struct err *e, int code);
  */
 bool err_is_want(int code);
 
+/*
+ * err_set() with "WHAT: why", where a descriptor could not be had; with what to do about it where
+ * they are all in use.
+ */
+int err_no_file(struct err *e, int code, const char *what);
+
 /* Add what to do about it. Returns nothing; e may be NULL. */
 void err_hint(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

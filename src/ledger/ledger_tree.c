@@ -152,11 +152,8 @@ static void write_head(struct ledger_tree *t, const struct ledger_tree_options *
 
 static int no_memory(struct err *e, const char *what, int code)
 {
-	if (code == -EMFILE) {
-		err_set(e, code, "cannot make the file of the ledger: %s", strerror(-code));
-		err_hint(e, "raise the limit on open files (ulimit -n)");
-		return code;
-	}
+	if (code == -EMFILE)
+		return err_no_file(e, code, "cannot make the file of the ledger");
 	err_set(e, code, "no memory for the ledger: %s: %s", what, strerror(-code));
 	err_hint(e, "raise the limits of address space and file size (ulimit -v, ulimit -f) and of "
 		    "the control group");

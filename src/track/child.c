@@ -135,9 +135,9 @@ int child_start(struct child *c, const char *path, char **argv, char **env, stru
 	pid_t pid;
 
 	if (pipe2(fds, O_CLOEXEC))
-		return err_set(e, -errno, "cannot make a pipe: %s", strerror(errno));
+		return err_no_file(e, -errno, "cannot make a pipe");
 	if (c->forked && pipe2(go, O_CLOEXEC)) {
-		rc = err_set(e, -errno, "cannot make a pipe: %s", strerror(errno));
+		rc = err_no_file(e, -errno, "cannot make a pipe");
 		close(fds[0]);
 		close(fds[1]);
 		return rc;

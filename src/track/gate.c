@@ -42,9 +42,9 @@ int gate_fork(struct gate *g, char **argv, const sigset_t *mask, struct err *e)
 
 	*g = GATE_NONE;
 	if (pipe2(go, O_CLOEXEC))
-		return err_set(e, -errno, "cannot make a pipe: %s", strerror(errno));
+		return err_no_file(e, -errno, "cannot make a pipe");
 	if (pipe2(failed, O_CLOEXEC)) {
-		rc = err_set(e, -errno, "cannot make a pipe: %s", strerror(errno));
+		rc = err_no_file(e, -errno, "cannot make a pipe");
 		close(go[0]);
 		close(go[1]);
 		return rc;

@@ -97,7 +97,7 @@ static int open_all(struct monitor *m, struct ticker *ticker, struct err *e)
 	if (!rc && fstat(m->tree->fd, &st))
 		rc = -errno;
 	if (rc)
-		return err_set(e, rc, "cannot set up the monitor: %s", strerror(-rc));
+		return err_no_file(e, rc, "cannot set up the monitor");
 	m->who = (struct slot_pid){ .monitor = getpid(), .ino = st.st_ino };
 	rc = serve_open(&m->serve, m->tree, e);
 	if (rc)
@@ -108,7 +108,7 @@ static int open_all(struct monitor *m, struct ticker *ticker, struct err *e)
 	rc = listen_to(m);
 	if (!rc)
 		rc = pulse_take(&m->pulse, m->tree->head, 0);
-	return rc ? err_set(e, rc, "cannot set up the monitor: %s", strerror(-rc)) : 0;
+	return rc ? err_no_file(e, rc, "cannot set up the monitor") : 0;
 }
 
 int monitor_init(struct monitor *m, struct ledger_tree *board, struct child *c,

@@ -21,17 +21,12 @@
 int serve_open_board(struct serve *s, struct err *e)
 {
 	char path[32];
-	int rc;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->board->fd);
 	s->board_fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (s->board_fd >= 0)
 		return 0;
-	rc = err_set(e, -errno, "cannot open pmm's own file of options and clock: %s",
-		     strerror(errno));
-	if (rc == -EMFILE)
-		err_hint(e, "raise the limit on open files (ulimit -n)");
-	return rc;
+	return err_no_file(e, -errno, "cannot open pmm's own file of options and clock");
 }
 
 static int new_socket(void)
@@ -68,7 +63,7 @@ int serve_open_public(struct serve *s, struct err *e)
 	int fd = new_socket(), rc;
 
 	if (fd < 0)
-		return err_set(e, -errno, "cannot make a socket: %s", strerror(errno));
+		return err_no_file(e, -errno, "cannot make a socket");
 	rc = -EADDRINUSE;
 	for (unsigned i = 0; i < TRIES && rc == -EADDRINUSE; i++)
 		rc = bind_public(s, fd);

@@ -18,6 +18,19 @@ static void set_returns_code_and_formats(void **state)
 	assert_string_equal(e.text, "no such file 'a'");
 }
 
+static void missing_descriptors_have_a_remedy(void **state)
+{
+	struct err e = { .text = "" };
+
+	(void)state;
+	assert_int_equal(err_no_file(&e, -EMFILE, "cannot make a pipe"), -EMFILE);
+	assert_string_equal(e.text, "cannot make a pipe: Too many open files");
+	assert_string_equal(e.hint, "raise the limit on open files (ulimit -n)");
+	assert_int_equal(err_no_file(&e, -EACCES, "cannot open it"), -EACCES);
+	assert_string_equal(e.text, "cannot open it: Permission denied");
+	assert_string_equal(e.hint, "");
+}
+
 static void nobody_asks(void **state)
 {
 	(void)state;
@@ -54,6 +67,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(set_returns_code_and_formats),
+		cmocka_unit_test(missing_descriptors_have_a_remedy),
 		cmocka_unit_test(nobody_asks),
 		cmocka_unit_test(long_text_is_cut),
 		cmocka_unit_test(names_are_made_harmless),
