@@ -187,7 +187,22 @@ static const char *exact_text(const struct heap *h)
 		return "exact: every call through pmm.h, and no others";
 	if (h->own_calls)
 		return "exact, but calls of the allocator's own functions are missing";
-	return "exact: every call";
+	switch (h->off_reason) {
+	case PMM_OFF_NONE:
+	case PMM_OFF_NO_CHILDREN:
+	case PMM_OFF_OWN_ALLOCATOR:	/* which leads to ours, as some are recorded */
+		return "exact: every call";
+	case PMM_OFF_NO_GROWTH:
+		return "exact, as far as the ledger had room";
+	default:
+		return "exact: every call until tracking stopped";
+	}
+}
+
+/* Is there a malloc before ours, so that none of its calls is recorded? */
+static bool sees_nothing(const struct heap *h)
+{
+	return h->off_reason == PMM_OFF_OWN_ALLOCATOR && !h->allocs;
 }
 
 static void exact_row(struct table *t, const struct heap *h)
@@ -210,6 +225,8 @@ static void mode_row(struct table *t, const struct heap *h)
 		facts_add(t, "mode", "the kernel module's log: what is outstanding of what the "
 				     "process logged; of what was freed only %s known",
 			  h->kmod.sums ? "number and bytes are" : "the number is");
+	else if (sees_nothing(h))
+		facts_add(t, "mode", "no call is recorded: they go to the program's own malloc");
 	else if (h->mode != HEAP_SAMPLED)
 		exact_row(t, h);
 	else if (!h->live_blocks)

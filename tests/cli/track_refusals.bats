@@ -31,6 +31,11 @@ run_refused() {
 @test "program with a malloc of its own: it runs, and pmm says that it sees nothing" {
 	"$PMM" run -o "$T/c.pmm" -- "$PROG/own_malloc" 2>"$T/err"
 	grep -q "its own malloc" "$T/err"
+	"$PMM" report "$T/c.pmm" >"$T/text"
+	grep -q -x "  mode     no call is recorded: they go to the program's own malloc" "$T/text"
+	"$PMM" run -q --sample=1K -o "$T/s.pmm" -- "$PROG/own_malloc" 2>"$T/err"
+	"$PMM" report "$T/s.pmm" >"$T/text"
+	grep -q -x "  mode     no call is recorded: they go to the program's own malloc" "$T/text"
 	"$PMM" leaks -- "$PROG/own_malloc" 2>"$T/err"
 	grep -q -x "pmm: process [0-9]* was not searched for leaks: its blocks are not recorded" "$T/err"
 	grep -q "^pmm: hint: 'pmm attach PID'" "$T/err"
