@@ -35,6 +35,7 @@ struct run {
 	struct run_leaks leaks;
 	struct run_check check;
 	struct coverage rest; /* processes that no heap was delivered of */
+	uint64_t nr_idle_missed; /* of a check: of these have a ledger and were not checked */
 	struct coverage living; /* that continue after the program */
 	struct heap *heap; /* of the program itself, kept for the summary */
 	struct heap *largest; /* of another process, with a higher peak than all so far */
@@ -115,6 +116,8 @@ static void on_idle(struct run *r, const struct heap *h)
 
 	if (why)
 		coverage_miss(&r->rest, untracked_name(h), why, true, h->pid);
+	else if (r->check.job)
+		r->nr_idle_missed += run_check_missed(&r->rest, h);
 }
 
 static void on_leaving(struct run *r, pid_t pid, const struct leaving *l)
@@ -305,7 +308,7 @@ static void give_summary(struct run *r)
 	struct launch_totals totals = launch_totals(r->launch);
 	struct coverage missed = { 0 };
 
-	untracked_rest(&r->rest, &totals);
+	untracked_rest(&r->rest, &totals, r->nr_idle_missed);
 	s->untracked = &r->rest;
 	s->heap = r->heap;
 	s->largest = r->largest;

@@ -39,9 +39,9 @@ static void add_census(struct coverage *c, struct census *census)
 		coverage_miss_many(c, "", "", true, census->nr_more, 0);
 }
 
-void untracked_rest(struct coverage *c, const struct launch_totals *t)
+void untracked_rest(struct coverage *c, const struct launch_totals *t, uint64_t nr_missed)
 {
-	uint64_t idle = t->nr_without_events - coverage_missed(c, true);
+	uint64_t idle = t->nr_without_events - coverage_missed(c, true) - nr_missed;
 
 	add_census(c, t->census);
 	c->processes += idle;

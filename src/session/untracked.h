@@ -21,9 +21,10 @@ const char *untracked_name(const struct heap *h);
 
 /*
  * What the monitor knows of and delivered no heap of: programs that were not tracked, others that
- * never allocated anything. `c` holds those of the latter whose heap was not seen.
+ * never allocated anything. `c` holds those of the latter whose heap was not seen, and `nr_missed`
+ * others that are not to count as looked at.
  */
-void untracked_rest(struct coverage *c, const struct launch_totals *t);
+void untracked_rest(struct coverage *c, const struct launch_totals *t, uint64_t nr_missed);
 
 /* `nr` processes that continue, `one` among them: by name those that are known. */
 void untracked_living(struct coverage *c, const struct launch *l, unsigned nr, pid_t one);

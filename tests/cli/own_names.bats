@@ -53,6 +53,34 @@ unchecked() {
 	unchecked "$PROG/own_names_now"
 }
 
+@test "check: children of such a program are not checked either, at any level, though nothing is seen of what they allocate" {
+	local level
+	library libjemalloc.so.2
+	cat >"$T/children.c" <<-'END'
+		#include <stdlib.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		extern void *mallocx(size_t bytes, int flags) __attribute__((weak));
+		int main(void)
+		{
+			void *volatile p = mallocx ? mallocx(100, 0) : NULL;
+			for (int i = 0; i < 3; i++)
+				if (!fork())
+					_exit(posix_memalign((void **)&p, 64, 10));
+			while (wait(NULL) > 0)
+				;
+			return !p;
+		}
+	END
+	gcc -o "$T/children" "$T/children.c"
+	for level in light guard sampled; do
+		LD_PRELOAD=$LIBRARY within "$PMM" check --json --level=$level --report "$T/c.json" -- "$T/children" 2>"$T/err" 3>&-
+		json_is '[4,0,0,4]' '.tree | [.processes, .looked_at, .idle, .missed]' <"$T/c.json"
+		LD_PRELOAD=$LIBRARY within "$PMM" check --level=$level -- "$T/children" 2>"$T/err" 3>&-
+		grep -q -x "pmm: none of 4 processes was checked" "$T/err"
+	done
+}
+
 @test "check: without such calls the same allocator's blocks are" {
 	library libjemalloc.so.2
 	LD_PRELOAD=$LIBRARY within "$PMM" check --error-exitcode 9 --fail-on errors,unchecked -- "$(command -v ls)" / >"$T/out" 2>"$T/err" 3>&-

@@ -297,6 +297,16 @@ static void own_function_missed(struct coverage *c, const struct heap *h)
 	str_fini(&s);
 }
 
+bool run_check_missed(struct coverage *c, const struct heap *h)
+{
+	if (h->own_function)
+		own_function_missed(c, h);
+	else if (!h->check.level)
+		coverage_miss(c, untracked_name(h), "recorded without being checked", false,
+			      h->pid);
+	return h->own_function || !h->check.level;
+}
+
 /* What was looked at in it. */
 static void cover(struct run_check *r, const struct heap *h, bool replaced)
 {
@@ -304,11 +314,8 @@ static void cover(struct run_check *r, const struct heap *h, bool replaced)
 
 	if (untracked_why(h)) {
 		coverage_miss(c, untracked_name(h), untracked_why(h), true, h->pid);
-	} else if (h->own_function) {
-		own_function_missed(c, h);
-	} else if (!h->check.level) {
-		coverage_miss(c, untracked_name(h), "recorded without being checked", false,
-			      h->pid);
+	} else if (run_check_missed(c, h)) {
+		return;
 	} else if (findings_tree_ended(&r->tree, h)) {
 		coverage_miss(c, untracked_name(h), "out of memory", false, h->pid);
 	} else if (replaced) {

@@ -97,6 +97,9 @@ void run_check_leaving(struct run_check *r, pid_t pid, int fd, int board_fd);
  */
 void run_check_ended(struct run_check *r, struct heap *h, bool replaced);
 
+/* Is it one that was tracked and not checked? Then it is entered as such. */
+bool run_check_missed(struct coverage *c, const struct heap *h);
+
 /*
  * Is there more to tell of than the program itself (NULL = it has no heap)? Asked when r->coverage
  * is complete.
