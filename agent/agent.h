@@ -26,6 +26,7 @@
 
 #include "agent/unwind/cfi.h"
 #include "agent/next.h"
+#include "agent/preload/own_called.h"
 #include "include/pmm/ledger.h"
 
 struct agent_module;
@@ -163,10 +164,10 @@ struct agent {
 	/* the program brings its own malloc, which goes before ours */
 	bool own_allocator;
 	/*
-	 * the allocator's own function that an object calls, and that object's path ("": the
-	 * program); NULL = none. In the check form nothing is checked then
+	 * the allocator's own function that an object calls. In the check form nothing is checked
+	 * then
 	 */
-	const char *own_function, *own_caller;
+	struct own_called own_called;
 	uint64_t code_start, code_end;	/* our own code, in the preloaded forms */
 	uint64_t allocator_start, allocator_end;	/* of that object; end 0 = not known yet */
 

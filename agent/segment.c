@@ -117,6 +117,18 @@ static pmm_ref text_note(const char *text, uint32_t *length)
 	return at;
 }
 
+/* A look at a block's size is missing nowhere, but it is why nothing is checked. */
+static void own_note(struct pmm_ledger *l)
+{
+	const struct own_called *own = &agent.own_called;
+
+	if (!own->function || (own->looks && !agent.tree->check.level))
+		return;
+	l->own_function = text_note(own->function, &l->own_function_len);
+	l->own_caller = text_note(own->caller, &l->own_caller_len);
+	l->own_looks = own->looks;
+}
+
 /* Who we are, for the reader. Uses the scratch memory: no stack to spare here. */
 static void describe(struct pmm_ledger *l)
 {
@@ -135,10 +147,7 @@ static void describe(struct pmm_ledger *l)
 	l->exe_len = l->exe ? (uint32_t)n : 0;
 	if (agent.allocator_path)
 		l->allocator = text_note(agent.allocator_path, &l->allocator_len);
-	if (agent.own_function) {
-		l->own_function = text_note(agent.own_function, &l->own_function_len);
-		l->own_caller = text_note(agent.own_caller, &l->own_caller_len);
-	}
+	own_note(l);
 }
 
 /*
@@ -154,7 +163,7 @@ static bool head_write(void)
 			return false;
 		*head = *agent.tree;
 		head->cookie = 0;
-		if (agent.own_function)
+		if (agent.own_called.function)
 			head->check.level = PMM_CHECK_NONE;
 		head->life[0] = head->life[1] = 0;
 		head->slot[0] = (struct pmm_slot){ .state = PMM_SLOT_FREE };

@@ -52,7 +52,7 @@ bool check_start(void)
 		checker.o.secret = random_word();
 	secret_note();
 	checker.on = checker.o.level > PMM_CHECK_NONE &&
-		     checker.o.level < PMM_NR_CHECK_LEVELS && !agent.own_function;
+		     checker.o.level < PMM_NR_CHECK_LEVELS && !agent.own_called.function;
 	if (!checker.on)
 		return false;
 	checker.refuses = checker.o.fail_after != UINT64_MAX || checker.o.fail_ppb ||

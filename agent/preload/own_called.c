@@ -12,14 +12,15 @@
 
 struct calls {
 	const struct link_map *allocator;
-	const char *name;	/* found; NULL: not yet */
+	struct own_called *found;
 };
 
+/* What allocates, resizes and releases ... */
 static const char names[] =
-	"mallocx\0" "rallocx\0" "xallocx\0" "dallocx\0" "sdallocx\0" "sallocx\0" "tc_malloc\0"
+	"mallocx\0" "rallocx\0" "xallocx\0" "dallocx\0" "sdallocx\0" "tc_malloc\0"
 	"tc_malloc_skip_new_handler\0" "tc_calloc\0" "tc_realloc\0" "tc_memalign\0"
 	"tc_posix_memalign\0" "tc_valloc\0" "tc_pvalloc\0" "tc_free\0" "tc_cfree\0"
-	"tc_free_sized\0" "tc_malloc_size\0" "tc_new\0" "tc_new_nothrow\0" "tc_newarray\0"
+	"tc_free_sized\0" "tc_new\0" "tc_new_nothrow\0" "tc_newarray\0"
 	"tc_newarray_nothrow\0" "tc_new_aligned\0" "tc_new_aligned_nothrow\0"
 	"tc_newarray_aligned\0" "tc_newarray_aligned_nothrow\0" "tc_delete\0"
 	"tc_delete_nothrow\0" "tc_delete_sized\0" "tc_delete_aligned\0"
@@ -37,9 +38,9 @@ static const char names[] =
 	"mi_aligned_offset_recalloc\0" "mi_posix_memalign\0" "mi_memalign\0"
 	"mi_aligned_alloc\0" "mi_valloc\0" "mi_pvalloc\0" "mi_new\0" "mi_new_n\0"
 	"mi_new_nothrow\0" "mi_new_aligned\0" "mi_new_aligned_nothrow\0" "mi_new_realloc\0"
-	"mi_new_reallocn\0" "mi_free\0" "mi_cfree\0" "mi_free_size\0" "mi_usable_size\0"
-	"mi_malloc_size\0" "mi_malloc_usable_size\0" "mi_check_owned\0" "mi_free_aligned\0"
-	"mi_free_size_aligned\0" "mi_heap_malloc\0" "mi_heap_malloc_small\0" "mi_heap_zalloc\0"
+	"mi_new_reallocn\0" "mi_free\0" "mi_cfree\0" "mi_free_size\0"
+	"mi_free_aligned\0" "mi_free_size_aligned\0"
+	"mi_heap_malloc\0" "mi_heap_malloc_small\0" "mi_heap_zalloc\0"
 	"mi_heap_calloc\0" "mi_heap_mallocn\0" "mi_heap_realloc\0" "mi_heap_reallocn\0"
 	"mi_heap_reallocf\0" "mi_heap_rezalloc\0" "mi_heap_recalloc\0" "mi_heap_strdup\0"
 	"mi_heap_strndup\0" "mi_heap_realpath\0" "mi_heap_malloc_aligned\0"
@@ -49,6 +50,13 @@ static const char names[] =
 	"mi_heap_rezalloc_aligned_at\0" "mi_heap_recalloc_aligned\0"
 	"mi_heap_recalloc_aligned_at\0" "mi_heap_alloc_new\0" "mi_heap_alloc_new_n\0"
 	"mi_heap_destroy\0";
+
+/* ... and what only looks at a block. */
+static const char looks[] =
+	"sallocx\0" "tc_malloc_size\0" "MallocExtension_GetAllocatedSize\0"
+	"MallocExtension_GetOwnership\0" "mi_usable_size\0" "mi_malloc_size\0"
+	"mi_malloc_usable_size\0" "mi_check_owned\0" "mi_heap_check_owned\0"
+	"mi_heap_contains_block\0";
 
 /* May it be one of them? Quick. */
 static bool own_likely(const char *name)
@@ -64,34 +72,52 @@ static bool own_likely(const char *name)
 		return str_starts(name + 1, "allocx");
 	case 's':
 		return str_starts(name, "sdallocx") || str_starts(name, "sallocx");
+	case 'M':
+		return str_starts(name, "MallocExtension_");
 	default:
 		return false;
 	}
 }
 
+/* The name in a list, or NULL. */
+static const char *listed(const char *n, const char *name)
+{
+	while (*n && !str_equal(n, name))
+		n += str_length(n) + 1;
+	return *n ? n : NULL;
+}
+
 static void called_look(void *arg, const struct link_binding *b)
 {
 	struct calls *k = arg;
-	const char *n = names;
+	struct own_called *f = k->found;
+	const char *n;
 
-	if (k->name || !own_likely(b->name))
+	if ((f->function && !f->looks) || !own_likely(b->name))
 		return;
-	while (*n && !str_equal(n, b->name))
-		n += str_length(n) + 1;
-	if (*n && link_symbol(k->allocator, n))
-		k->name = n;
+	n = listed(names, b->name);
+	if (!n && !f->function)
+		n = listed(looks, b->name);
+	if (!n || !link_symbol(k->allocator, n))
+		return;
+	f->function = n;
+	f->looks = n >= looks && n < looks + sizeof(looks);
+	f->caller = NULL;
 }
 
-const char *own_called(const struct link_map *allocator, const char **caller)
+void own_called(const struct link_map *allocator, struct own_called *found)
 {
-	struct calls k = { .allocator = allocator };
+	struct calls k = { .allocator = allocator, .found = found };
 	uint64_t loader = link_aux(AT_BASE);
 
-	for (struct link_map *m = link_first(); m && !k.name; m = m->l_next) {
+	*found = (struct own_called){ NULL };
+	for (struct link_map *m = link_first(); m; m = m->l_next) {
 		if (m == allocator || m == link_self() || m->l_addr == loader)
 			continue;
 		link_bindings(m, called_look, &k);
-		*caller = m->l_name;
+		if (found->function && !found->caller)
+			found->caller = m->l_name;
+		if (found->function && !found->looks)
+			return;
 	}
-	return k.name;
 }

@@ -6,12 +6,21 @@
 #ifndef AGENT_PRELOAD_OWN_CALLED_H
 #define AGENT_PRELOAD_OWN_CALLED_H
 
+#include <stdbool.h>
+
 struct link_map;
 
+struct own_called {
+	const char *function;	/* the name of one; NULL = none is called */
+	const char *caller;	/* path of the object that calls it; "" = the program */
+	/* it only looks at blocks (their size), and so do all others that are called */
+	bool looks;
+};
+
 /*
- * A name of such a function that an object calls which the program is started with, that object's
- * path to *caller; NULL: none does. `allocator`: the object that has it.
+ * What the objects call that the program is started with. `allocator`: the object that has these
+ * functions.
  */
-const char *own_called(const struct link_map *allocator, const char **caller);
+void own_called(const struct link_map *allocator, struct own_called *found);
 
 #endif

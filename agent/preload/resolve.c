@@ -119,7 +119,7 @@ bool resolve(void)
 	/* the program's own goes before ours: we see nothing */
 	agent.own_allocator = all && link_symbol(all, "malloc");
 	if (!agent.own_allocator && !agent.glibc)
-		agent.own_function = own_called(allocator, &agent.own_caller);
+		own_called(allocator, &agent.own_called);
 	agent.find_object = (int (*)(void *, void *))link_symbol_from(all, "_dl_find_object", NULL);
 	for (; all && !agent.single_threaded; all = all->l_next)
 		agent.single_threaded = link_symbol(all, "__libc_single_threaded");

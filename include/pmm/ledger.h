@@ -478,6 +478,9 @@ struct pmm_ledger {
 	 */
 	pmm_ref own_function, own_caller;
 	uint32_t own_function_len, own_caller_len;
+	/* 1 = none of those that are called does more than to look at a block: all is recorded */
+	uint32_t own_looks;
+	uint32_t reserved;
 };
 
 /* the fixed area of a slot, after the header */

@@ -35,6 +35,35 @@ said() {
 	"$PMM" report "$T/c.pmm" | grep -q '^  mode     exact: every call$'
 }
 
+# looks LIBRARY FUNCTION: nothing is missing of a program that only asks by that for a block's size; but it must not get other blocks.
+looks() {
+	library "$1"
+	sed "s/FUNCTION/$2/g" >"$T/looks.c" <<-'END'
+		#include <stdlib.h>
+		extern size_t FUNCTION(const void *block, int flags) __attribute__((weak));
+		int main(void)
+		{
+			void *p = malloc(100);
+			return FUNCTION && FUNCTION(p, 0) < 100;
+		}
+	END
+	gcc -o "$T/looks" "$T/looks.c"
+	rm -f "$T/c.pmm"
+	LD_PRELOAD=$LIBRARY within "$PMM" run -o "$T/c.pmm" -- "$T/looks" >"$T/out" 2>"$T/err" 3>&-
+	[ -z "$(grep -e own -e WARNING "$T/err")" ]
+	"$PMM" report "$T/c.pmm" >"$T/text"
+	grep -q '^  mode     exact: every call$' "$T/text"
+	rm -f "$T/c.pmm"
+	LD_PRELOAD=$LIBRARY within "$PMM" check -o "$T/c.pmm" -- "$T/looks" >"$T/out" 2>"$T/err" 3>&-
+	tr '\n' ' ' <"$T/err" >"$T/line"
+	grep -q "none of 1 process was checked.* calls $2() of $1" "$T/line"
+	run ! grep 'WARNING' "$T/err"
+}
+
+@test "jemalloc: a look at a block's size" { looks libjemalloc.so.2 sallocx; }
+@test "tcmalloc: a look at a block's size" { looks libtcmalloc_minimal.so.4 tc_malloc_size; }
+@test "mimalloc: a look at a block's size" { looks libmimalloc.so.2 mi_usable_size; }
+
 # unchecked COMMAND...: under pmm check it runs as without, and is not checked.
 unchecked() {
 	local status=0 allocator
