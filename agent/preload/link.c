@@ -381,6 +381,7 @@ static void bindings_in(const struct link_map *map, const struct tables *t, cons
 				(type != ARCH_RELOC_WORD || r->r_addend)))
 			continue;
 		b.name = t->str + t->sym[symbol].st_name;
+		b.weak = ELF64_ST_BIND(t->sym[symbol].st_info) == STB_WEAK;
 		each(arg, &b);
 	}
 }

@@ -33,12 +33,13 @@ void *link_symbol(const struct link_map *map, const char *name);
 
 /*
  * Call `each` for every word of an object that a relocation sets to the address of a function or
- * variable of that name. `call`: of a call, which may be bound when it is first made.
+ * variable of that name. `call`: of a call, which may be bound when it is first made. `weak`: it
+ * is 0 where nobody has the name.
  */
 struct link_binding {
 	const char *name;
 	uint64_t *at;
-	bool call;
+	bool call, weak;
 };
 void link_bindings(const struct link_map *map,
 		   void (*each)(void *arg, const struct link_binding *b), void *arg);

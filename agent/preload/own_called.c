@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which of the allocator's own functions the program calls: looked up in the names that objects
- * import. Nothing is changed.
+ * Which of the allocator's own functions, and of glibc's, the program calls: looked up in the names
+ * that objects import. Nothing is changed.
  */
 #include "agent/preload/own_called.h"
 
@@ -10,9 +10,13 @@
 #include "agent/preload/link.h"
 #include "agent/sys.h"
 
+/* What the functions do that are called: the first is said that does most. */
+enum rank { RANK_NONE, RANK_LOOKS, RANK_LIBC, RANK_OWN };
+
 struct calls {
 	const struct link_map *allocator;
 	struct own_called *found;
+	enum rank rank;		/* of what was found */
 };
 
 /* What allocates, resizes and releases ... */
@@ -58,10 +62,17 @@ static const char looks[] =
 	"mi_malloc_usable_size\0" "mi_check_owned\0" "mi_heap_check_owned\0"
 	"mi_heap_contains_block\0";
 
+/* Names under which the C library has its functions again, beside whatever allocator. */
+static const char libc_names[] =
+	"__libc_malloc\0" "__libc_calloc\0" "__libc_realloc\0" "__libc_memalign\0"
+	"__libc_valloc\0" "__libc_pvalloc\0" "__libc_free\0";
+
 /* May it be one of them? Quick. */
 static bool own_likely(const char *name)
 {
 	switch (name[0]) {
+	case '_':
+		return str_starts(name, "__libc_");
 	case 'm':
 		return str_starts(name, "mi_") || str_starts(name, "mallocx");
 	case 't':
@@ -87,22 +98,40 @@ static const char *listed(const char *n, const char *name)
 	return *n ? n : NULL;
 }
 
+/*
+ * Whose address is asked for, if there is one, is compared with malloc's: by pmm.h's full form and
+ * others that want to know which allocator they have.
+ */
+static bool compared(const struct link_binding *b)
+{
+	return b->weak && !b->call && str_equal(b->name, libc_names);
+}
+
+static enum rank rank_of(const struct calls *k, const struct link_binding *b, const char **n)
+{
+	if ((*n = listed(names, b->name)) && link_symbol(k->allocator, *n))
+		return RANK_OWN;
+	if ((*n = listed(libc_names, b->name)) && !compared(b) &&
+	    link_symbol_from(link_self()->l_next, *n, NULL))
+		return RANK_LIBC;
+	if ((*n = listed(looks, b->name)) && link_symbol(k->allocator, *n))
+		return RANK_LOOKS;
+	return RANK_NONE;
+}
+
 static void called_look(void *arg, const struct link_binding *b)
 {
 	struct calls *k = arg;
-	struct own_called *f = k->found;
+	enum rank rank;
 	const char *n;
 
-	if ((f->function && !f->looks) || !own_likely(b->name))
+	if (k->rank == RANK_OWN || !own_likely(b->name))
 		return;
-	n = listed(names, b->name);
-	if (!n && !f->function)
-		n = listed(looks, b->name);
-	if (!n || !link_symbol(k->allocator, n))
+	rank = rank_of(k, b, &n);
+	if (rank <= k->rank)
 		return;
-	f->function = n;
-	f->looks = n >= looks && n < looks + sizeof(looks);
-	f->caller = NULL;
+	k->rank = rank;
+	*k->found = (struct own_called){ .function = n, .looks = rank == RANK_LOOKS };
 }
 
 void own_called(const struct link_map *allocator, struct own_called *found)
@@ -111,13 +140,11 @@ void own_called(const struct link_map *allocator, struct own_called *found)
 	uint64_t loader = link_aux(AT_BASE);
 
 	*found = (struct own_called){ NULL };
-	for (struct link_map *m = link_first(); m; m = m->l_next) {
+	for (struct link_map *m = link_first(); m && k.rank < RANK_OWN; m = m->l_next) {
 		if (m == allocator || m == link_self() || m->l_addr == loader)
 			continue;
 		link_bindings(m, called_look, &k);
 		if (found->function && !found->caller)
 			found->caller = m->l_name;
-		if (found->function && !found->looks)
-			return;
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Functions of an allocator's own, beside those of the C library: jemalloc's, tcmalloc's and
- * mimalloc's. What a program allocates and releases by them passes unseen, so that it does is said.
+ * mimalloc's; and glibc's __libc_malloc and its kin. What a program allocates and releases by them
+ * passes unseen, so that it does is said.
  */
 #ifndef AGENT_PRELOAD_OWN_CALLED_H
 #define AGENT_PRELOAD_OWN_CALLED_H

@@ -118,7 +118,7 @@ bool resolve(void)
 	all = link_first();
 	/* the program's own goes before ours: we see nothing */
 	agent.own_allocator = all && link_symbol(all, "malloc");
-	if (!agent.own_allocator && !agent.glibc)
+	if (!agent.own_allocator)
 		own_called(allocator, &agent.own_called);
 	agent.find_object = (int (*)(void *, void *))link_symbol_from(all, "_dl_find_object", NULL);
 	for (; all && !agent.single_threaded; all = all->l_next)

@@ -403,10 +403,7 @@ struct heap {
 	/* blocks that changed while a running process was read; 0 = exact */
 	uint64_t drift_blocks;
 	uint64_t own_calls; /* 1 = it calls its allocator's own functions: they are not recorded */
-	/*
-	 * one of these, or one that only looks at blocks, and the path of what calls it ("": the
-	 * program), or NULL; not in captures
-	 */
+	/* one of these, or one that looks at blocks; its caller's path, or NULL. No captures' */
 	char *own_function, *own_caller;
 
 	/* totals */

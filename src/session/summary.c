@@ -206,7 +206,7 @@ static void note_own(const struct session_sink *to, const struct heap *h)
 
 	lost_own_text(&text, h->own_function);
 	session_warn_text(to, &text, "calls are missing");
-	session_hint(to, "'pmm attach PID' records the functions of jemalloc, tcmalloc and "
+	session_hint(to, "'pmm attach PID' records those of glibc, jemalloc, tcmalloc and "
 			 "mimalloc as well");
 }
 

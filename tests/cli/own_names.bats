@@ -28,6 +28,47 @@ said() {
 @test "tcmalloc: tc_malloc and its kin" { said libtcmalloc_minimal.so.4; }
 @test "mimalloc: mi_malloc and its kin" { said libmimalloc.so.2; }
 
+@test "glibc: __libc_malloc and its kin, beside malloc" {
+	cat >"$T/names.c" <<-'END'
+		#include <stdlib.h>
+		extern void *__libc_malloc(size_t bytes);
+		extern void __libc_free(void *block);
+		int main(int argc, char **argv)
+		{
+			void *volatile p = argc > 1 ? __libc_malloc(100) : malloc(100);
+			(void)argv;
+			argc > 1 ? free(p) : __libc_free(p);
+			return 0;
+		}
+	END
+	gcc -o "$T/names" "$T/names.c"
+	within "$PMM" run -o "$T/c.pmm" -- "$T/names" >"$T/out" 2>"$T/err" 3>&-
+	grep -q "^pmm: WARNING: the program $SAID$" "$T/err"
+	"$PMM" report --json "$T/c.pmm" >"$T/c.json"
+	json_is '[1]' '[.warnings[] | select(.code == "own_calls") | .count]' <"$T/c.json"
+	# its block of malloc would be the middle of another one to __libc_free()
+	"$T/names"
+	within "$PMM" check -- "$T/names" >"$T/out" 2>"$T/err" 3>&-
+	tr '\n' ' ' <"$T/err" >"$T/line"
+	grep -q "none of 1 process was checked.*it calls __libc_[a-z]*() of glibc, its allocator's own function" "$T/line"
+}
+
+@test "glibc: who only compares __libc_malloc with malloc, as pmm.h does, calls nothing of it" {
+	cat >"$T/compares.c" <<-'END'
+		#include <stdlib.h>
+		extern void *__libc_malloc(size_t bytes) __attribute__((weak));
+		int main(void)
+		{
+			free(malloc(100));
+			return !(&__libc_malloc && (void *)__libc_malloc == (void *)malloc);
+		}
+	END
+	gcc -o "$T/compares" "$T/compares.c"
+	"$PMM" run -o "$T/c.pmm" -- "$T/compares" >"$T/out" 2>"$T/err" 3>&- || true
+	run ! grep 'WARNING' "$T/err"
+	"$PMM" report "$T/c.pmm" | grep -q '^  mode     exact: every call$'
+}
+
 @test "without such calls nothing is said" {
 	library libjemalloc.so.2
 	LD_PRELOAD=$LIBRARY "$PMM" run -o "$T/c.pmm" -- "$(command -v ls)" / >"$T/out" 2>"$T/err" 3>&-

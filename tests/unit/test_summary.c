@@ -288,7 +288,7 @@ static void limits_in_the_way(void **state)
 	says((struct summary){ .heap = h }, true,
 	     "pmm: WARNING: the program calls mallocx(), a function of its allocator's own: what it "
 	     "allocates and releases so is not recorded\n"
-	     "pmm: hint: 'pmm attach PID' records the functions of jemalloc, tcmalloc and mimalloc "
+	     "pmm: hint: 'pmm attach PID' records those of glibc, jemalloc, tcmalloc and mimalloc "
 	     "as well\n");
 	says((struct summary){ .data_limit_bytes = 1000 << 10 }, true,
 	     "pmm: WARNING: nothing was seen: the agent never started in this program\n"

@@ -288,11 +288,13 @@ static void own_function_missed(struct coverage *c, const struct heap *h)
 {
 	struct str s = STR_INIT;
 
+	bool libc = !strncmp(h->own_function, "__libc_", strlen("__libc_"));
+
 	str_addf(&s,
 		 "%s calls %s() of %s, its allocator's own function, which must get no block of "
-		 "'pmm check': use the C library's malloc to have it checked",
+		 "'pmm check': have it call malloc and free to check it",
 		 h->own_caller[0] ? str_basename(h->own_caller) : "it", h->own_function,
-		 str_basename(h->allocator.path));
+		 libc ? "glibc" : str_basename(h->allocator.path));
 	coverage_miss(c, untracked_name(h), str_text(&s), false, h->pid);
 	str_fini(&s);
 }
