@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Two heaps compared: names and growth in cells. */
+/* Heaps compared: names, amounts and growth in cells. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -46,6 +46,16 @@ void diff_set_label(struct table *t, unsigned label, const struct diff_name *nam
 		table_set_text(t, label + 1, report_basename(name->file));
 	else if (name->module)
 		table_setf(t, label + 1, "[%s]", report_basename(name->module));
+}
+
+bool diff_in_bytes(enum diff_key key)
+{
+	return key != DIFF_CALLS && key != DIFF_TEMPORARIES;
+}
+
+struct fmt diff_amount(enum diff_key key, uint64_t n)
+{
+	return diff_in_bytes(key) ? fmt_bytes(n) : fmt_count(n);
 }
 
 struct fmt diff_growth(int64_t before, int64_t after)

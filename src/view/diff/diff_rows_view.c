@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Two heaps compared: what changed by line, function, module and stack, and what grew too much. */
-#include <string.h>
-
 #include "src/document/doc_record.h"
 #include "src/document/facts.h"
 #include "src/view/diff/diff_view_priv.h"
@@ -23,52 +21,44 @@ enum {
 	ROW_NR
 };
 
-static const struct {
-	const char *key, *label, *title[DIFF_NR_KEYS];
-} lists[DIFF_NR_LISTS] = {
-	[DIFF_LINES] = { "lines", "line",
-			 { "Lines by change of live bytes", "Lines by change of bytes at the peak",
-			   "Lines by change of bytes allocated", "Lines by change of calls",
-			   "Lines by change of temporary allocations",
-			   "Lines by change of lost bytes" } },
-	[DIFF_FUNCTIONS] = { "functions", "function",
-			     { "Functions by change of live bytes",
-			       "Functions by change of bytes at the peak",
-			       "Functions by change of bytes allocated",
-			       "Functions by change of calls",
-			       "Functions by change of temporary allocations",
-			       "Functions by change of lost bytes" } },
-	[DIFF_MODULES] = { "modules", "module",
-			   { "Modules by change of live bytes",
-			     "Modules by change of bytes at the peak",
-			     "Modules by change of bytes allocated", "Modules by change of calls",
-			     "Modules by change of temporary allocations",
-			     "Modules by change of lost bytes" } },
-	[DIFF_STACKS] = { "stacks", "stack",
-			  { "Stacks by change of live bytes",
-			    "Stacks by change of bytes at the peak",
-			    "Stacks by change of bytes allocated", "Stacks by change of calls",
-			    "Stacks by change of temporary allocations",
-			    "Stacks by change of lost bytes" } },
+static const char *const titles[DIFF_NR_LISTS][DIFF_NR_KEYS] = {
+	[DIFF_LINES] = { "Lines by change of live bytes", "Lines by change of bytes at the peak",
+			 "Lines by change of bytes allocated", "Lines by change of calls",
+			 "Lines by change of temporary allocations",
+			 "Lines by change of lost bytes" },
+	[DIFF_FUNCTIONS] = { "Functions by change of live bytes",
+			     "Functions by change of bytes at the peak",
+			     "Functions by change of bytes allocated",
+			     "Functions by change of calls",
+			     "Functions by change of temporary allocations",
+			     "Functions by change of lost bytes" },
+	[DIFF_MODULES] = { "Modules by change of live bytes",
+			   "Modules by change of bytes at the peak",
+			   "Modules by change of bytes allocated", "Modules by change of calls",
+			   "Modules by change of temporary allocations",
+			   "Modules by change of lost bytes" },
+	[DIFF_STACKS] = { "Stacks by change of live bytes", "Stacks by change of bytes at the peak",
+			  "Stacks by change of bytes allocated", "Stacks by change of calls",
+			  "Stacks by change of temporary allocations",
+			  "Stacks by change of lost bytes" },
+};
+
+static const struct column row_columns[ROW_NR] = {
+	[ROW_CHANGE_BYTES] = { "change_bytes", "change", UNIT_SIGNED, COLUMN_CHANGE },
+	[ROW_CHANGE_COUNT] = { "change_count", "blocks", UNIT_SIGNED, COLUMN_CHANGE },
+	[ROW_BEFORE_BYTES] = { "before_bytes", "before", UNIT_BYTES },
+	[ROW_AFTER_BYTES] = { "after_bytes", "after", UNIT_BYTES },
+	[ROW_BEFORE_COUNT] = JSON_COLUMN("before_count", UNIT_COUNT),
+	[ROW_AFTER_COUNT] = JSON_COLUMN("after_count", UNIT_COUNT),
+	[ROW_STATUS] = { "status", NULL, UNIT_TEXT },
+	[ROW_NAME] = DIFF_NAME_COLUMNS,
+	[ROW_LABEL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
+	[ROW_TAIL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_TAIL },
 };
 
 static void columns_of(struct column *c, enum diff_list list, enum diff_key key)
 {
-	static const struct column plain[ROW_NR] = {
-		[ROW_CHANGE_BYTES] = { "change_bytes", "change", UNIT_SIGNED, COLUMN_CHANGE },
-		[ROW_CHANGE_COUNT] = { "change_count", "blocks", UNIT_SIGNED, COLUMN_CHANGE },
-		[ROW_BEFORE_BYTES] = { "before_bytes", "before", UNIT_BYTES },
-		[ROW_AFTER_BYTES] = { "after_bytes", "after", UNIT_BYTES },
-		[ROW_BEFORE_COUNT] = JSON_COLUMN("before_count", UNIT_COUNT),
-		[ROW_AFTER_COUNT] = JSON_COLUMN("after_count", UNIT_COUNT),
-		[ROW_STATUS] = { "status", NULL, UNIT_TEXT },
-		[ROW_NAME] = DIFF_NAME_COLUMNS,
-		[ROW_LABEL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
-		[ROW_TAIL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_TAIL },
-	};
-
-	memcpy(c, plain, sizeof(plain));
-	c[ROW_LABEL].title = lists[list].label;
+	c[ROW_LABEL].title = diff_list_label[list];
 	if (key == DIFF_ALLOCATED || key == DIFF_CALLS || key == DIFF_TEMPORARIES)
 		c[ROW_CHANGE_COUNT].title = "calls";
 	if (diff_bytes_of(key) != DIFF_NR_METRICS)
@@ -131,8 +121,11 @@ static void add_frames(struct table *t, const struct diff_view *v, uint32_t row,
 	}
 }
 
-static void fill_row(struct table *t, const struct diff_view *v, enum diff_list list, uint64_t i)
+static void fill(struct table *t, uint64_t i)
 {
+	const struct diff_list_rows *rows = t->ctx;
+	const struct diff_view *v = rows->view;
+	enum diff_list list = rows->list;
 	uint32_t row = v->rows[list].row[i];
 	struct diff_name name = diff_name_of(v->diff, list, row);
 
@@ -144,55 +137,19 @@ static void fill_row(struct table *t, const struct diff_view *v, enum diff_list 
 		add_frames(t, v, row, &name);
 }
 
-static void fill_line(struct table *t, uint64_t i)
-{
-	fill_row(t, t->ctx, DIFF_LINES, i);
-}
-
-static void fill_function(struct table *t, uint64_t i)
-{
-	fill_row(t, t->ctx, DIFF_FUNCTIONS, i);
-}
-
-static void fill_module(struct table *t, uint64_t i)
-{
-	fill_row(t, t->ctx, DIFF_MODULES, i);
-}
-
-static void fill_stack(struct table *t, uint64_t i)
-{
-	fill_row(t, t->ctx, DIFF_STACKS, i);
-}
-
 static void add_list(struct diff_view *v, enum diff_list list)
 {
-	static void (*const fill[DIFF_NR_LISTS])(struct table *, uint64_t) = {
-		[DIFF_LINES] = fill_line,
-		[DIFF_FUNCTIONS] = fill_function,
-		[DIFF_MODULES] = fill_module,
-		[DIFF_STACKS] = fill_stack,
-	};
 	const struct diff_ranking *r = &v->rows[list];
-	struct table *t = table_new(list == DIFF_STACKS ? TABLE_TREE : TABLE_ROWS, lists[list].key,
-				    lists[list].title[v->opt.key], NULL, ROW_NR);
-	struct column *columns = t ? arena_alloc(&t->note_text, ROW_NR * sizeof(*columns)) : NULL;
+	struct column *columns;
+	struct table *t = diff_list_new(&v->doc, &(struct diff_list_rows){ v, list },
+					titles[list][v->opt.key], row_columns, ROW_NR, &columns);
 
-	if (!columns) {
-		table_free(t);
-		doc_add(&v->doc, NULL);
+	if (!t)
 		return;
-	}
 	columns_of(columns, list, v->opt.key);
-	t->column = columns;
-	t->children_key = list == DIFF_STACKS ? "frames" : NULL;
-	t->fill = fill[list];
-	t->nr_groups = r->nr;
-	t->ctx = v;
+	t->fill = fill;
 	t->json_only = !r->nr;
-	if (r->nr < r->nr_all)
-		table_note(t, "%s that changed (--top 0 shows all)",
-			   fmt_many(r->nr_all - r->nr, "more row").s);
-	doc_add(&v->doc, t);
+	diff_list_add(&v->doc, t, r->nr, r->nr_all);
 }
 
 static void add_nothing(struct diff_view *v)
@@ -217,7 +174,7 @@ void diff_lists(struct diff_view *v)
 		add_nothing(v);
 	t = record_new("left_out");
 	for (unsigned i = 0; i < DIFF_NR_LISTS; i++)
-		record_count(t, lists[i].key, v->rows[i].nr_all - v->rows[i].nr);
+		record_count(t, diff_list_key[i], v->rows[i].nr_all - v->rows[i].nr);
 	doc_add(&v->doc, t);
 }
 
@@ -248,16 +205,6 @@ static const struct column failed_columns[FAILED_NR] = {
 	[FAILED_LABEL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
 };
 
-static bool in_bytes(enum diff_key key)
-{
-	return key != DIFF_CALLS && key != DIFF_TEMPORARIES;
-}
-
-static struct fmt amount(enum diff_key key, int64_t n)
-{
-	return in_bytes(key) ? fmt_bytes((uint64_t)n) : fmt_count((uint64_t)n);
-}
-
 /* "live grew by 1.20 MiB (+6.0%), from 20.0 MiB to 21.2 MiB: more than 'grow>5%,1M' allows". */
 static void add_sentence(struct str *s, const struct diff_failure *f, const struct diff_name *name)
 {
@@ -270,11 +217,11 @@ static void add_sentence(struct str *s, const struct diff_failure *f, const stru
 		str_add(s, ": ");
 	}
 	str_addf(s, "%s grew by %s", diff_key_name[f->key],
-		 amount(f->key, f->after - f->before).s);
+		 diff_amount(f->key, (uint64_t)(f->after - f->before)).s);
 	if (f->before)
 		str_addf(s, " (%s)", growth.s);
-	str_addf(s, ", from %s", amount(f->key, f->before).s);
-	str_addf(s, " to %s", amount(f->key, f->after).s);
+	str_addf(s, ", from %s", diff_amount(f->key, (uint64_t)f->before).s);
+	str_addf(s, " to %s", diff_amount(f->key, (uint64_t)f->after).s);
 	if (!f->condition->total || f->total)
 		str_addf(s, ": '%s'", f->condition->text);
 }
@@ -293,7 +240,7 @@ static void add_failure(struct table *t, const struct diff_view *v, const struct
 	table_set_text(t, FAILED_CONDITION, f->condition->text);
 	table_set_const(t, FAILED_SCOPE, f->total ? "total" : scope[f->list]);
 	table_set_const(t, FAILED_WHAT, diff_key_name[f->key]);
-	table_set_const(t, FAILED_UNIT, in_bytes(f->key) ? "bytes" : "count");
+	table_set_const(t, FAILED_UNIT, diff_in_bytes(f->key) ? "bytes" : "count");
 	table_set(t, FAILED_BEFORE, (uint64_t)f->before);
 	table_set(t, FAILED_AFTER, (uint64_t)f->after);
 	table_set(t, FAILED_CHANGE, (uint64_t)(f->after - f->before));

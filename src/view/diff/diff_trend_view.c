@@ -9,11 +9,6 @@
 #include "src/document/facts.h"
 #include "src/view/diff/diff_view_priv.h"
 
-static bool in_bytes(const struct diff_trend_view *v)
-{
-	return v->key != DIFF_CALLS && v->key != DIFF_TEMPORARIES;
-}
-
 /* ---- what was compared ----------------------------------------------------------------------- */
 
 enum {
@@ -125,28 +120,27 @@ enum {
 	TREND_NR
 };
 
-static void columns_of(const struct diff_trend_view *v, struct column *c, const char *label)
-{
-	static const struct column plain[TREND_NR] = {
-		[TREND_SLOPE_TEXT] = { "slope_bytes", NULL, UNIT_SIGNED,
-				       COLUMN_TEXT_ONLY | COLUMN_CHANGE },
-		[TREND_SLOPE] = JSON_COLUMN("slope", UNIT_FLOAT),
-		[TREND_FIT_TEXT] = TEXT_COLUMN("r2", UNIT_TEXT),
-		[TREND_FIT] = JSON_COLUMN("r_squared", UNIT_FLOAT),
-		[TREND_FIRST] = { "first", "first", UNIT_BYTES },
-		[TREND_LAST] = { "last", "last", UNIT_BYTES },
-		[TREND_VALUES] = { "values", NULL, UNIT_BARS },
-		[TREND_STEADY_TEXT] = TEXT_COLUMN(NULL, UNIT_TEXT),
-		[TREND_STEADY] = JSON_COLUMN("steady", UNIT_BOOL),
-		[TREND_NAME] = DIFF_NAME_COLUMNS,
-		[TREND_LABEL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
-		[TREND_TAIL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_TAIL },
-	};
+static const struct column trend_columns[TREND_NR] = {
+	[TREND_SLOPE_TEXT] = { "slope_bytes", NULL, UNIT_SIGNED,
+			       COLUMN_TEXT_ONLY | COLUMN_CHANGE },
+	[TREND_SLOPE] = JSON_COLUMN("slope", UNIT_FLOAT),
+	[TREND_FIT_TEXT] = TEXT_COLUMN("r2", UNIT_TEXT),
+	[TREND_FIT] = JSON_COLUMN("r_squared", UNIT_FLOAT),
+	[TREND_FIRST] = { "first", "first", UNIT_BYTES },
+	[TREND_LAST] = { "last", "last", UNIT_BYTES },
+	[TREND_VALUES] = { "values", NULL, UNIT_BARS },
+	[TREND_STEADY_TEXT] = TEXT_COLUMN(NULL, UNIT_TEXT),
+	[TREND_STEADY] = JSON_COLUMN("steady", UNIT_BOOL),
+	[TREND_NAME] = DIFF_NAME_COLUMNS,
+	[TREND_LABEL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
+	[TREND_TAIL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_TAIL },
+};
 
-	memcpy(c, plain, sizeof(plain));
+static void columns_of(const struct diff_trend_view *v, struct column *c, enum diff_list list)
+{
 	c[TREND_SLOPE_TEXT].title = v->per_hour ? "per hour" : "per capture";
-	c[TREND_LABEL].title = label;
-	if (in_bytes(v))
+	c[TREND_LABEL].title = diff_list_label[list];
+	if (diff_in_bytes(v->key))
 		return;
 	c[TREND_SLOPE_TEXT].key = "slope_count";
 	c[TREND_FIRST].unit = c[TREND_LAST].unit = UNIT_COUNT;
@@ -193,8 +187,11 @@ static void add_frames(struct table *t, const struct diff_trend_view *v, uint32_
 	}
 }
 
-static void fill_row(struct table *t, struct diff_trend_view *v, enum diff_list list, uint64_t i)
+static void fill(struct table *t, uint64_t i)
 {
+	const struct diff_list_rows *rows = t->ctx;
+	struct diff_trend_view *v = rows->view;
+	enum diff_list list = rows->list;
 	const struct diff_trend *r = &v->rows[list].v[i];
 	struct diff_name name = diff_name_of(v->diff, list, r->row);
 
@@ -207,66 +204,26 @@ static void fill_row(struct table *t, struct diff_trend_view *v, enum diff_list 
 		add_frames(t, v, r->row);
 }
 
-static void fill_line(struct table *t, uint64_t i)
-{
-	fill_row(t, t->ctx, DIFF_LINES, i);
-}
-
-static void fill_function(struct table *t, uint64_t i)
-{
-	fill_row(t, t->ctx, DIFF_FUNCTIONS, i);
-}
-
-static void fill_module(struct table *t, uint64_t i)
-{
-	fill_row(t, t->ctx, DIFF_MODULES, i);
-}
-
-static void fill_stack(struct table *t, uint64_t i)
-{
-	fill_row(t, t->ctx, DIFF_STACKS, i);
-}
-
-static const char *const list_key[DIFF_NR_LISTS] = {
-	[DIFF_LINES] = "lines",
-	[DIFF_FUNCTIONS] = "functions",
-	[DIFF_MODULES] = "modules",
-	[DIFF_STACKS] = "stacks",
-};
-
 static void add_list(struct diff_trend_view *v, enum diff_list list)
 {
-	static const struct {
-		const char *title, *label;
-		void (*fill)(struct table *t, uint64_t i);
-	} lists[DIFF_NR_LISTS] = {
-		[DIFF_LINES] = { "Lines by growth", "line", fill_line },
-		[DIFF_FUNCTIONS] = { "Functions by growth", "function", fill_function },
-		[DIFF_MODULES] = { "Modules by growth", "module", fill_module },
-		[DIFF_STACKS] = { "Stacks by growth", "stack", fill_stack },
+	static const char *const titles[DIFF_NR_LISTS] = {
+		[DIFF_LINES] = "Lines by growth",
+		[DIFF_FUNCTIONS] = "Functions by growth",
+		[DIFF_MODULES] = "Modules by growth",
+		[DIFF_STACKS] = "Stacks by growth",
 	};
 	const struct diff_trends *r = &v->rows[list];
-	struct table *t = table_new(list == DIFF_STACKS ? TABLE_TREE : TABLE_ROWS, list_key[list],
-				    lists[list].title, NULL, TREND_NR);
-	struct column *columns = t ? arena_alloc(&t->note_text, TREND_NR * sizeof(*columns)) : NULL;
+	struct column *columns;
+	struct table *t = diff_list_new(&v->doc, &(struct diff_list_rows){ v, list }, titles[list],
+					trend_columns, TREND_NR, &columns);
 
-	if (!columns) {
-		table_free(t);
-		doc_add(&v->doc, NULL);
+	if (!t)
 		return;
-	}
-	columns_of(v, columns, lists[list].label);
-	t->column = columns;
-	t->children_key = list == DIFF_STACKS ? "frames" : NULL;
+	columns_of(v, columns, list);
 	t->bars_nr = diff_sides(v->diff);
-	t->fill = lists[list].fill;
-	t->nr_groups = r->nr;
-	t->ctx = v;
+	t->fill = fill;
 	t->json_only = list == DIFF_STACKS || !r->nr;
-	if (r->nr < r->nr_all)
-		table_note(t, "%s that changed (--top 0 shows all)",
-			   fmt_many(r->nr_all - r->nr, "more row").s);
-	doc_add(&v->doc, t);
+	diff_list_add(&v->doc, t, r->nr, r->nr_all);
 }
 
 static void add_total(struct diff_trend_view *v)
@@ -274,7 +231,6 @@ static void add_total(struct diff_trend_view *v)
 	struct table *t = record_new("total"), *facts = facts_new(NULL);
 	struct diff_trend total;
 	struct fmt first, last, slope;
-	uint64_t size;
 
 	if (diff_trend_total(v->diff, v->key, v->time, &total)) {
 		v->doc.failed = true;
@@ -288,10 +244,9 @@ static void add_total(struct diff_trend_view *v)
 	record_count(t, "last", (uint64_t)total.last);
 	record_bool(t, "steady", total.steady);
 	doc_add(&v->doc, t);
-	first = in_bytes(v) ? fmt_bytes((uint64_t)total.first) : fmt_count((uint64_t)total.first);
-	last = in_bytes(v) ? fmt_bytes((uint64_t)total.last) : fmt_count((uint64_t)total.last);
-	size = estimate_round(total.slope < 0 ? -total.slope : total.slope);
-	slope = in_bytes(v) ? fmt_bytes(size) : fmt_count(size);
+	first = diff_amount(v->key, (uint64_t)total.first);
+	last = diff_amount(v->key, (uint64_t)total.last);
+	slope = diff_amount(v->key, estimate_round(total.slope < 0 ? -total.slope : total.slope));
 	facts_add(facts, diff_key_name[v->key], "from %s to %s, %s%s per %s%s", first.s, last.s,
 		  total.slope < 0 ? "-" : "+", slope.s, v->per_hour ? "hour" : "capture",
 		  total.steady ? ": it grows steadily" : "");
@@ -312,7 +267,7 @@ int diff_trend_view_init(struct diff_trend_view *v)
 	add_captures(v);
 	t = record_new("selection");
 	record_text(t, "sort", diff_key_name[v->key]);
-	record_text(t, "unit", in_bytes(v) ? "bytes" : "count");
+	record_text(t, "unit", diff_in_bytes(v->key) ? "bytes" : "count");
 	record_text(t, "per", v->per_hour ? "hour" : "capture");
 	doc_add(&v->doc, t);
 	add_head(v);
@@ -321,7 +276,7 @@ int diff_trend_view_init(struct diff_trend_view *v)
 		add_list(v, i);
 	t = record_new("left_out");
 	for (unsigned i = 0; i < DIFF_NR_LISTS; i++)
-		record_count(t, list_key[i], v->rows[i].nr_all - v->rows[i].nr);
+		record_count(t, diff_list_key[i], v->rows[i].nr_all - v->rows[i].nr);
 	doc_add(&v->doc, t);
 	return doc_error(&v->doc);
 }

@@ -13,6 +13,29 @@ void diff_warnings(struct diff_view *v);
 void diff_failed(struct diff_view *v);
 void diff_lists(struct diff_view *v);
 
+/* "lines", "line". */
+extern const char *const diff_list_key[DIFF_NR_LISTS], *const diff_list_label[DIFF_NR_LISTS];
+
+/* Of which list the rows of a table are, and of which comparison: its `ctx`. */
+struct diff_list_rows {
+	void *view;
+	enum diff_list list;
+};
+
+/*
+ * A table of a list, with `nr` columns like `plain` that can be changed in *columns; its caller
+ * sets what fills it. NULL: no memory, as the document knows then.
+ */
+struct table *diff_list_new(struct doc *d, const struct diff_list_rows *rows, const char *title,
+			    const struct column *plain, unsigned nr, struct column **columns);
+
+/* Add it to the document: it has nr groups of rows of nr_all that changed. */
+void diff_list_add(struct doc *d, struct table *t, uint64_t nr, uint64_t nr_all);
+
+/* Are amounts of it bytes? Else they are counts. An amount in words. */
+bool diff_in_bytes(enum diff_key key);
+struct fmt diff_amount(enum diff_key key, uint64_t n);
+
 /* Set JSON columns function, file, line, module, module_offset (in this order from `first`). */
 #define DIFF_NAME_COLUMNS                                                                          \
 	JSON_COLUMN("function", UNIT_TEXT), JSON_COLUMN("file", UNIT_TEXT),                        \
