@@ -11,6 +11,7 @@ CLI=$ROOT/tests/cli
 T=$BATS_TEST_TMPDIR
 . "$CLI/wait.bash"
 export NO_COLOR=1 LC_ALL=C DEBUGINFOD_URLS=
+unset COLUMNS		# some shells export the width of their terminal
 
 # path NAME: a victim of that name, else the name itself.
 path() {
