@@ -11,7 +11,6 @@
 #define TESTS_UNIT_REACH_FIXTURE_H
 
 #include "src/analyze/reach/reach.h"
-#include "src/analyze/reach/reach.h"
 #include "src/base/vec.h"
 #include "tests/unit/unit.h"
 
@@ -87,6 +86,23 @@ static inline void fixture_fini(struct fixture *s)
 	free(s->bytes);
 }
 
+/* A test's own, in *state; and gone again. */
+static inline int fixture_begin(void **state, uint64_t bytes)
+{
+	struct fixture *s = malloc(sizeof(*s));
+
+	fixture_init(s, bytes);
+	*state = s;
+	return 0;
+}
+
+static inline int fixture_end(void **state)
+{
+	fixture_fini(*state);
+	free(*state);
+	return 0;
+}
+
 static inline void fixture_put(struct fixture *s, uint64_t address, uint64_t value)
 {
 	assert_true(address >= FIXTURE_BASE && address - FIXTURE_BASE + 8 <= s->size);
@@ -107,6 +123,20 @@ static inline void fixture_root(struct fixture *s, uint64_t start, uint64_t end,
 	};
 
 	assert_int_equal(vec_push(&s->memory.roots, r), 0);
+}
+
+#define ROOT	FIXTURE_BASE
+#define AT(n)	(FIXTURE_BASE + 0x10000 + (n) * 0x100)
+
+/* The test's, with blocks of 64 bytes at AT(0), AT(1), ... and a root of 4 KiB. */
+static inline struct fixture *nr(void **state, unsigned blocks)
+{
+	struct fixture *s = *state;
+
+	for (unsigned i = 0; i < blocks; i++)
+		fixture_block(s, AT(i), 64);
+	fixture_root(s, ROOT, ROOT + 4096, false);
+	return s;
 }
 
 static inline void fixture_word(struct fixture *s, uint64_t value)

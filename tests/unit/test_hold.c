@@ -8,33 +8,10 @@
 #include "tests/unit/reach_fixture.h"
 
 #define MIB		(1ull << 20)
-#define AT(n)		(FIXTURE_BASE + 0x10000 + (n) * 0x100)	/* block n of nr(), 64 bytes */
-#define ROOT		FIXTURE_BASE
 
 static int setup(void **state)
 {
-	struct fixture *s = malloc(sizeof(*s));
-
-	fixture_init(s, 4 * MIB);
-	*state = s;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fixture_fini(*state);
-	free(*state);
-	return 0;
-}
-
-static struct fixture *nr(void **state, unsigned blocks)
-{
-	struct fixture *s = *state;
-
-	for (unsigned i = 0; i < blocks; i++)
-		fixture_block(s, AT(i), 64);
-	fixture_root(s, ROOT, ROOT + 4096, false);
-	return s;
+	return fixture_begin(state, 4 * MIB);
 }
 
 static void hold(struct fixture *s, struct hold *h)
@@ -486,13 +463,13 @@ static void deep(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(chain_by_place, setup, teardown),
-		cmocka_unit_test_setup_teardown(which_chain, setup, teardown),
-		cmocka_unit_test_setup_teardown(register_only, setup, teardown),
-		cmocka_unit_test_setup_teardown(middle_is_not_firm, setup, teardown),
-		cmocka_unit_test_setup_teardown(sources_by_root, setup, teardown),
-		cmocka_unit_test_setup_teardown(long_chain, setup, teardown),
-		cmocka_unit_test_setup_teardown(large_block, setup, teardown),
+		cmocka_unit_test_setup_teardown(chain_by_place, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(which_chain, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(register_only, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(middle_is_not_firm, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(sources_by_root, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(long_chain, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(large_block, setup, fixture_end),
 		cmocka_unit_test(random_heaps),
 		cmocka_unit_test(deep),
 	};

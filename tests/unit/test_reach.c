@@ -10,34 +10,10 @@
 #include "tests/unit/recipe_heap.h"
 
 #define MIB		(1ull << 20)
-#define AT(n)		(FIXTURE_BASE + 0x10000 + (n) * 0x100)	/* block n of nr(), 64 bytes */
-#define ROOT		FIXTURE_BASE
 
 static int setup(void **state)
 {
-	struct fixture *s = malloc(sizeof(*s));
-
-	fixture_init(s, 4 * MIB);
-	*state = s;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fixture_fini(*state);
-	free(*state);
-	return 0;
-}
-
-/* Blocks of 64 bytes at AT(0), AT(1), ...; a root of 4 KiB. */
-static struct fixture *nr(void **state, unsigned blocks)
-{
-	struct fixture *s = *state;
-
-	for (unsigned i = 0; i < blocks; i++)
-		fixture_block(s, AT(i), 64);
-	fixture_root(s, ROOT, ROOT + 4096, false);
-	return s;
+	return fixture_begin(state, 4 * MIB);
 }
 
 static void empty_heap(void **state)
@@ -565,23 +541,23 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_search_can_be_stopped),
 		cmocka_unit_test(every_word_is_read_however_a_range_lies),
-		cmocka_unit_test_setup_teardown(empty_heap, setup, teardown),
-		cmocka_unit_test_setup_teardown(each_class, setup, teardown),
-		cmocka_unit_test_setup_teardown(parents_on_demand, setup, teardown),
-		cmocka_unit_test_setup_teardown(possible_becomes_reached, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_definite_of_a_cycle, setup, teardown),
-		cmocka_unit_test_setup_teardown(shared_branch, setup, teardown),
-		cmocka_unit_test_setup_teardown(bounds, setup, teardown),
-		cmocka_unit_test_setup_teardown(alignment, setup, teardown),
-		cmocka_unit_test_setup_teardown(size_zero, setup, teardown),
-		cmocka_unit_test_setup_teardown(registers_and_owned, setup, teardown),
-		cmocka_unit_test_setup_teardown(tags, setup, teardown),
-		cmocka_unit_test_setup_teardown(nested, setup, teardown),
-		cmocka_unit_test_setup_teardown(close_blocks, setup, teardown),
-		cmocka_unit_test_setup_teardown(large_block, setup, teardown),
-		cmocka_unit_test_setup_teardown(untouched, setup, teardown),
-		cmocka_unit_test_setup_teardown(unreadable, setup, teardown),
-		cmocka_unit_test_setup_teardown(chunk_lists, setup, teardown),
+		cmocka_unit_test_setup_teardown(empty_heap, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(each_class, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(parents_on_demand, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(possible_becomes_reached, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(one_definite_of_a_cycle, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(shared_branch, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(bounds, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(alignment, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(size_zero, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(registers_and_owned, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(tags, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(nested, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(close_blocks, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(large_block, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(untouched, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(unreadable, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(chunk_lists, setup, fixture_end),
 		cmocka_unit_test(chain),
 		cmocka_unit_test(wide),
 		cmocka_unit_test(too_many),

@@ -11,19 +11,12 @@
 
 static int setup(void **state)
 {
-	struct fixture *s = malloc(sizeof(*s));
+	struct fixture *s;
 
-	fixture_init(s, 1 << 20);
+	fixture_begin(state, 1 << 20);
+	s = *state;
 	vec_push(&s->memory.code, (struct memory_span){ 0x1000, 0x2000 });
 	vec_push(&s->memory.code, (struct memory_span){ CODE, CODE + 0x1000 });
-	*state = s;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fixture_fini(*state);
-	free(*state);
 	return 0;
 }
 
@@ -174,12 +167,12 @@ static void chain_of_guesses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(string, setup, teardown),
-		cmocka_unit_test_setup_teardown(length, setup, teardown),
-		cmocka_unit_test_setup_teardown(array, setup, teardown),
-		cmocka_unit_test_setup_teardown(inheritance, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_vtable, setup, teardown),
-		cmocka_unit_test_setup_teardown(chain_of_guesses, setup, teardown),
+		cmocka_unit_test_setup_teardown(string, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(length, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(array, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(inheritance, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(no_vtable, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(chain_of_guesses, setup, fixture_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,18 +10,7 @@
 
 static int setup(void **state)
 {
-	struct fixture *s = malloc(sizeof(*s));
-
-	fixture_init(s, 1 << 20);
-	*state = s;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fixture_fini(*state);
-	free(*state);
-	return 0;
+	return fixture_begin(state, 1 << 20);
 }
 
 /* A block of a site, pointed to by a word at an offset. */
@@ -201,13 +190,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_header_is_one_of_many_blocks_or_sites, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(pointers_anywhere_are_no_header, setup, teardown),
+						fixture_end),
+		cmocka_unit_test_setup_teardown(pointers_anywhere_are_no_header, setup,
+						fixture_end),
 		cmocka_unit_test_setup_teardown(a_pool_is_pointed_to_in_several_places, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_hangs_on_them_is_reached, setup, teardown),
-		cmocka_unit_test_setup_teardown(starts_need_no_habit, setup, teardown),
-		cmocka_unit_test_setup_teardown(strays_are_seldom_a_habit, setup, teardown),
+						fixture_end),
+		cmocka_unit_test_setup_teardown(what_hangs_on_them_is_reached, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(starts_need_no_habit, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(strays_are_seldom_a_habit, setup, fixture_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
