@@ -9,6 +9,7 @@
 
 #include "agent/preload/link.h"
 #include "agent/sys.h"
+#include "include/pmm/allocator_names.h"
 
 /* What the functions do that are called: the first is said that does most. */
 enum rank { RANK_NONE, RANK_LOOKS, RANK_LIBC, RANK_OWN };
@@ -19,40 +20,16 @@ struct calls {
 	enum rank rank;		/* of what was found */
 };
 
-/* What allocates, resizes and releases ... */
+#define OWN_NAME(FORM, NAME, OWN, ...) OWN_##OWN(NAME)
+#define OWN_BARE(NAME)	NAME "\0"
+#define OWN_TC(NAME)	"tc_" NAME "\0"
+#define OWN_MI(NAME)	"mi_" NAME "\0"
+#define OWN_TC_MI(NAME)	OWN_TC(NAME) OWN_MI(NAME)
+
+/* What allocates, resizes and releases: what pmm attach patches, and what it does not either ... */
 static const char names[] =
-	"mallocx\0" "rallocx\0" "xallocx\0" "dallocx\0" "sdallocx\0" "tc_malloc\0"
-	"tc_malloc_skip_new_handler\0" "tc_calloc\0" "tc_realloc\0" "tc_memalign\0"
-	"tc_posix_memalign\0" "tc_valloc\0" "tc_pvalloc\0" "tc_free\0" "tc_cfree\0"
-	"tc_free_sized\0" "tc_new\0" "tc_new_nothrow\0" "tc_newarray\0"
-	"tc_newarray_nothrow\0" "tc_new_aligned\0" "tc_new_aligned_nothrow\0"
-	"tc_newarray_aligned\0" "tc_newarray_aligned_nothrow\0" "tc_delete\0"
-	"tc_delete_nothrow\0" "tc_delete_sized\0" "tc_delete_aligned\0"
-	"tc_delete_aligned_nothrow\0" "tc_delete_sized_aligned\0" "tc_deletearray\0"
-	"tc_deletearray_nothrow\0" "tc_deletearray_sized\0" "tc_deletearray_aligned\0"
-	"tc_deletearray_aligned_nothrow\0" "tc_deletearray_sized_aligned\0" "mi_malloc\0"
-	"mi_malloc_small\0" "mi_zalloc\0" "mi_zalloc_small\0" "mi_calloc\0" "mi_mallocn\0"
-	"mi_realloc\0" "mi_reallocn\0" "mi_reallocf\0" "mi_rezalloc\0" "mi_recalloc\0"
-	"mi_reallocarray\0" "mi_reallocarr\0" "mi_expand\0" "mi__expand\0" "mi_strdup\0"
-	"mi_mbsdup\0" "mi_strndup\0" "mi_realpath\0" "mi_dupenv_s\0" "mi_malloc_aligned\0"
-	"mi_malloc_aligned_at\0" "mi_zalloc_aligned\0" "mi_zalloc_aligned_at\0"
-	"mi_calloc_aligned\0" "mi_calloc_aligned_at\0" "mi_realloc_aligned\0"
-	"mi_realloc_aligned_at\0" "mi_rezalloc_aligned\0" "mi_rezalloc_aligned_at\0"
-	"mi_recalloc_aligned\0" "mi_recalloc_aligned_at\0" "mi_aligned_recalloc\0"
-	"mi_aligned_offset_recalloc\0" "mi_posix_memalign\0" "mi_memalign\0"
-	"mi_aligned_alloc\0" "mi_valloc\0" "mi_pvalloc\0" "mi_new\0" "mi_new_n\0"
-	"mi_new_nothrow\0" "mi_new_aligned\0" "mi_new_aligned_nothrow\0" "mi_new_realloc\0"
-	"mi_new_reallocn\0" "mi_free\0" "mi_cfree\0" "mi_free_size\0"
-	"mi_free_aligned\0" "mi_free_size_aligned\0"
-	"mi_heap_malloc\0" "mi_heap_malloc_small\0" "mi_heap_zalloc\0"
-	"mi_heap_calloc\0" "mi_heap_mallocn\0" "mi_heap_realloc\0" "mi_heap_reallocn\0"
-	"mi_heap_reallocf\0" "mi_heap_rezalloc\0" "mi_heap_recalloc\0" "mi_heap_strdup\0"
-	"mi_heap_strndup\0" "mi_heap_realpath\0" "mi_heap_malloc_aligned\0"
-	"mi_heap_malloc_aligned_at\0" "mi_heap_zalloc_aligned\0" "mi_heap_zalloc_aligned_at\0"
-	"mi_heap_calloc_aligned\0" "mi_heap_calloc_aligned_at\0" "mi_heap_realloc_aligned\0"
-	"mi_heap_realloc_aligned_at\0" "mi_heap_rezalloc_aligned\0"
-	"mi_heap_rezalloc_aligned_at\0" "mi_heap_recalloc_aligned\0"
-	"mi_heap_recalloc_aligned_at\0" "mi_heap_alloc_new\0" "mi_heap_alloc_new_n\0"
+	PMM_NAMES_OF_LIBC(OWN_NAME) PMM_NAMES_OF_OWN(OWN_NAME)
+	"mi_reallocarr\0" "mi__expand\0" "mi_dupenv_s\0" "mi_new_realloc\0" "mi_new_reallocn\0"
 	"mi_heap_destroy\0";
 
 /* ... and what only looks at a block. */

@@ -10,33 +10,53 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "include/pmm/allocator_names.h"
+
 #define PUBLIC	(1 << NAMES_PUBLIC)
 #define MI	(1 << NAMES_MI)
 #define TC	(1 << NAMES_TC)
 #define JE	(1 << NAMES_JE | 1 << NAMES_RJEM)
 #define LIBC	(1 << NAMES_LIBC)
-#define ALL	(PUBLIC | MI | TC | JE | LIBC)
+
+/*
+ * Rows of include/pmm/allocator_names.h, and of our own. FIRST: the number of the first argument
+ * that says what is allocated or resized, and what the arguments from there on are.
+ */
+#define ROW(FORM, NAME, OWN, OTHERS, ...) FORM(NAME, (OWN) | (OTHERS), __VA_ARGS__),
+#define TC_MI	(TC | MI)
+#define BARE	0
 
 #define FUNCTION(NAME, PREFIXES, ROLE, KIND)                                                       \
 	{                                                                                          \
 		NAME, PREFIXES, PMM_ROLE_##ROLE, PMM_KIND_##KIND, -1, -1, -1, 0, 0                 \
 	}
-#define SIZED_BY(NAME, PREFIXES, ARG, KIND)                                                        \
+/* FIRST: a size */
+#define SIZED(NAME, PREFIXES, FIRST, KIND)                                                         \
 	{                                                                                          \
-		NAME, PREFIXES, PMM_ROLE_CUSTOM_ALLOC, PMM_KIND_##KIND, ARG, -1, -1, 0, 0          \
+		NAME, PREFIXES, PMM_ROLE_CUSTOM_ALLOC, PMM_KIND_##KIND, FIRST, -1, -1, 0, 0        \
+	}
+/* a count, then a size */
+#define COUNTED(NAME, PREFIXES, FIRST, KIND)                                                       \
+	{                                                                                          \
+		NAME, PREFIXES, PMM_ROLE_CUSTOM_ALLOC, PMM_KIND_##KIND, (FIRST) + 1, FIRST, -1, 0, \
+			0                                                                          \
+	}
+/* a block, then a size */
+#define RESIZED(NAME, PREFIXES, FIRST, KIND)                                                       \
+	{                                                                                          \
+		NAME, PREFIXES, PMM_ROLE_CUSTOM_REALLOC, PMM_KIND_##KIND, (FIRST) + 1, -1, FIRST,  \
+			0, 0                                                                       \
+	}
+/* a block, then a count, then a size */
+#define RECOUNTED(NAME, PREFIXES, FIRST, KIND)                                                     \
+	{                                                                                          \
+		NAME, PREFIXES, PMM_ROLE_CUSTOM_REALLOC, PMM_KIND_##KIND, (FIRST) + 2,             \
+			(FIRST) + 1, FIRST, 0, 0                                                   \
 	}
 /* of the C++ operators' kind: it may throw */
 #define THROWS(NAME, PREFIXES, COUNT, SIZE)                                                        \
 	{                                                                                          \
 		NAME, PREFIXES, PMM_ROLE_CUSTOM_ALLOC, PMM_KIND_NEW, SIZE, COUNT, -1, 0, 0         \
-	}
-#define COUNTED_BY(NAME, PREFIXES, COUNT, SIZE, KIND)                                              \
-	{                                                                                          \
-		NAME, PREFIXES, PMM_ROLE_CUSTOM_ALLOC, PMM_KIND_##KIND, SIZE, COUNT, -1, 0, 0      \
-	}
-#define RESIZES(NAME, PREFIXES, OLD, COUNT, SIZE, KIND)                                            \
-	{                                                                                          \
-		NAME, PREFIXES, PMM_ROLE_CUSTOM_REALLOC, PMM_KIND_##KIND, SIZE, COUNT, OLD, 0, 0   \
 	}
 #define IN_PLACE(NAME, PREFIXES, ROLE)                                                             \
 	{                                                                                          \
@@ -55,19 +75,7 @@
 
 /* Where two names have the same address, the one that comes first here stands for it. */
 static const struct entries_name names[] = {
-	FUNCTION("malloc", ALL, MALLOC, MALLOC),
-	FUNCTION("free", ALL, FREE, NONE),
-	FUNCTION("calloc", ALL, CALLOC, CALLOC),
-	FUNCTION("realloc", ALL, REALLOC, REALLOC),
-	FUNCTION("reallocarray", PUBLIC | MI | LIBC, REALLOCARRAY, REALLOCARRAY),
-	FUNCTION("aligned_alloc", PUBLIC | MI | JE, MEMALIGN, ALIGNED_ALLOC),
-	FUNCTION("memalign", ALL, MEMALIGN, MEMALIGN),
-	FUNCTION("posix_memalign", PUBLIC | MI | TC | JE, POSIX_MEMALIGN, POSIX_MEMALIGN),
-	FUNCTION("valloc", ALL, MALLOC, VALLOC),
-	FUNCTION("pvalloc", ALL, MALLOC, PVALLOC),
-	FUNCTION("cfree", PUBLIC | MI | TC | LIBC, FREE, NONE),
-	FUNCTION("free_sized", PUBLIC | TC | JE, FREE, NONE),
-	FUNCTION("free_aligned_sized", PUBLIC | TC | JE, FREE, NONE),
+	PMM_NAMES_OF_LIBC(ROW)
 
 	/* where blocks are guarded */
 	FUNCTION("malloc_usable_size", PUBLIC, USABLE_SIZE, NONE),
@@ -104,98 +112,7 @@ static const struct entries_name names[] = {
 	FUNCTION("prctl", PUBLIC, PRCTL, NONE),
 	FUNCTION("syscall", PUBLIC, SYSCALL, NONE),
 
-	/* jemalloc's own interface */
-	SIZED_BY("mallocx", PUBLIC | JE, 0, MALLOC),
-	RESIZES("rallocx", PUBLIC | JE, 0, -1, 1, REALLOC),
-	IN_PLACE("xallocx", PUBLIC | JE, XALLOCX),
-	FUNCTION("dallocx", PUBLIC | JE, FREE, NONE),
-	FUNCTION("sdallocx", PUBLIC | JE, FREE, NONE),
-
-	/* tcmalloc's, mimalloc's */
-	FUNCTION("new", TC | MI, NEW, NEW),
-	FUNCTION("newarray", TC, NEW, NEW_ARRAY),
-	FUNCTION("new_nothrow", TC | MI, NEW_NOTHROW, NEW),
-	FUNCTION("newarray_nothrow", TC, NEW_NOTHROW, NEW_ARRAY),
-	FUNCTION("new_aligned", TC | MI, NEW_ALIGNED, NEW_ALIGNED),
-	FUNCTION("newarray_aligned", TC, NEW_ALIGNED, NEW_ARRAY_ALIGNED),
-	FUNCTION("new_aligned_nothrow", TC | MI, NEW_ALIGNED_NOTHROW, NEW_ALIGNED),
-	FUNCTION("newarray_aligned_nothrow", TC, NEW_ALIGNED_NOTHROW, NEW_ARRAY_ALIGNED),
-	FUNCTION("delete", TC, FREE, NONE),
-	FUNCTION("deletearray", TC, FREE, NONE),
-	FUNCTION("delete_nothrow", TC, FREE, NONE),
-	FUNCTION("deletearray_nothrow", TC, FREE, NONE),
-	FUNCTION("delete_sized", TC, FREE, NONE),
-	FUNCTION("deletearray_sized", TC, FREE, NONE),
-	FUNCTION("delete_aligned", TC, FREE, NONE),
-	FUNCTION("deletearray_aligned", TC, FREE, NONE),
-	FUNCTION("delete_sized_aligned", TC, FREE, NONE),
-	FUNCTION("deletearray_sized_aligned", TC, FREE, NONE),
-	FUNCTION("delete_aligned_nothrow", TC, FREE, NONE),
-	FUNCTION("deletearray_aligned_nothrow", TC, FREE, NONE),
-	FUNCTION("malloc_skip_new_handler", TC, MALLOC, MALLOC),
-	FUNCTION("zalloc", MI, MALLOC, CALLOC),
-	FUNCTION("malloc_small", MI, MALLOC, MALLOC),
-	FUNCTION("zalloc_small", MI, MALLOC, CALLOC),
-	FUNCTION("mallocn", MI, CALLOC, MALLOC),
-	FUNCTION("reallocn", MI, REALLOCARRAY, REALLOCARRAY),
-	FUNCTION("reallocf", PUBLIC | MI, REALLOC, REALLOC),
-	FUNCTION("rezalloc", MI, REALLOC, REALLOC),
-	FUNCTION("recalloc", MI, REALLOCARRAY, REALLOCARRAY),
-	SIZED_BY("malloc_aligned", MI, 0, ALIGNED_ALLOC),
-	SIZED_BY("malloc_aligned_at", MI, 0, ALIGNED_ALLOC),
-	SIZED_BY("zalloc_aligned", MI, 0, ALIGNED_ALLOC),
-	SIZED_BY("zalloc_aligned_at", MI, 0, ALIGNED_ALLOC),
-	COUNTED_BY("calloc_aligned", MI, 0, 1, ALIGNED_ALLOC),
-	COUNTED_BY("calloc_aligned_at", MI, 0, 1, ALIGNED_ALLOC),
-	RESIZES("realloc_aligned", MI, 0, -1, 1, REALLOC),
-	RESIZES("realloc_aligned_at", MI, 0, -1, 1, REALLOC),
-	RESIZES("rezalloc_aligned", MI, 0, -1, 1, REALLOC),
-	RESIZES("rezalloc_aligned_at", MI, 0, -1, 1, REALLOC),
-	RESIZES("recalloc_aligned", MI, 0, 1, 2, REALLOCARRAY),
-	RESIZES("recalloc_aligned_at", MI, 0, 1, 2, REALLOCARRAY),
-	RESIZES("aligned_recalloc", MI, 0, 1, 2, REALLOCARRAY),
-	RESIZES("aligned_offset_recalloc", MI, 0, 1, 2, REALLOCARRAY),
-	IN_PLACE("expand", MI, EXPAND),
-	STRING("strdup", MI, -1),
-	STRING("mbsdup", MI, -1),
-	STRING("strndup", MI, -1),
-	STRING("realpath", MI, 1),
-	THROWS("new_n", MI, 0, 1),
-	FUNCTION("free_size", MI, FREE, NONE),
-	FUNCTION("free_size_aligned", MI, FREE, NONE),
-	FUNCTION("free_aligned", MI, FREE, NONE),
-
-	/*
-	 * mimalloc's with a heap as first argument. What mi_heap_destroy() releases no role can
-	 * say: it counts as freed when its place is taken.
-	 */
-	SIZED_BY("heap_malloc", MI, 1, MALLOC),
-	SIZED_BY("heap_zalloc", MI, 1, CALLOC),
-	SIZED_BY("heap_malloc_small", MI, 1, MALLOC),
-	COUNTED_BY("heap_calloc", MI, 1, 2, CALLOC),
-	COUNTED_BY("heap_mallocn", MI, 1, 2, MALLOC),
-	RESIZES("heap_realloc", MI, 1, -1, 2, REALLOC),
-	RESIZES("heap_reallocn", MI, 1, 2, 3, REALLOCARRAY),
-	RESIZES("heap_reallocf", MI, 1, -1, 2, REALLOC),
-	RESIZES("heap_rezalloc", MI, 1, -1, 2, REALLOC),
-	RESIZES("heap_recalloc", MI, 1, 2, 3, REALLOCARRAY),
-	SIZED_BY("heap_malloc_aligned", MI, 1, ALIGNED_ALLOC),
-	SIZED_BY("heap_malloc_aligned_at", MI, 1, ALIGNED_ALLOC),
-	SIZED_BY("heap_zalloc_aligned", MI, 1, ALIGNED_ALLOC),
-	SIZED_BY("heap_zalloc_aligned_at", MI, 1, ALIGNED_ALLOC),
-	COUNTED_BY("heap_calloc_aligned", MI, 1, 2, ALIGNED_ALLOC),
-	COUNTED_BY("heap_calloc_aligned_at", MI, 1, 2, ALIGNED_ALLOC),
-	RESIZES("heap_realloc_aligned", MI, 1, -1, 2, REALLOC),
-	RESIZES("heap_realloc_aligned_at", MI, 1, -1, 2, REALLOC),
-	RESIZES("heap_rezalloc_aligned", MI, 1, -1, 2, REALLOC),
-	RESIZES("heap_rezalloc_aligned_at", MI, 1, -1, 2, REALLOC),
-	RESIZES("heap_recalloc_aligned", MI, 1, 2, 3, REALLOCARRAY),
-	RESIZES("heap_recalloc_aligned_at", MI, 1, 2, 3, REALLOCARRAY),
-	STRING("heap_strdup", MI, -1),
-	STRING("heap_strndup", MI, -1),
-	STRING("heap_realpath", MI, 2),
-	THROWS("heap_alloc_new", MI, -1, 1),
-	THROWS("heap_alloc_new_n", MI, 1, 2),
+	PMM_NAMES_OF_OWN(ROW)
 
 	MARK("__libc_start_main", PUBLIC, LIBC),
 	MARK("gnu_get_libc_version", PUBLIC, GLIBC),
