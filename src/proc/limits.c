@@ -111,16 +111,19 @@ static uint64_t limit_in(const char *word)
 	return strcmp(word, "unlimited") ? strtoull(word, NULL, 10) : UINT64_MAX;
 }
 
-int limits_space(pid_t pid, uint64_t *now, uint64_t *most)
+/* `name`: as the line of /proc/PID/limits begins. */
+static int limits_both(pid_t pid, const char *name, uint64_t *now, uint64_t *most)
 {
 	char path[64], line[200], soft[24], hard[24];
+	size_t length = strlen(name);
 	int rc = -ESRCH;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
 	f = fopen(path, "re");
 	while (f && rc && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Max address space %23s %23s", soft, hard) == 2)
+		if (!strncmp(line, name, length) &&
+		    sscanf(line + length, "%23s %23s", soft, hard) == 2)
 			rc = 0;
 	if (f)
 		fclose(f);
@@ -129,6 +132,18 @@ int limits_space(pid_t pid, uint64_t *now, uint64_t *most)
 	*now = limit_in(soft);
 	*most = limit_in(hard);
 	return 0;
+}
+
+int limits_space(pid_t pid, uint64_t *now, uint64_t *most)
+{
+	return limits_both(pid, "Max address space", now, most);
+}
+
+int limits_stack(pid_t pid, uint64_t *now)
+{
+	uint64_t most;
+
+	return limits_both(pid, "Max stack size", now, &most);
 }
 
 static void machine(struct search *s)

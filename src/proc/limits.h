@@ -42,6 +42,9 @@ int limits_nearest(const char *root, pid_t pid, struct limit *out);
  */
 int limits_space(pid_t pid, uint64_t *now, uint64_t *most);
 
+/* The same of RLIMIT_STACK, the soft one. */
+int limits_stack(pid_t pid, uint64_t *now);
+
 /* The lowest memory limit of its control groups, in bytes; UINT64_MAX = none. */
 uint64_t limits_cgroup(const char *root, pid_t pid);
 

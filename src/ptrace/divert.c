@@ -13,12 +13,20 @@
 #include <sys/ptrace.h>
 
 #include "arch/stop_arch.h"
+#include "src/proc/limits.h"
 #include "src/proc/proc.h"
 #include "src/proc/task.h"
 #include "src/ptrace/tracer.h"
 
 /* below the stack pointer: a signal frame with the vector registers */
 #define NEEDED_BYTES	4096
+/* what a stack is made to grow by, so that a frame with more registers fits as well */
+#define ROOM_BYTES	(4 * NEEDED_BYTES)
+
+struct stack {
+	uint64_t start, end;
+	bool grows;		/* the kernel extends it: the first thread's */
+};
 
 /* From linux/ptrace.h and linux/rseq.h, which older headers lack. */
 #define GET_RSEQ_CONFIGURATION	0x420f
@@ -60,31 +68,63 @@ static bool is_stack(const struct proc_map *map, const struct stop_thread *threa
 	return !strcmp(map->path, "[stack]") || (sp < control && control < map->end);
 }
 
-int divert_check(pid_t pid, const struct stop_thread *thread, uint64_t *low, struct err *e)
+/* Its memory, writable and private, with the stack pointer in it. 0, or -errno with `e`. */
+static int find_stack(pid_t pid, const struct stop_thread *thread, struct stack *out, struct err *e)
 {
 	struct proc_maps maps = { 0 };
-	const struct proc_map *stack = NULL;
 	pid_t live = task_live(pid);
+	int rc = proc_maps_read(live > 0 ? live : pid, &maps, e);
+	bool found = false;
+
+	for (size_t i = 0; !rc && i < maps.nr && !found; i++) {
+		const struct proc_map *m = &maps.v[i];
+
+		found = is_stack(m, thread);
+		if (found)
+			*out = (struct stack){ m->start, m->end, !strcmp(m->path, "[stack]") };
+	}
+	proc_maps_fini(&maps);
+	if (!rc && !found)
+		rc = err_set(e, -EAGAIN,
+			     "thread %d of process %d runs on a stack that it made itself",
+			     (int)thread->tid, (int)pid);
+	return rc;
+}
+
+/*
+ * The first thread's stack is mapped as far as it has been used, and a thread may wait for ever
+ * where it has never gone deeper. The kernel makes room when it, or we through /proc/PID/mem, access
+ * what is below (mm/memory.c, __access_remote_vm(); before Linux 6.5 mm/gup.c). What it compares
+ * then is our limit, so the process's is compared here.
+ */
+static bool make_room(pid_t pid, uint64_t sp, const struct stack *stack)
+{
+	const uint64_t want = (sp - ROOM_BYTES) & ~(uint64_t)(NEEDED_BYTES - 1);
+	uint64_t limit;
+	char byte;
+
+	return stack->grows && !limits_stack(pid, &limit) && stack->end - want <= limit &&
+	       !stop_read(pid, want, &byte, sizeof(byte));
+}
+
+int divert_check(pid_t pid, const struct stop_thread *thread, uint64_t *low, struct err *e)
+{
+	const uint64_t sp = arch_sp(&thread->regs);
+	struct stack stack = { 0 };
 	int rc;
 
 	if (in_sequence(pid, thread))
 		return err_set(e, -EAGAIN, "thread %d of process %d is in a restartable sequence",
 			       (int)thread->tid, (int)pid);
-	rc = proc_maps_read(live > 0 ? live : pid, &maps, e);
-	for (size_t i = 0; !rc && i < maps.nr && !stack; i++)
-		if (is_stack(&maps.v[i], thread))
-			stack = &maps.v[i];
-	if (!rc && !stack)
-		rc = err_set(e, -EAGAIN,
-			     "thread %d of process %d runs on a stack that it made itself",
-			     (int)thread->tid, (int)pid);
-	else if (!rc && arch_sp(&thread->regs) - stack->start < NEEDED_BYTES)
+	rc = find_stack(pid, thread, &stack, e);
+	if (!rc && sp - stack.start < NEEDED_BYTES && make_room(pid, sp, &stack))
+		rc = find_stack(pid, thread, &stack, e);
+	if (!rc && sp - stack.start < NEEDED_BYTES)
 		rc = err_set(e, -EAGAIN, "thread %d of process %d has used up its stack",
 			     (int)thread->tid, (int)pid);
 	if (!rc && low)
-		*low = stack->start;
+		*low = stack.start;
 	if (rc == -EAGAIN)
 		err_hint(e, "a thread that waits on its ordinary stack is needed; try again");
-	proc_maps_fini(&maps);
 	return rc;
 }

@@ -160,3 +160,29 @@ ends() {
 	MONITOR=
 	check "$T/c.pmm" <<<"$(expected attach_victim.c)"
 }
+
+# stack_of PID: its first thread's, "from-to"
+stack_of() { awk '$6 == "[stack]" { print $1 }' "/proc/$1/maps"; }
+
+@test "the only thread waits where its stack has never been deeper" {
+	start attach_deep
+	watch
+	tell a done
+	unwatch
+	clean
+	found "$T/c.pmm" site obey allocs=10 live=1000
+	finish 42
+}
+
+@test "the only thread waits where its stack may not become deeper" {
+	local stack
+	start attach_deep
+	stack=$(stack_of "$PID")
+	prlimit --pid "$PID" --stack=$((0x${stack#*-} - 0x${stack%-*})):
+	within "$PMM" attach -d 1 "$PID" >/dev/null 2>"$T/err" && return 1
+	grep -q "has used up its stack" "$T/err"
+	[ "$(stack_of "$PID")" = "$stack" ]
+	clean
+	tell a done
+	finish 42
+}
