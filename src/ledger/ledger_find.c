@@ -169,6 +169,8 @@ static int not_seen(pid_t pid, int rc, struct err *e)
 
 static int not_tracked(pid_t pid, struct err *e)
 {
+	if (task_live(pid) == -ESRCH)
+		return task_say_ended(pid, e);
 	err_set(e, -ENOENT, "process %d is not tracked by pmm", pid);
 	err_hint(e,
 		 "start it with 'pmm run -- COMMAND', or track it from now on with 'pmm attach %d'",
@@ -183,6 +185,15 @@ static int not_yet(pid_t pid, struct err *e)
 	err_hint(e, "it is tracked by the pmm that its program was started with, from its first "
 		    "allocation on");
 	return -ENOENT;
+}
+
+bool ledger_awaited(pid_t pid)
+{
+	struct proc_maps maps = { 0 };
+	bool is = !proc_maps_read(pid, &maps, NULL) && board_map(&maps) && !map_below(&maps, NULL);
+
+	proc_maps_fini(&maps);
+	return is;
 }
 
 /* Is this file's ledger that of the process which has this number for itself? */

@@ -90,6 +90,17 @@ int task_status(pid_t pid, pid_t tid, const char *name, int base, uint64_t *valu
 	return 0;
 }
 
+int task_say_ended(pid_t pid, struct err *e)
+{
+	uint64_t parent;
+
+	err_set(e, -ESRCH, "process %d has ended", (int)pid);
+	if (!task_status(pid, 0, "PPid", 10, &parent))
+		err_hint(e, "its parent, process %d, has not asked for its status yet",
+			 (int)parent);
+	return -ESRCH;
+}
+
 pid_t task_tracer(pid_t pid, pid_t tid)
 {
 	uint64_t tracer = 0, process;

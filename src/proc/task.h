@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "src/base/err.h"
 #include "src/base/vec.h"
 
 struct task_list {
@@ -33,6 +34,9 @@ pid_t task_proc(pid_t pid);
 
 /* Has it ended, or is it just about to (states Z and X)? True also when it is not there. */
 bool task_ended(pid_t pid, pid_t tid);
+
+/* Say that no thread of it lives any more, and who has yet to ask for its status. -ESRCH. */
+int task_say_ended(pid_t pid, struct err *e);
 
 /*
  * The number behind "NAME:" in a thread's status, in base 10 or 16; tid 0 = the process's own. 0,

@@ -93,9 +93,9 @@ static int find_stack(pid_t pid, const struct stop_thread *thread, struct stack 
 
 /*
  * The first thread's stack is mapped as far as it has been used, and a thread may wait for ever
- * where it has never gone deeper. The kernel makes room when it, or we through /proc/PID/mem, access
- * what is below (mm/memory.c, __access_remote_vm(); before Linux 6.5 mm/gup.c). What it compares
- * then is our limit, so the process's is compared here.
+ * where it has never gone deeper. The kernel makes room when it, or we through /proc/PID/mem,
+ * access what is below (mm/memory.c, __access_remote_vm(); before Linux 6.5 mm/gup.c). What it
+ * compares then is our limit, so the process's is compared here.
  */
 static bool make_room(pid_t pid, uint64_t sp, const struct stack *stack)
 {

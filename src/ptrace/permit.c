@@ -41,7 +41,7 @@ static int refuse_thread(pid_t pid, pid_t tgid, struct err *e)
  */
 static int check_there(pid_t pid, pid_t *live, struct err *e)
 {
-	uint64_t tgid, ppid;
+	uint64_t tgid;
 	int rc = pid > 0 ? task_status(pid, 0, "Tgid", 10, &tgid) : -ESRCH;
 
 	if (rc == -ESRCH) {
@@ -56,12 +56,7 @@ static int check_there(pid_t pid, pid_t *live, struct err *e)
 	if ((pid_t)tgid != pid)
 		return refuse_thread(pid, (pid_t)tgid, e);
 	*live = task_live(pid);
-	if (*live > 0)
-		return 0;
-	err_set(e, -ESRCH, "process %d has ended", (int)pid);
-	if (!task_status(pid, 0, "PPid", 10, &ppid))
-		err_hint(e, "its parent, process %d, has not asked for its status yet", (int)ppid);
-	return -ESRCH;
+	return *live > 0 ? 0 : task_say_ended(pid, e);
 }
 
 static int check_kind(pid_t pid, pid_t live, struct err *e)

@@ -378,6 +378,21 @@ static int give_verdicts(struct run *r, struct err *e)
 	return lost ? lost : found;
 }
 
+/* How to look at what is not in the verdict, because it continues. */
+static void hint_living(const struct run *r)
+{
+	const struct run_options *o = r->options;
+	const int pid = (int)r->summary.living;
+
+	if (!r->summary.nr_living || o->shared || o->only_losses || !o->quiet)
+		return;			/* or give_summary() has said it */
+	if (o->check)
+		session_hint(r->to, "'pmm check %d' shows what was found in process %d so far", pid,
+			     pid);
+	else if (o->leaks)
+		session_hint(r->to, "'pmm leaks %d' searches process %d now", pid, pid);
+}
+
 void run_finish(struct run *r, struct session_end *end)
 {
 	const char *root_capture = summary_root_capture(&r->summary);
@@ -391,6 +406,7 @@ void run_finish(struct run *r, struct session_end *end)
 		session_error(r->to, &e);
 	if (found > 0 && r->check.job && root_capture && !shared && r->heap && r->heap->nr_findings)
 		session_note(r->to, "'pmm check %s' shows it again", root_capture);
+	hint_living(r);
 	if (r->check.job && r->check.job->check.on_error == PMM_ON_ERROR_CORE && !shared && r->heap)
 		check_core_note(r->to, (pid_t)r->heap->pid, run_child(r)->status);
 	if (shared)

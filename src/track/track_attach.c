@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "src/ledger/launched.h"
 #include "src/ledger/ledger_map.h"
 #include "src/ledger/ledger_tree.h"
 #include "src/ledger/preload.h"
@@ -139,40 +140,6 @@ static int watch(struct attach *a, struct err *e)
 	return 0;
 }
 
-/*
- * The preloaded agent records already what a process does that was started under pmm, and so does
- * one that a program brings along.
- */
-static int was_launched(pid_t pid, struct err *e)
-{
-	struct ledger_map *m;
-	bool attached, checked, alone;
-
-	if (ledger_map_open_pid(pid, &m, NULL))
-		return 0;
-	attached = m->tree.flags & PMM_TREE_ATTACHED;
-	checked = m->tree.check.level != PMM_CHECK_NONE;
-	alone = m->tree.flags & PMM_TREE_STANDALONE;
-	ledger_map_close(m);
-	if (attached)
-		return 0;		/* inject_attach() knows more about it */
-	if (alone)
-		err_set(e, -EBUSY,
-			"process %d has a monitor in it, of pmm.h or libpmm.so, which records what "
-			"it allocates",
-			(int)pid);
-	else
-		err_set(e, -EBUSY,
-			"process %d was started by 'pmm %s', which records what it allocates",
-			(int)pid, checked ? "check" : "run");
-	err_hint(e,
-		 checked ? "'pmm report %d' shows that, 'pmm check --sweep %d' scans all its "
-			   "blocks"
-			 : "'pmm report %d' shows that, 'pmm snapshot %d' keeps it",
-		 (int)pid, (int)pid);
-	return -EBUSY;
-}
-
 /* What was found may be the earlier program's; why it did not work then makes no sense. */
 static int another_program(pid_t pid, struct err *e)
 {
@@ -238,7 +205,7 @@ static int open_it(struct attach *a, struct err *e)
 	a->nr_auxv = proc_auxv(a->pid, a->auxv, sizeof(a->auxv));
 
 	if (!rc)
-		rc = was_launched(a->pid, e);
+		rc = launched_refuse(a->pid, e);
 	if (!rc)
 		rc = preload_find_injected(a->agent, e);
 	if (rc)

@@ -196,6 +196,38 @@ frozen() {
 @test "frozen, version 2" { frozen "$(findmnt -n -t cgroup2 -o TARGET | head -1)" cgroup.freeze 1 cgroup.events "frozen 1" 0; }
 @test "frozen, version 1" { frozen /sys/fs/cgroup/freezer freezer.state FROZEN freezer.state FROZEN THAWED; }
 
+@test "the child of a tracked program, before it has a ledger: each command says so" {
+	local child how status=0
+	for how in run check; do
+		mkfifo "$T/$how.in"
+		"$PMM" $how -o "$T/$how.%p.pmm" -- "$PROG/quiet_child" <"$T/$how.in" >"$T/$how.out" 2>"$T/$how.err" 3>&- &
+		PID=$!
+		exec 7>"$T/$how.in"
+		await -p "$PID" test -s "$T/$how.out"
+		read -r child <"$T/$how.out"
+		refused_with 3 "process $child was started by 'pmm run' or 'pmm check'" "$PMM" attach -d 100ms "$child"
+		for command in report leaks check snapshot; do
+			refused_with 3 "process $child has allocated nothing since it was forked" "$PMM" "$command" "$child"
+		done
+		exec 7>&-
+		wait "$PID" || status=$?
+		PID=
+		[ "$status" -eq 7 ]
+		found "$T/$how.$child.pmm" site in_child allocs=10 live=1000
+	done
+}
+
+@test "a process that has ended, whose parent does not ask: each command says so" {
+	local child
+	sh -c 'true & exec sleep 100' 3>&- &
+	PID=$!
+	zombie() { child=$(cat "/proc/$PID/task/$PID/children") && grep -q -w 'Z (zombie)' "/proc/${child% }/status"; }
+	await -p "$PID" zombie
+	for command in attach report leaks check snapshot detach; do
+		refused_with 3 "process ${child% } has ended" "$PMM" "$command" "${child% }"
+	done
+}
+
 @test "no agent" {
 	start attach_victim
 	picture idle

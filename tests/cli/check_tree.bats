@@ -31,6 +31,12 @@ checks() { ends_with "$1" "$PMM" check "${@:2}"; }
 	grep -q '^pmm: leak_tree, pid [0-9]*: .* had canaries' "$T/err"
 }
 
+@test "a daemon continues: how to look at it is said" {
+	checks 0 -- "$PROG/daemon"
+	grep -q -x "pmm: 1 process not checked: daemon (still running)" "$T/err"
+	grep -q -x -E "pmm: hint: 'pmm check ([0-9]+)' shows what was found in process \\1 so far" "$T/err"
+}
+
 @test "what was not tracked is said before the verdict, which is of the others" {
 	checks 0 -- sh -c "$PROG/leak_tree clean; $PROG/leaf_static; :"
 	[ "$(head -1 "$T/err")" = "pmm: WARNING: 1 program was not tracked: leaf_static (static)" ]

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A ledger is found and opened in every way there is, and read without a trace. */
+/*
+ * A ledger is found and opened in every way there is, and read without a trace. Also of
+ * src/ledger/launched.c.
+ */
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -7,6 +10,8 @@
 
 #include "tests/unit/unit.h"
 
+#include "src/ledger/launched.h"
+#include "src/ledger/ledger_find.h"
 #include "src/ledger/ledger_heap.h"
 #include "tests/unit/ledger_image.h"
 
@@ -72,12 +77,15 @@ static void a_process_is_found_by_its_mapping(void **state)
 	assert_int_equal(m->slot, IMAGE_SLOT);
 	assert_int_equal(m->pid, getpid());
 	ledger_map_close(m);
+	assert_int_equal(launched_refuse(getpid(), &e), -EBUSY);
+	assert_false(ledger_awaited(getpid()));
 	im.tree->slot[IMAGE_SLOT].state = PMM_SLOT_REPLACED;
 	assert_int_equal(ledger_map_open_pid(getpid(), &m, &e), -ENOENT);
 	image_free(&im);
 	assert_int_equal(ledger_map_open_pid(getpid(), &m, &e), -ENOENT);
 	assert_non_null(strstr(e.text, "not tracked"));
 	assert_non_null(strstr(e.hint, "start it with 'pmm run -- COMMAND'"));
+	assert_int_equal(launched_refuse(getpid(), &e), 0);
 	assert_int_equal(ledger_map_open_pid(0x7ffffff0, &m, &e), -ESRCH);
 }
 

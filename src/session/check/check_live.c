@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "include/pmm/check.h"
+#include "src/ledger/ledger_find.h"
 #include "src/ledger/ledger_heap.h"
 #include "src/ledger/canary_scan.h"
 
@@ -24,7 +25,7 @@ static int open_ledger(pid_t pid, struct ledger_map **m, struct err *e)
 {
 	int rc = ledger_map_open_pid(pid, m, e);
 
-	if (rc == -ENOENT) {
+	if (rc == -ENOENT && !ledger_awaited(pid)) {
 		err_set(e, rc, "process %d is not checked: pmm does not track it", (int)pid);
 		err_hint(e,
 			 "start the program with 'pmm check -- COMMAND'; 'pmm attach --check %d' "

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "src/base/hash.h"
+#include "src/ledger/ledger_find.h"
 #include "src/ptrace/process_copy.h"
 #include "src/ptrace/watchdog.h"
 
@@ -72,6 +73,8 @@ static int reap(pid_t pid, void *unused)
 
 void leaks_untracked(pid_t pid, struct err *e)
 {
+	if (ledger_awaited(pid))
+		return;			/* it is said already */
 	err_set(e, -ENOENT, "the blocks of process %d are not known: pmm does not track it",
 		(int)pid);
 	err_hint(e,
