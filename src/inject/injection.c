@@ -109,8 +109,7 @@ static int must(struct job *j, long nr, const uint64_t args[6], const char *what
 		return 0;
 	err_set(e, (int)*result, "process %d cannot %s: %s", (int)j->pid, what,
 		strerror((int)-*result));
-	if (*result == -EMFILE || *result == -ENFILE)
-		err_hint(e, "all its file descriptors are in use; pmm needs one for a moment");
+	memfile_hint_full(j->pid, (int)*result, e);
 	if (*result == -ENOMEM)
 		err_hint(
 			e,

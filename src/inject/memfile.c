@@ -57,11 +57,21 @@ static bool is_fresh(int fd, const char *name)
 	       S_ISREG(st.st_mode) && !st.st_size && !st.st_nlink && fcntl(fd, F_GET_SEALS) == 0;
 }
 
+void memfile_hint_full(pid_t pid, int rc, struct err *e)
+{
+	if (rc == -EMFILE)
+		err_hint(e,
+			 "all its file descriptors are in use, and pmm needs one for a moment: "
+			 "raise its limit (prlimit --pid %d --nofile=NUMBER)",
+			 (int)pid);
+	else if (rc == -ENFILE)
+		err_hint(e, "the machine's open files are too many (sysctl fs.file-max)");
+}
+
 static int not_made(pid_t pid, int rc, struct err *e)
 {
 	err_set(e, rc, "process %d cannot make a memory file: %s", (int)pid, strerror(-rc));
-	if (rc == -EMFILE || rc == -ENFILE)
-		err_hint(e, "all its file descriptors are in use; pmm needs one for a moment");
+	memfile_hint_full(pid, rc, e);
 	return rc;
 }
 

@@ -40,6 +40,9 @@ int memfile_map(pid_t pid, struct remote *r, const char *name, uint64_t bytes, i
  */
 int memfile_fill(pid_t pid, int fd, const void *contents, size_t bytes, struct err *e);
 
+/* The remedy where it, or the machine, has no descriptor left (rc -EMFILE, -ENFILE). */
+void memfile_hint_full(pid_t pid, int rc, struct err *e);
+
 /* Is the mapping one of those whose names begin with PMM_AGENT_NAME? */
 bool memfile_mapped(const struct proc_map *m);
 

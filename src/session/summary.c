@@ -196,8 +196,9 @@ static void note_space(const struct session_sink *to, const struct heap *h)
 
 	lost_space_text(&text, h->space_taken_bytes);
 	session_warn_text(to, &text, "the program lacks address space");
-	session_hint(to, "raise the hard limit or set only the soft one (ulimit -S -v), run pmm as "
-			 "root, or give the ledger less (--ledger-limit)");
+	session_hint(to, "raise the hard limit or set only the soft one (ulimit -S -v), run pmm "
+			 "with CAP_SYS_RESOURCE (as root, outside of containers that drop it), or "
+			 "give the ledger less (--ledger-limit)");
 }
 
 static void note_own(const struct session_sink *to, const struct heap *h)

@@ -56,3 +56,19 @@ pmm: hint: pmm needs 16 in all, and some more for names: raise its hard limit (u
 	tell g done
 	finish 42
 }
+
+@test "a process that has none left: what to do" {
+	start attach_victim
+	prlimit --pid "$PID" --nofile=3:
+	limited ""
+	[ "$STATUS" -eq 3 ]
+	grep -q -x "pmm: process $PID cannot make a memory file: Too many open files" "$T/err"
+	grep -q -x "pmm: hint: .* raise its limit (prlimit --pid $PID --nofile=NUMBER)" "$T/err"
+	clean
+	prlimit --pid "$PID" --nofile=10:
+	limited ""
+	[ "$STATUS" -eq 0 ]
+	clean
+	tell g done
+	finish 42
+}

@@ -280,8 +280,9 @@ static void limits_in_the_way(void **state)
 	says((struct summary){ .heap = h }, true,
 	     "pmm: WARNING: the limit on address space (ulimit -v) cannot be raised; 48.0 MiB of "
 	     "it go to the ledger, and allocations that would need them fail\n"
-	     "pmm: hint: raise the hard limit or set only the soft one (ulimit -S -v), run pmm as "
-	     "root, or give the ledger less (--ledger-limit)\n");
+	     "pmm: hint: raise the hard limit or set only the soft one (ulimit -S -v), run pmm "
+	     "with CAP_SYS_RESOURCE (as root, outside of containers that drop it), or give the "
+	     "ledger less (--ledger-limit)\n");
 	h->space_taken_bytes = 0;
 	h->own_calls = 1;
 	h->own_function = strdup("mallocx");

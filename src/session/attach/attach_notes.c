@@ -35,8 +35,9 @@ void attach_note_space(const struct session_sink *to, pid_t pid, const struct at
 	lost_space_text(&text, info->space_taken_bytes);
 	session_warn_text(to, &text, "the process lacks address space");
 	session_hint(to,
-		     "raise that of the process (prlimit --pid %d --as=BYTES), run pmm as root, or "
-		     "give the ledger less (--ledger-limit)",
+		     "raise that of the process (prlimit --pid %d --as=BYTES), run pmm with "
+		     "CAP_SYS_RESOURCE (as root, outside of containers that drop it), or give the "
+		     "ledger less (--ledger-limit)",
 		     (int)pid);
 }
 
