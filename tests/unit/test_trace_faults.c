@@ -14,6 +14,7 @@
 #include "src/view/trace/trace_line.h"
 #include "src/view/trace/trace_sections.h"
 #include "tests/fake/fake_kernel.h"
+#include "tests/unit/trace_text.h"
 
 #define DEVICE		(254u << 20 | 3)
 
@@ -324,13 +325,6 @@ static char *text_of(uint32_t classes, struct fake_kernel *f, uint64_t top)
 	doc_fini(&d);
 	rows_fini(rows);
 	return words;
-}
-
-static void has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		print_message("%s\n", text);
-	assert_non_null(strstr(text, part));
 }
 
 static void test_section_of_faults(void **state)

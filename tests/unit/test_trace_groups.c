@@ -15,6 +15,7 @@
 #include "src/session/trace/trace_session.h"
 #include "src/view/trace/trace_view.h"
 #include "tests/fake/fake_kernel.h"
+#include "tests/unit/trace_text.h"
 
 struct seen {
 	unsigned documents, warnings;
@@ -103,13 +104,6 @@ static void classes_of(enum kernel_group group, uint32_t *whole, uint32_t *part)
 		else if (event_classes[i].groups >> group & 1)
 			*part |= 1u << i;
 	}
-}
-
-static void has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		print_message("no '%s' in\n%s\n", part, text);
-	assert_non_null(strstr(text, part));
 }
 
 /* One blank for several, as the width of columns is the others' affair. */

@@ -11,6 +11,7 @@
 #include "src/view/trace/trace_line.h"
 #include "src/view/trace/trace_sections.h"
 #include "tests/fake/fake_kernel.h"
+#include "tests/unit/trace_text.h"
 
 #define CALLER	0x1111
 
@@ -128,29 +129,6 @@ static void test_slabinfo(void **state)
 
 /* ---- the section ---- */
 
-static char *text_of(trace_section *section, const struct trace_result *t, bool json)
-{
-	struct style style = { .width = 120 };
-	struct doc d = { .schema = TRACE_SCHEMA };
-	char *words = NULL;
-	size_t n;
-	FILE *out = open_memstream(&words, &n);
-
-	section(&d, t);
-	assert_int_equal(doc_error(&d), 0);
-	assert_int_equal(json ? doc_print_json(&d, out) : doc_print_text(&d, &style, out), 0);
-	fclose(out);
-	doc_fini(&d);
-	return words;
-}
-
-static void has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		print_message("%s\n", text);
-	assert_non_null(strstr(text, part));
-}
-
 static void test_the_section(void **state)
 {
 	char kallsyms[] = "0000000000001000 T kmalloc_caller\n0000000000002000 t outer\t[mod]\n";
@@ -176,7 +154,7 @@ static void test_the_section(void **state)
 	assert_int_equal(ksyms_parse(&ksyms, kallsyms, strlen(kallsyms), NULL), 0);
 	assert_int_equal(slabinfo_parse(&now, now_text, NULL), 0);
 	assert_int_equal(slabinfo_parse(&then, then_text, NULL), 0);
-	text = text_of(trace_section_kernel, &t, false);
+	text = section_text(trace_section_kernel, &t, false);
 	has(text, "  counted   1 object in 2, chosen by its address; numbers are multiplied by 2");
 	has(text, "  no room   4 objects not followed: --objects=N makes more room\n");
 	has(text, "  unknown   6 objects freed that were not seen allocated");
@@ -189,18 +167,18 @@ static void test_the_section(void **state)
 	assert_null(strstr(text, "0x9999"));
 	free(text);
 	t.top = 2;				/* as many as there are */
-	text = text_of(trace_section_kernel, &t, false);
+	text = section_text(trace_section_kernel, &t, false);
 	assert_null(strstr(text, " more row"));
 	free(text);
 	t.slabs = &(struct slabinfo){ 0 };	/* it could not be read: no table */
-	text = text_of(trace_section_kernel, &t, true);
+	text = section_text(trace_section_kernel, &t, true);
 	assert_null(strstr(text, "\"slabs\""));
 	free(text);
 	t.slabs = &now;
 	t.top = 0;
 	t.kmem_sample = 1;
 	t.older_ns = 1;
-	text = text_of(trace_section_kernel, &t, true);
+	text = section_text(trace_section_kernel, &t, true);
 	has(text, "\"cache\": \"my_cache\"");
 	has(text, "\"stack\": \"outer+0x222 [mod];kmalloc_caller+0x111\"");
 	has(text, "\"grown_bytes\": 3072");

@@ -16,6 +16,7 @@
 #include "src/session/trace/trace_session.h"
 #include "src/view/trace/trace_line.h"
 #include "src/view/trace/trace_sections.h"
+#include "tests/unit/trace_text.h"
 
 #define MIB	(1ull << 20)
 #define BASE	0x7f0000000000ull	/* aligned as a heap is */
@@ -186,13 +187,6 @@ static void test_numbers_of_probes(void **state)
 
 /* ---- lines and the result ---- */
 
-static void has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		print_message("%s\n", text);
-	assert_non_null(strstr(text, part));
-}
-
 static uint64_t number_of(const char *probe)
 {
 	for (unsigned i = 0; i < LIBC_NR_PROBES; i++)
@@ -205,19 +199,10 @@ static void line_is(uint32_t kind, uint64_t a, uint64_t b, const char *probe, co
 		    const char *json)
 {
 	struct trace_record r = call(kind, 7, A(a, b, 0, 0, 0, number_of(probe)));
-	char *words = NULL;
 	struct event e = { 0 };
-	size_t n;
-	FILE *out = open_memstream(&words, &n);
 
 	trace_line(&e, &r, "", NULL, NULL, NULL, 0);
-	assert_int_equal(event_error(&e), 0);
-	has(str_text(&e.text), part);
-	assert_int_equal(event_print_json(&e, out), 0);
-	fclose(out);
-	has(words, json);
-	free(words);
-	event_fini(&e);
+	event_has(&e, part, json);
 }
 
 static void test_lines(void **state)
@@ -248,22 +233,6 @@ static void test_lines(void **state)
 		"\"address\": \"0x3000\"}");
 }
 
-static char *text_of(const struct trace_result *t)
-{
-	struct style style = { .width = 120 };
-	struct doc d = { .schema = TRACE_SCHEMA };
-	char *words = NULL;
-	size_t n;
-	FILE *out = open_memstream(&words, &n);
-
-	trace_section_libc(&d, t);
-	assert_int_equal(doc_error(&d), 0);
-	assert_int_equal(doc_print_text(&d, &style, out), 0);
-	fclose(out);
-	doc_fini(&d);
-	return words;
-}
-
 static void test_result(void **state)
 {
 	struct kernel_group_state groups[KERNEL_NR_GROUPS] = { 0 };
@@ -274,7 +243,7 @@ static void test_result(void **state)
 
 	(void)state;
 	assert_int_equal(libc_files_add(&files, "/proc/self/exe", "/x/libc.so.6"), 0);
-	text = text_of(&t);
+	text = section_text(trace_section_libc, &t, false);
 	has(text, "seen by        system calls that malloc and free make");
 	has(text, "no probes      /x/libc.so.6 has no probes (.note.stapsdt)\n");
 	has(text, "left out       2 libraries\n");
@@ -283,11 +252,11 @@ static void test_result(void **state)
 	has(text, "not known      whose 3 calls were: ");
 	free(text);
 	t.libc_by_calls = false;
-	text = text_of(&t);
+	text = section_text(trace_section_libc, &t, false);
 	has(text, "probes of the C library\n");
 	free(text);
 	groups[KERNEL_LIBC].status = KERNEL_GROUP_FAILED;
-	text = text_of(&t);
+	text = section_text(trace_section_libc, &t, false);
 	has(text, "nothing: which calls are malloc's");
 	free(text);
 	libc_files_fini(&files);

@@ -9,15 +9,9 @@
 #include "src/document/event.h"
 #include "src/view/trace/trace_line.h"
 #include "src/view/trace/trace_sections.h"
+#include "tests/unit/trace_text.h"
 
 #define DEVICE	(8u << 20 | 1)
-
-static void has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		print_message("%s\n", text);
-	assert_non_null(strstr(text, part));
-}
 
 /* ---- mounts ---- */
 
@@ -57,18 +51,10 @@ static void test_mounts(void **state)
 static void line_has(const struct trace_record *r, const char *tail, const char *part,
 		     const char *json)
 {
-	char *words = NULL;
 	struct event e = { 0 };
-	size_t n;
-	FILE *out = open_memstream(&words, &n);
 
 	trace_line(&e, r, tail, 0, NULL, NULL, 0);
-	has(str_text(&e.text), part);
-	assert_int_equal(event_print_json(&e, out), 0);
-	fclose(out);
-	has(words, json);
-	free(words);
-	event_fini(&e);
+	event_has(&e, part, json);
 }
 
 static void test_lines(void **state)
@@ -107,22 +93,6 @@ static struct kernel_rows rows_of(const void *keys, size_t key_bytes, const void
 	return r;
 }
 
-static char *text_of(trace_section *section, const struct trace_result *t, bool json)
-{
-	struct style style = { .width = 120 };
-	struct doc d = { .schema = TRACE_SCHEMA };
-	char *words = NULL;
-	size_t n;
-	FILE *out = open_memstream(&words, &n);
-
-	section(&d, t);
-	assert_int_equal(doc_error(&d), 0);
-	assert_int_equal(json ? doc_print_json(&d, out) : doc_print_text(&d, &style, out), 0);
-	fclose(out);
-	doc_fini(&d);
-	return words;
-}
-
 static void test_resident_sizes(void **state)
 {
 	uint32_t pids[] = { 7, 8 };
@@ -138,7 +108,7 @@ static void test_resident_sizes(void **state)
 
 	(void)state;
 	rows[KERNEL_TABLE_RSS] = rows_of(pids, sizeof(*pids), list, sizeof(*list), 2);
-	text = text_of(trace_section_rss, &t, false);
+	text = section_text(trace_section_rss, &t, false);
 	has(text, "each page counts here; there is an event for each 1.00 MiB by which a kind of a "
 		  "process has changed (--min-size=BYTES)\n");
 	has(text, "    8  4.00 KiB  -1020 KiB   1.00 MiB         -          -  4.00 KiB "
@@ -147,11 +117,11 @@ static void test_resident_sizes(void **state)
 	free(text);
 	t.top = 1;
 	t.min_bytes = 4096;
-	text = text_of(trace_section_rss, &t, false);
+	text = section_text(trace_section_rss, &t, false);
 	has(text, "an event for each 4.00 KiB by which");
 	has(text, "  1 more row");
 	free(text);
-	text = text_of(trace_section_rss, &t, true);
+	text = section_text(trace_section_rss, &t, true);
 	has(text, "\"pid\": 8");
 	has(text, "\"change_bytes\": -1044480");
 	has(text, "\"first_file_bytes\": 1048576");
@@ -177,7 +147,7 @@ static void test_page_cache(void **state)
 	assert_int_equal(mounts_parse(&mounts, text_of_mounts), 0);
 	rows[KERNEL_TABLE_CACHE_FILES] = rows_of(files, sizeof(*files), values, sizeof(*values), 2);
 	rows[KERNEL_TABLE_CACHE_USERS] = rows_of(users, sizeof(*users), by, sizeof(*by), 3);
-	text = text_of(trace_section_cache, &t, false);
+	text = section_text(trace_section_cache, &t, false);
 	has(text, "each page counts here; there is an event for each 1.00 MiB of a file that a "
 		  "process adds (--min-size=BYTES)\n"
 		  "  not seen: tmpfs and shared memory, because the kernel does not say");
@@ -186,12 +156,12 @@ static void test_page_cache(void **state)
 	has(text, "    7  1.00 MiB  2.00 MiB  -1.00 MiB      2  one\n"
 		  "    8  4.00 KiB         -  +4.00 KiB      1  two\n");
 	free(text);
-	text = text_of(trace_section_cache, &t, true);
+	text = section_text(trace_section_cache, &t, true);
 	has(text, "\"file\": \"/etc/passwd\"");
 	has(text, "\"change_bytes\": -1048576");
 	free(text);
 	t.top = 1;
-	text = text_of(trace_section_cache, &t, false);
+	text = section_text(trace_section_cache, &t, false);
 	has(text, "(no name: inode 78 of device 8:1)\n  1 more row");
 	has(text, "  one\n  1 more row");
 	assert_null(strstr(text, "/etc/passwd"));
@@ -209,10 +179,10 @@ static void test_nothing(void **state)
 	char *text;
 
 	(void)state;
-	text = text_of(trace_section_rss, &t, false);
+	text = section_text(trace_section_rss, &t, false);
 	assert_string_equal(text, "");
 	free(text);
-	text = text_of(trace_section_cache, &t, false);
+	text = section_text(trace_section_cache, &t, false);
 	assert_string_equal(text, "Page cache\n"
 				  "  files     no page was added or removed\n"
 				  "  not seen  tmpfs and shared memory, because the kernel does not say "

@@ -11,29 +11,7 @@
 #include "src/kernel/counters.h"
 #include "src/view/trace/trace_line.h"
 #include "src/view/trace/trace_sections.h"
-
-static void has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		print_message("%s\n", text);
-	assert_non_null(strstr(text, part));
-}
-
-static char *text_of(const struct trace_result *t, bool json)
-{
-	struct style style = { .width = 140 };
-	struct doc d = { .schema = TRACE_SCHEMA };
-	char *words = NULL;
-	size_t n;
-	FILE *out = open_memstream(&words, &n);
-
-	trace_section_pmc(&d, t);
-	assert_int_equal(doc_error(&d), 0);
-	assert_int_equal(json ? doc_print_json(&d, out) : doc_print_text(&d, &style, out), 0);
-	fclose(out);
-	doc_fini(&d);
-	return words;
-}
+#include "tests/unit/trace_text.h"
 
 /* So many samples of a counter, as its program sends them. */
 static void sampled(struct trace_totals *t, uint32_t pid, unsigned counter, unsigned nr)
@@ -60,7 +38,7 @@ static void test_by_process(void **state)
 	sampled(&totals, 7, 4, 300);
 	sampled(&totals, 3, 0, 100);
 	sampled(&totals, 2, 0, 100);
-	text = text_of(&t, true);
+	text = section_text(trace_section_pmc, &t, true);
 	/* by samples, those with as many by their numbers */
 	assert_true(strstr(text, "\"pid\": 7,") < strstr(text, "\"pid\": 8,"));
 	assert_true(strstr(text, "\"pid\": 8,") < strstr(text, "\"pid\": 2,"));
@@ -76,7 +54,7 @@ static void test_by_process(void **state)
 		  "\"llc_misses_per_1000\": null");
 	free(text);
 	t.top = 1;
-	text = text_of(&t, false);
+	text = section_text(trace_section_pmc, &t, false);
 	has(text, "Counters by process (estimates from samples)");
 	has(text, "3 more rows (--top=0 shows all)");
 	assert_null(strstr(text, "CPU time"));	/* of software: a column of nothing */

@@ -12,6 +12,7 @@
 #include "src/document/event.h"
 #include "src/view/trace/trace_line.h"
 #include "src/view/trace/trace_sections.h"
+#include "tests/unit/trace_text.h"
 
 #define KIB	1024ull
 #define TOP	0x7000000ull
@@ -182,29 +183,13 @@ static void test_repeats(void **state)
 
 /* ---- lines ---- */
 
-static void has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		print_message("%s\n", text);
-	assert_non_null(strstr(text, part));
-}
-
 static void line_is(struct trace_record r, const struct user_stack *w, const char *part,
 		    const char *json)
 {
-	char *words = NULL;
 	struct event e = { 0 };
-	size_t n;
-	FILE *out = open_memstream(&words, &n);
 
 	trace_line_walked(&e, &r, "", NULL, NULL, NULL, 0, w);
-	assert_int_equal(event_error(&e), 0);
-	has(str_text(&e.text), part);
-	assert_int_equal(event_print_json(&e, out), 0);
-	fclose(out);
-	has(words, json);
-	free(words);
-	event_fini(&e);
+	event_has(&e, part, json);
 }
 
 static void test_lines_of_overflows(void **state)
@@ -301,22 +286,6 @@ static const struct stack_row values[] = {
 	{ .depth = 4096, .tgid = 7, .sort = STACK_MAIN, .comm = "again" },
 };
 
-static char *text_of(const struct trace_result *t, bool json)
-{
-	struct style style = { .width = 120 };
-	struct doc d = { .schema = TRACE_SCHEMA };
-	char *words = NULL;
-	size_t n;
-	FILE *out = open_memstream(&words, &n);
-
-	trace_section_stack(&d, t);
-	assert_int_equal(doc_error(&d), 0);
-	assert_int_equal(json ? doc_print_json(&d, out) : doc_print_text(&d, &style, out), 0);
-	fclose(out);
-	doc_fini(&d);
-	return words;
-}
-
 static void test_table(void **state)
 {
 	struct { struct stack_key key; struct stack_row value; } list[NR(keys)];
@@ -329,25 +298,25 @@ static void test_table(void **state)
 		list[i].key = keys[i];
 		list[i].value = values[i];
 	}
-	text = text_of(&t, true);
+	text = section_text(trace_section_stack, &t, true);
 	assert_null(strstr(text, "thread_stacks"));
 	free(text);
 	rows[KERNEL_TABLE_STACKS] = (struct kernel_rows){
 		.nr = NR(keys), .key_bytes = sizeof(keys[0]), .value_bytes = sizeof(values[0]),
 		.bytes = (char *)list,
 	};
-	text = text_of(&t, false);
+	text = section_text(trace_section_stack, &t, false);
 	has(text, "    7    8  64.0 KiB   256 KiB  25.0%  two\n"
 		  "    7    7  4.00 KiB  8.00 MiB  <0.1%  one\n"
 		  "    7    7  4.00 KiB                   again\n"
 		  "  1 more thread ran on a stack that is not known: ");
 	free(text);
 	t.top = 1;
-	text = text_of(&t, false);
+	text = section_text(trace_section_stack, &t, false);
 	has(text, "two\n  2 more rows (--top=0 shows all)\n");
 	assert_null(strstr(text, "one\n"));
 	free(text);
-	text = text_of(&t, true);
+	text = section_text(trace_section_stack, &t, true);
 	has(text, "\"thread_stacks\": [\n    {\"pid\": 7, \"tid\": 8, \"depth_bytes\": 65536, "
 		  "\"stack_limit_bytes\": 262144, \"stack_sort\": \"thread\", \"command\": \"two\"}\n  ]");
 	free(text);
