@@ -1,55 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* src/proc/machine.c and memcg.c, on files made here. Also of src/session/trace/trace_moments.c. */
-#include "tests/unit/unit.h"
+#include "tests/unit/made_root.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "src/base/tmpdir.h"
 #include "src/proc/machine.h"
 #include "src/proc/memcg.h"
 #include "src/session/trace/trace_moments.h"
-
-static char root[64];
-
-static void make(const char *path, const char *text)
-{
-	char full[256];
-	FILE *f;
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	for (char *p = full + strlen(root) + 1; *p; p++) {
-		if (*p != '/')
-			continue;
-		*p = '\0';
-		mkdir(full, 0700);
-		*p = '/';
-	}
-	if (!text) {
-		mkdir(full, 0700);
-		return;
-	}
-	f = fopen(full, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
-
-static int set_up(void **state)
-{
-	(void)state;
-	strcpy(root, "/tmp/test_machine.XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	return system(command);
-}
 
 static void test_the_machine(void **state)
 {
@@ -57,12 +12,12 @@ static void test_the_machine(void **state)
 
 	(void)state;
 	assert_int_equal(machine_read(root, &m), -ENOENT);
-	make("/proc/meminfo", "MemTotal:       100 kB\nMemFree: 1 kB\nMemAvailable:   60 kB\n"
-			      "SwapTotal: 8 kB\nSwapFree: 4 kB\n");
-	make("/proc/vmstat", "pgfault 10\npgmajfault 3\npswpin 4\nallocstall_dma 1\n"
-			     "allocstall_normal 6\npgsteal_kswapd 5\npgsteal_direct 7\n"
-			     "pgscan_direct 9\npgscan_direct_throttle 100\noom_kill 2\n");
-	make("/proc/loadavg", "0.50 1.25 2.00 1/100 5\n");
+	root_put("/proc/meminfo", "MemTotal:       100 kB\nMemFree: 1 kB\nMemAvailable:   60 kB\n"
+				  "SwapTotal: 8 kB\nSwapFree: 4 kB\n");
+	root_put("/proc/vmstat", "pgfault 10\npgmajfault 3\npswpin 4\nallocstall_dma 1\n"
+				 "allocstall_normal 6\npgsteal_kswapd 5\npgsteal_direct 7\n"
+				 "pgscan_direct 9\npgscan_direct_throttle 100\noom_kill 2\n");
+	root_put("/proc/loadavg", "0.50 1.25 2.00 1/100 5\n");
 	assert_int_equal(machine_read(root, &m), 0);
 	assert_int_equal(m.total_bytes, 100 << 10);
 	assert_int_equal(m.available_bytes, 60 << 10);
@@ -77,9 +32,8 @@ static void test_the_machine(void **state)
 	assert_int_equal(m.counter[MACHINE_OOM_KILLS], 2);
 	assert_true(m.load[0] == 0.5 && m.load[1] == 1.25 && m.load[2] == 2);
 	assert_false(m.pressure.known);
-	make("/proc/pressure/memory",
-	     "some avg10=1.50 avg60=0.00 avg300=0.00 total=7\n"
-	     "full avg10=0.25 avg60=0.00 avg300=0.00 total=5\n");
+	root_put("/proc/pressure/memory", "some avg10=1.50 avg60=0.00 avg300=0.00 total=7\n"
+					  "full avg10=0.25 avg60=0.00 avg300=0.00 total=5\n");
 	assert_int_equal(machine_read(root, &m), 0);
 	assert_true(m.pressure.known && m.pressure.some_percent == 1.5);
 	assert_true(m.pressure.full_percent == 0.25);
@@ -97,15 +51,15 @@ static void test_control_groups(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	make("/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "9223372036854771712\n");
-	make("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "4096\n");
-	make("/sys/fs/cgroup/memory/a/memory.usage_in_bytes", "1024\n");
-	make("/sys/fs/cgroup/memory/a/b/memory.stat", "");
-	make("/sys/fs/cgroup/memory/a/memory.stat", "");
-	make("/sys/fs/cgroup/two/memory.stat", "");
-	make("/sys/fs/cgroup/cpu/three/cgroup.procs", "");
-	make("/sys/fs/cgroup/two/memory.max", "max\n");
-	make("/sys/fs/cgroup/two/memory.current", "77\n");
+	root_put("/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "9223372036854771712\n");
+	root_put("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "4096\n");
+	root_put("/sys/fs/cgroup/memory/a/memory.usage_in_bytes", "1024\n");
+	root_put("/sys/fs/cgroup/memory/a/b/memory.stat", "");
+	root_put("/sys/fs/cgroup/memory/a/memory.stat", "");
+	root_put("/sys/fs/cgroup/two/memory.stat", "");
+	root_put("/sys/fs/cgroup/cpu/three/cgroup.procs", "");
+	root_put("/sys/fs/cgroup/two/memory.max", "max\n");
+	root_put("/sys/fs/cgroup/two/memory.current", "77\n");
 	assert_int_equal(memcg_id(root, "a", &outer, &e), 0);
 	assert_int_equal(memcg_id(root, "/a/b", &inner, &e), 0);
 	snprintf(path, sizeof(path), "%s/sys/fs/cgroup/memory/a", root);
@@ -156,8 +110,8 @@ static void test_moments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_the_machine, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_control_groups, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_the_machine, root_begin, root_end),
+		cmocka_unit_test_setup_teardown(test_control_groups, root_begin, root_end),
 		cmocka_unit_test(test_moments),
 	};
 

@@ -1,73 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* src/proc/process_figures.c, with files made here and of ourselves. */
-#include "tests/unit/unit.h"
+#include "tests/unit/made_root.h"
 
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "src/proc/process_figures.h"
 
-static char root[] = "/tmp/pmm-test-XXXXXX";
-
-static void path_of(char path[128], const char *who, const char *name)
-{
-	snprintf(path, 128, "%s/proc/%s/%s", root, who, name);
-}
-
-static void put(const char *who, const char *name, const char *text)
-{
-	char path[128];
-	FILE *f;
-
-	path_of(path, who, name);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
-
-static void drop(const char *who, const char *name)
-{
-	char path[128];
-
-	path_of(path, who, name);
-	unlink(path);
-}
-
 static int begin(void **state)
 {
-	char path[128];
+	int rc = root_begin(state);
 
-	(void)state;
-	if (!mkdtemp(root))
-		return 1;
-	snprintf(path, sizeof(path), "%s/proc", root);
-	mkdir(path, 0700);
-	path_of(path, "self", "");
-	mkdir(path, 0700);
-	path_of(path, "7", "");
-	return mkdir(path, 0700);
-}
-
-static int end(void **state)
-{
-	static const char *const names[] = { "stat", "status", "smaps_rollup" };
-	char path[128];
-
-	(void)state;
-	for (unsigned i = 0; i < 3; i++) {
-		drop("7", names[i]);
-		drop("self", names[i]);
-	}
-	path_of(path, "7", "");
-	rmdir(path);
-	path_of(path, "self", "");
-	rmdir(path);
-	snprintf(path, sizeof(path), "%s/proc", root);
-	rmdir(path);
-	return rmdir(root);
+	root_put("/proc/self", NULL);
+	root_put("/proc/7", NULL);
+	return rc;
 }
 
 #define STAT(state, threads)                                                                       \
@@ -79,7 +26,7 @@ static void times_are_of_all_threads(void **state)
 	struct process_figures f = { 0 };
 
 	(void)state;
-	put("7", "stat", STAT("S", "3"));
+	root_put("/proc/7/stat", STAT("S", "3"));
 	assert_int_equal(process_figures_stat(root, 7, &f), 0);
 	assert_int_equal(f.minor_faults, 123);
 	assert_int_equal(f.major_faults, 6);
@@ -88,16 +35,16 @@ static void times_are_of_all_threads(void **state)
 	assert_int_equal(f.threads, 3);
 	assert_int_equal(f.start_ticks, 99887);
 	/* its first thread alone has ended; then the last one too */
-	put("7", "stat", STAT("Z", "3"));
+	root_put("/proc/7/stat", STAT("Z", "3"));
 	assert_int_equal(process_figures_stat(root, 7, &f), 0);
 	assert_int_equal(f.threads, 3);
-	put("7", "stat", STAT("Z", "1"));
+	root_put("/proc/7/stat", STAT("Z", "1"));
 	assert_int_equal(process_figures_stat(root, 7, &f), 0);
 	assert_int_equal(f.threads, 0);
 	assert_int_equal(f.minor_faults, 123);
-	put("7", "stat", "7 (a) S 1 2 3\n");
+	root_put("/proc/7/stat", "7 (a) S 1 2 3\n");
 	assert_int_equal(process_figures_stat(root, 7, &f), -ENOENT);
-	put("7", "stat", "");
+	root_put("/proc/7/stat", "");
 	assert_int_equal(process_figures_stat(root, 7, &f), -ESRCH);
 }
 
@@ -107,24 +54,25 @@ static void sizes_are_by_name(void **state)
 	struct process_figures f = { 0 };
 
 	(void)state;
-	put("7", "status", "Name:\tVmRSS:\t1 kB\nVmHWM:\t900 kB\nVmRSS:\t  600 kB\n"
-			   "RssAnon:\t  100 kB\nRssFile:\t 200 kB\nRssShmem:\t 300 kB\n"
-			   "VmSwap:\t   7 kB\nThreads:\t1\n");
+	root_put("/proc/7/status", "Name:\tVmRSS:\t1 kB\nVmHWM:\t900 kB\nVmRSS:\t  600 kB\n"
+				   "RssAnon:\t  100 kB\nRssFile:\t 200 kB\nRssShmem:\t 300 kB\n"
+				   "VmSwap:\t   7 kB\nThreads:\t1\n");
 	assert_int_equal(process_figures_status(root, 7, &f), 0);
 	assert_int_equal(f.anon_bytes, 100 * 1024);
 	assert_int_equal(f.file_bytes, 200 * 1024);
 	assert_int_equal(f.shmem_bytes, 300 * 1024);
 	assert_int_equal(f.swap_bytes, 7 * 1024);
-	put("7", "status", "VmRSS:\t600 kB\nRssAnon:\t1 kB\nRssFile:\t2 kB\nRssShmem:\t3 kB\n");
+	root_put("/proc/7/status",
+		 "VmRSS:\t600 kB\nRssAnon:\t1 kB\nRssFile:\t2 kB\nRssShmem:\t3 kB\n");
 	assert_int_equal(process_figures_status(root, 7, &f), 0);
 	assert_int_equal(f.swap_bytes, 0);
-	put("7", "status", "VmRSS:\t600 kB\n");			/* Linux before 4.5 */
+	root_put("/proc/7/status", "VmRSS:\t600 kB\n");			/* Linux before 4.5 */
 	assert_int_equal(process_figures_status(root, 7, &f), -ENOENT);
-	put("7", "status", "Name:\ta\nState:\tZ (zombie)\n");	/* no memory any more */
+	root_put("/proc/7/status", "Name:\ta\nState:\tZ (zombie)\n");	/* no memory any more */
 	assert_int_equal(process_figures_status(root, 7, &f), -ESRCH);
-	put("7", "status", "Name:\ta\nState:\tS (sleeping)\n");	/* a thread of the kernel */
+	root_put("/proc/7/status", "Name:\ta\nState:\tS (sleeping)\n");	/* a thread of the kernel */
 	assert_int_equal(process_figures_status(root, 7, &f), -ENOENT);
-	put("7", "status", "");
+	root_put("/proc/7/status", "");
 	assert_int_equal(process_figures_status(root, 7, &f), -ESRCH);
 }
 
@@ -144,7 +92,7 @@ static void many_groups_hide_nothing(void **state)
 		 "Name:\ta\nState:\tS (sleeping)\nGroups:\t%s\nVmRSS:\t600 kB\nRssAnon:\t100 kB\n"
 		 "RssFile:\t200 kB\nRssShmem:\t300 kB\nThreads:\t1\n",
 		 groups);
-	put("7", "status", text);
+	root_put("/proc/7/status", text);
 	assert_int_equal(process_figures_status(root, 7, &f), 0);
 	assert_int_equal(f.anon_bytes, 100 * 1024);
 	assert_int_equal(f.file_bytes, 200 * 1024);
@@ -157,11 +105,11 @@ static void pss_is_not_one_of_its_parts(void **state)
 	struct process_figures f = { 0 };
 
 	(void)state;
-	put("7", "smaps_rollup", "00-ff ---p 00000000 00:00 0 [rollup]\nRss: 104 kB\n"
-				 "Pss_Anon: 1 kB\nSwapPss: 2 kB\nPss: 50 kB\n");
+	root_put("/proc/7/smaps_rollup", "00-ff ---p 00000000 00:00 0 [rollup]\nRss: 104 kB\n"
+					 "Pss_Anon: 1 kB\nSwapPss: 2 kB\nPss: 50 kB\n");
 	assert_int_equal(process_figures_rollup(root, 7, &f), 0);
 	assert_int_equal(f.pss_bytes, 50 * 1024);
-	put("7", "smaps_rollup", "Rss: 104 kB\n");
+	root_put("/proc/7/smaps_rollup", "Rss: 104 kB\n");
 	assert_int_equal(process_figures_rollup(root, 7, &f), -ENOENT);
 }
 
@@ -171,9 +119,9 @@ static void what_is_not_there_says_why(void **state)
 	struct process_figures f;
 
 	(void)state;
-	drop("7", "smaps_rollup");
+	root_drop("/proc/7/smaps_rollup");
 	assert_int_equal(process_figures_rollup(root, 7, &f), -ENOENT);
-	put("self", "smaps_rollup", "");
+	root_put("/proc/self/smaps_rollup", "");
 	assert_int_equal(process_figures_rollup(root, 7, &f), -ESRCH);
 	assert_int_equal(process_figures_stat(root, 99, &f), -ENOENT);
 }
@@ -235,5 +183,5 @@ int main(void)
 		cmocka_unit_test(who_waits_to_be_collected_has_its_times),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, begin, root_end);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* src/kernel/rights.c: files made here as each refusal has them, and what is said of it. */
-#include "tests/unit/unit.h"
-
-#include <errno.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "tests/unit/made_root.h"
 
 #include "src/kernel/rights.h"
 
@@ -13,22 +9,6 @@
 #define PERFMON	"0000004000000000"
 #define BOTH	"000000c000000000"
 
-static char root[64];
-
-static void make(const char *path, const char *text)
-{
-	char command[256], full[128];
-	FILE *f;
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	snprintf(command, sizeof(command), "mkdir -p $(dirname '%s')", full);
-	assert_int_equal(system(command), 0);
-	f = fopen(full, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
-
 /* A machine as Debian has it, with BTF; "": without that file. */
 static struct rights machine(const char *caps, const char *seccomp, const char *lockdown)
 {
@@ -36,12 +16,12 @@ static struct rights machine(const char *caps, const char *seccomp, const char *
 	char status[128];
 
 	snprintf(status, sizeof(status), "Name:\tpmm\nCapEff:\t%s\nSeccomp:\t%s\n", caps, seccomp);
-	make("/proc/self/status", status);
-	make("/proc/self/uid_map", "         0          0 4294967295\n");
-	make("/proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
-	make("/proc/sys/kernel/perf_event_paranoid", "3\n");
-	make("/sys/kernel/btf/vmlinux", "x");
-	make("/sys/kernel/security/lockdown", lockdown);
+	root_put("/proc/self/status", status);
+	root_put("/proc/self/uid_map", "         0          0 4294967295\n");
+	root_put("/proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
+	root_put("/proc/sys/kernel/perf_event_paranoid", "3\n");
+	root_put("/sys/kernel/btf/vmlinux", "x");
+	root_put("/sys/kernel/security/lockdown", lockdown);
 	rights_read(root, &r);
 	return r;
 }
@@ -107,7 +87,7 @@ static void test_what_takes_their_force(void **state)
 	   "let the container's seccomp profile allow bpf() and perf_event_open(), or run pmm "
 	   "outside of it");
 	is(rights_why_no_bpf(&r, 0), "", NULL);
-	make("/proc/self/uid_map", "0 1000 1\n");
+	root_put("/proc/self/uid_map", "0 1000 1\n");
 	rights_read(root, &r);
 	assert_false(rights_may_bpf(&r));
 	is(rights_why_no_bpf(&r, -EPERM),
@@ -118,15 +98,13 @@ static void test_what_takes_their_force(void **state)
 static void test_the_kernel_has_it_not(void **state)
 {
 	struct rights r = machine(ADMIN, "0", "");
-	char path[128];
 
 	(void)state;
 	is(rights_why_no_bpf(&r, -ENOSYS), "this kernel has no eBPF",
 	   "boot a kernel with CONFIG_BPF_SYSCALL=y");
 	is(rights_why_no_bpf(&r, -ENOMEM), "programs cannot be loaded: Cannot allocate memory",
 	   NULL);
-	snprintf(path, sizeof(path), "%s/sys/kernel/btf/vmlinux", root);
-	unlink(path);
+	root_drop("/sys/kernel/btf/vmlinux");
 	rights_read(root, &r);
 	is(rights_why_no_bpf(&r, 0),
 	   "this kernel does not describe its types (no /sys/kernel/btf/vmlinux)",
@@ -166,22 +144,6 @@ static void test_nothing_can_be_read(void **state)
 	assert_false(r.user_namespace || r.seccomp || r.btf || rights_may_bpf(&r));
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	strcpy(root, "/tmp/test_rights.XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	return system(command);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,5 +154,5 @@ int main(void)
 		cmocka_unit_test(test_nothing_can_be_read),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, root_begin, root_end);
 }
