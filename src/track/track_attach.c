@@ -268,6 +268,7 @@ int attach_start(struct attach *a, struct err *e)
 	a->info.nr_patched = r.nr_patched;
 	a->info.prepare_ns = r.prepare_ns;
 	a->info.space_taken_bytes = r.space_taken_bytes;
+	a->info.space_bytes = a->tree.slots_off + a->tree.slot_bytes;
 	a->info.pause_ns = r.pause_ns;
 	rc = watch(a, e);
 	return rc ? rc : listen_to(a, e);

@@ -96,6 +96,7 @@ struct attach_info {
 	struct entries entries;
 	/* its limit on address space could not be raised: what the ledger takes of it */
 	uint64_t space_taken_bytes;
+	uint64_t space_bytes;		/* address space that the ledger takes */
 	uint64_t prepare_ns;		/* one thread was stopped for that long at attach */
 	uint64_t pause_ns;		/* all threads were stopped for that long at attach */
 	uint64_t detach_pause_ns;	/* ... and at detach, known after attach_detach() */

@@ -188,3 +188,21 @@ attack() {
 	clean
 	finish 46
 }
+
+@test "a limit on address space that is lowered meanwhile counts the ledger: that is said, once each time" {
+	local limit
+	start attach_victim
+	limit="WARNING: the limit on address space (ulimit -v) of process $PID"
+	watch
+	prlimit --pid "$PID" --as=900000000:
+	await -p "$MONITOR" grep -q "$limit was lowered to 858 MiB while pmm's ledger takes [0-9.]* .iB" "$T/watch.err"
+	grep -q "^pmm: hint: end 'pmm attach' (Ctrl-C), or raise the limit .*(prlimit --pid $PID --as=BYTES)" "$T/watch.err"
+	prlimit --pid "$PID" --as=800000000:
+	await -p "$MONITOR" grep -q "$limit was lowered to 763 MiB" "$T/watch.err"
+	[ "$(grep -c WARNING "$T/watch.err")" -eq 2 ]
+	unwatch
+	clean
+	[ "$(space)" = 800000000 ]
+	tell g done
+	finish 42
+}

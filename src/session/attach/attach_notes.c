@@ -41,6 +41,20 @@ void attach_note_space(const struct session_sink *to, pid_t pid, const struct at
 		     (int)pid);
 }
 
+void attach_note_lowered(const struct session_sink *to, pid_t pid, uint64_t limit_bytes,
+			 const struct attach_info *info)
+{
+	session_warn(to,
+		     "the limit on address space (ulimit -v) of process %d was lowered to %s while "
+		     "pmm's ledger takes %s: allocations fail that have no room beside it",
+		     (int)pid, fmt_bytes(limit_bytes).s, fmt_bytes(info->space_bytes).s);
+	session_hint(to,
+		     "end 'pmm attach' (Ctrl-C), or raise the limit by what the ledger takes "
+		     "(prlimit --pid %d --as=BYTES); another time give the ledger less "
+		     "(--ledger-limit)",
+		     (int)pid);
+}
+
 void attach_note_attached(const struct session_sink *to, pid_t pid, const char *comm,
 			  const struct attach_info *info)
 {

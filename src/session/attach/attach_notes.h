@@ -4,6 +4,7 @@
 #define SESSION_ATTACH_ATTACH_NOTES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct attach_info;
@@ -14,6 +15,10 @@ struct session_sink;
 /* What was attached, and which functions were not patched. */
 void attach_note_attached(const struct session_sink *to, pid_t pid, const char *comm,
 			  const struct attach_info *info);
+
+/* Its limit on address space was lowered to `limit_bytes` meanwhile. */
+void attach_note_lowered(const struct session_sink *to, pid_t pid, uint64_t limit_bytes,
+			 const struct attach_info *info);
 
 /* What its limit on address space lacks now, if that could not be raised. */
 void attach_note_space(const struct session_sink *to, pid_t pid, const struct attach_info *info);

@@ -153,6 +153,21 @@ static void note_late(struct attach_session *s)
 	session_note(s->to, "pmm keeps trying");
 }
 
+/*
+ * Each time the program, or somebody else, lowers it: it counts the ledger, for which it was raised
+ * at the beginning at most.
+ */
+static void note_lowered(struct attach_session *s)
+{
+	uint64_t now, most;
+
+	if (limits_space(s->o.pid, &now, &most))
+		return;			/* it has ended, which is reported */
+	if (now < s->space_bytes)
+		attach_note_lowered(s->to, s->o.pid, now, attach_info(s->a));
+	s->space_bytes = now;
+}
+
 void attach_session_run(struct attach_session *s)
 {
 	uint64_t now_ns = attach_now_ns(s->a), totals_ns = now_ns,
@@ -167,6 +182,7 @@ void attach_session_run(struct attach_session *s)
 		note_late(s);
 		if (now_ns >= totals_ns) {
 			totals(s, false);
+			note_lowered(s);
 			totals_ns = now_ns + least(SECOND_NS, pause_ns(s, 0));
 		}
 		if (now_ns >= look_ns) {
@@ -392,7 +408,7 @@ int attach_session_open(struct attach_session **out, const struct attach_session
 
 int attach_session_start(struct attach_session *s, struct err *e)
 {
-	uint64_t now_ns;
+	uint64_t now_ns, most;
 	int rc = attach_start(s->a, e);
 
 	if (rc)
@@ -414,6 +430,8 @@ int attach_session_start(struct attach_session *s, struct err *e)
 	if (!s->o.quiet)
 		attach_note_attached(s->to, s->o.pid, s->comm, attach_info(s->a));
 	attach_note_space(s->to, s->o.pid, attach_info(s->a));
+	if (limits_space(s->o.pid, &s->space_bytes, &most))
+		s->space_bytes = 0;
 	return 0;
 }
 

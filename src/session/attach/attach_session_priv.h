@@ -35,6 +35,7 @@ struct attach_session {
 	bool grows;			/* the verdict reported last, and when */
 	uint64_t judged_ns;
 	bool said_late;			/* that something could not be hooked */
+	uint64_t space_bytes;		/* its limit on address space, at the last look */
 	bool names_sites;		/* which a signal ends */
 	struct symbolizer *sym;		/* for the modules that `modules` stands for */
 	/* by attach_say_expiry(), which heap errors have interrupted: its names are kept there */
