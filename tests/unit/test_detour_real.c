@@ -12,22 +12,7 @@
 #include "src/entries/insn.h"
 #include "src/proc/elffile.h"
 #include "tests/unit/file_image.h"
-
-#define LIB "/usr/lib/x86_64-linux-gnu/"
-
-struct library {
-	const char *path;
-	unsigned least;			/* functions found */
-};
-
-static const struct library libraries[] = {
-	{ LIB "libc.so.6", 12 },
-	{ LIB "libjemalloc.so.2", 20 },
-	{ LIB "libtcmalloc_minimal.so.4", 20 },
-	{ LIB "libmimalloc.so.2", 30 },
-	{ "/usr/lib/x86_64-linux-musl/libc.so", 11 },
-	{ LIB "libstdc++.so.6", 18 },
-};
+#include "tests/unit/libraries.h"
 
 /* Bytes of the file at an ELF address; how many there are. */
 static size_t code_at(const struct elf_file *f, uint64_t address, const uint8_t **code)

@@ -16,9 +16,9 @@
 #include "src/entries/insn.h"
 #include "src/proc/elffile.h"
 #include "tests/unit/file_image.h"
+#include "tests/unit/libraries.h"
 #include "tests/unit/state_run.h"
 
-#define LIB		"/usr/lib/x86_64-linux-gnu/"
 #define NR_STATES	12u
 #define NR_RANDOM	3000u
 
@@ -339,20 +339,6 @@ static int check_function(const char *name, uint8_t *code, uint64_t size,
 }
 
 /* ---- allocators ------------------------------------------------------------------------------ */
-
-struct library {
-	const char *path;
-	unsigned least;			/* functions found */
-};
-
-static const struct library libraries[] = {
-	{ LIB "libc.so.6", 12 },
-	{ LIB "libjemalloc.so.2", 20 },
-	{ LIB "libtcmalloc_minimal.so.4", 20 },
-	{ LIB "libmimalloc.so.2", 30 },
-	{ "/usr/lib/x86_64-linux-musl/libc.so", 11 },
-	{ LIB "libstdc++.so.6", 18 },
-};
 
 struct mapped {
 	uint8_t *base, *slot;

@@ -12,6 +12,7 @@
 #include "src/analyze/leaks.h"
 #include "src/analyze/lifetimes.h"
 #include "tests/unit/recipe_heap.h"
+#include "tests/unit/uniform.h"
 
 #ifdef SANITIZED
 #define SEEDS	5		/* which take long */
@@ -22,19 +23,6 @@
 #define STEP	0.1		/* seconds */
 #define OLD	10		/* likewise */
 #define FOREVER	1e9
-
-static uint64_t seed;
-
-static double uniform(void)
-{
-	uint64_t x;
-
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	x = seed ^ seed >> 33;
-	x *= 0xff51afd7ed558ccdu;
-	x ^= x >> 33;
-	return (double)(x >> 11) / 9007199254740992.0;
-}
 
 static unsigned poisson(double mean)
 {

@@ -10,6 +10,7 @@
 
 #include "src/analyze/growth.h"
 #include "src/analyze/trend.h"
+#include "tests/unit/uniform.h"
 
 #define SEEDS	1000
 #ifdef SANITIZED
@@ -22,19 +23,6 @@
 #define BASE	(100 * MB)
 
 /* ---- series made by number ---- */
-
-static uint64_t seed;
-
-static double uniform(void)
-{
-	uint64_t x;
-
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	x = seed ^ seed >> 33;
-	x *= 0xff51afd7ed558ccdu;
-	x ^= x >> 33;
-	return (double)(x >> 11) / 9007199254740992.0;
-}
 
 static double gauss(void)
 {

@@ -6,9 +6,7 @@
  * Also of src/view/heap_facts.c, report_allocator.c, report_asked.c, report_functions.c,
  * resident.c.
  */
-#include "tests/unit/recipe_heap.h"
-
-#include "src/view/report_view.h"
+#include "tests/unit/report_of.h"
 
 static const char recipe[] =
 	"process comm=demo cmdline=demo\033 taken=10s\n"
@@ -23,24 +21,9 @@ static const char recipe[] =
 
 static char *make(const char *text, struct report_options opt, bool json)
 {
-	struct heap *h = recipe_heap(text);
 	const struct style style = { .width = 100 };
-	struct names n;
-	struct report r;
-	struct err e = { 0 };
-	char *got = NULL;
-	size_t size;
-	FILE *out = open_memstream(&got, &size);
 
-	recipe_names(&n, h);
-	assert_int_equal(report_init(&r, h, &n, &opt, &e), 0);
-	assert_int_equal(json ? doc_print_json(&r.doc, out) : doc_print_text(&r.doc, &style, out),
-			 0);
-	fclose(out);
-	report_fini(&r);
-	names_fini(&n);
-	heap_free(h);
-	return got;
+	return report_of(text, opt, json ? NULL : &style);
 }
 
 static bool has(const char *text, const char *part)

@@ -4,30 +4,7 @@
  * Also of src/view/kernel/report_kernel.c, report_kernel_cells.c, report_kernel_faults.c,
  * report_kernel_lines.c, report_kernel_time.c.
  */
-#include "tests/unit/recipe_heap.h"
-
-#include "src/view/report_view.h"
-
-static char *make(const char *text, struct report_options opt, const struct style *style)
-{
-	struct heap *h = recipe_heap(text);
-	struct names n;
-	struct report r;
-	struct err e = { 0 };
-	char *got = NULL;
-	size_t size;
-	FILE *out = open_memstream(&got, &size);
-
-	recipe_names(&n, h);
-	assert_int_equal(report_init(&r, h, &n, &opt, &e), 0);
-	assert_int_equal(style ? doc_print_text(&r.doc, style, out) : doc_print_json(&r.doc, out),
-			 0);
-	fclose(out);
-	report_fini(&r);
-	names_fini(&n);
-	heap_free(h);
-	return got;
-}
+#include "tests/unit/report_of.h"
 
 /* The lines from the one that begins with `from` up to an empty one. */
 static char *section(char *text, const char *from)
@@ -48,7 +25,7 @@ static void expect_wide(const char *recipe, struct report_options opt, unsigned 
 			const char *from, const char *expected)
 {
 	const struct style style = { .width = width };
-	char *text = make(recipe, opt, &style), *part = section(text, from);
+	char *text = report_of(recipe, opt, &style), *part = section(text, from);
 
 	assert_string_equal(part, expected);
 	free(part);
@@ -63,7 +40,7 @@ static void expect(const char *recipe, const char *from, const char *expected)
 static void expect_no(const char *recipe, struct report_options opt, const char *part)
 {
 	const struct style style = { .width = 80 };
-	char *text = make(recipe, opt, &style);
+	char *text = report_of(recipe, opt, &style);
 
 	assert_null(strstr(text, part));
 	free(text);
@@ -72,7 +49,7 @@ static void expect_no(const char *recipe, struct report_options opt, const char 
 /* One line of JSON's, without indentation. */
 static void expect_json(const char *recipe, struct report_options opt, const char *part)
 {
-	char *text = make(recipe, opt, NULL), *to = text;
+	char *text = report_of(recipe, opt, NULL), *to = text;
 
 	for (const char *p = text; *p; p++) {
 		if (*p != '\n')
@@ -93,7 +70,7 @@ static void expect_json(const char *recipe, struct report_options opt, const cha
 static void a_heap_that_was_not_traced_has_none_of_it(void **state)
 {
 	static const char plain[] = "site main size=8\npoint 1s live=8\npoint 9s live=8\n";
-	char *json = make(plain, (struct report_options){ .top = 10 }, NULL);
+	char *json = report_of(plain, (struct report_options){ .top = 10 }, NULL);
 
 	(void)state;
 	expect_no(plain, (struct report_options){ .top = 10 }, "ernel");
@@ -483,9 +460,9 @@ static void the_rest_is_listed_too(void **state)
 
 static void marks_are_below_the_graph(void **state)
 {
-	char *narrow = make(TIMES, (struct report_options){ .top = 10 },
+	char *narrow = report_of(TIMES, (struct report_options){ .top = 10 },
 			    &(const struct style){ .width = 32 });
-	char *wide = make(TIMES, (struct report_options){ .top = 10 },
+	char *wide = report_of(TIMES, (struct report_options){ .top = 10 },
 			  &(const struct style){ .width = 200, .utf8 = true });
 	char *part = section(narrow, "            0 s");
 
