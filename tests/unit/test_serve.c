@@ -313,6 +313,38 @@ static void drain_hears_all(void **state)
 	assert_int_equal(f->nr_taken, 1000);
 }
 
+/* Descriptors that are taken, and how many there may be when they are given back. */
+struct taken {
+	struct rlimit old;
+	int fds[64];
+	unsigned nr;
+};
+
+/* From here on there are few beyond this one. */
+static void few_descriptors(struct taken *t, int fd)
+{
+	struct rlimit few;
+
+	getrlimit(RLIMIT_NOFILE, &t->old);
+	few = (struct rlimit){ (rlim_t)fd + 20, t->old.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	t->nr = 0;
+}
+
+/* All that there are, by copies of this one. */
+static void take_descriptors(struct taken *t, int fd)
+{
+	while (t->nr < NR(t->fds) && (t->fds[t->nr] = dup(fd)) >= 0)
+		t->nr++;
+}
+
+static void descriptors_again(struct taken *t)
+{
+	while (t->nr)
+		close(t->fds[--t->nr]);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &t->old), 0);
+}
+
 /*
  * With no descriptor left who hands in a ledger is lost and counted, and is not what wakes us all
  * the time; afterwards all is well again.
@@ -320,26 +352,20 @@ static void drain_hears_all(void **state)
 static void no_descriptors_are_counted(void **state)
 {
 	struct fixture *f = *state;
-	struct rlimit old, few;
-	int socket = fake_connect(&f->env, 0), fds[64], fd = memfd_create("any", MFD_CLOEXEC);
+	int socket = fake_connect(&f->env, 0), fd = memfd_create("any", MFD_CLOEXEC);
 	struct pmm_message m = ours(f, PMM_SAY_HERE);
 	struct epoll_event ev;
-	unsigned nr = 0;
+	struct taken taken;
 
 	assert_int_equal(fake_send(socket, &m, sizeof(m), fd), 0);
-	getrlimit(RLIMIT_NOFILE, &old);
-	few = (struct rlimit){ (rlim_t)fd + 20, old.rlim_max };
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-	while (nr < NR(fds) && (fds[nr] = dup(fd)) >= 0)
-		nr++;
+	few_descriptors(&taken, fd);
+	take_descriptors(&taken, fd);
 	serve_turn(&f->serve, 0);
 	assert_int_equal(f->nr_taken, 0);
 	assert_int_equal(f->nr_lost, 1);
 	assert_true(ends(socket));
 	assert_int_equal(epoll_wait(loop_fd(f->loop), &ev, 1, 0), 0);
-	while (nr)
-		close(fds[--nr]);
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	descriptors_again(&taken);
 	serve_turn(&f->serve, SECOND);
 	assert_true(f->serve.spare_fd >= 0);
 	close(socket);
@@ -354,16 +380,12 @@ static void no_descriptors_are_counted(void **state)
 static void no_descriptors_before_the_first_word(void **state)
 {
 	struct fixture *f = *state;
-	struct rlimit old, few;
-	int socket = fake_connect(&f->env, 0), fds[64], fd = memfd_create("any", MFD_CLOEXEC);
+	int socket = fake_connect(&f->env, 0), fd = memfd_create("any", MFD_CLOEXEC);
 	struct pmm_message m = ours(f, PMM_SAY_HERE);
-	unsigned nr = 0;
+	struct taken taken;
 
-	getrlimit(RLIMIT_NOFILE, &old);
-	few = (struct rlimit){ (rlim_t)fd + 20, old.rlim_max };
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-	while (nr < NR(fds) && (fds[nr] = dup(fd)) >= 0)
-		nr++;
+	few_descriptors(&taken, fd);
+	take_descriptors(&taken, fd);
 	serve_turn(&f->serve, 0);
 	assert_int_equal(f->nr_lost, 0);
 	assert_false(is_ended(socket));
@@ -372,9 +394,7 @@ static void no_descriptors_before_the_first_word(void **state)
 	assert_int_equal(f->nr_taken, 0);
 	assert_int_equal(f->nr_lost, 1);
 	assert_true(ends(socket));
-	while (nr)
-		close(fds[--nr]);
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	descriptors_again(&taken);
 	serve_turn(&f->serve, 2 * PMM_TICK_NS);
 	assert_true(f->serve.spare_fd >= 0);
 	close(socket);
@@ -388,29 +408,23 @@ static void no_descriptors_before_the_first_word(void **state)
 static void last_descriptors_are_not_taken(void **state)
 {
 	struct fixture *f = *state;
-	struct rlimit old, few;
-	int socket = fake_connect(&f->env, 0), fds[64], fd = memfd_create("any", MFD_CLOEXEC);
+	int socket = fake_connect(&f->env, 0), fd = memfd_create("any", MFD_CLOEXEC);
 	struct pmm_message m = ours(f, PMM_SAY_HERE);
-	unsigned nr = 0;
+	struct taken taken;
 
 	assert_int_equal(fake_send(socket, &m, sizeof(m), fd), 0);
-	getrlimit(RLIMIT_NOFILE, &old);
-	few = (struct rlimit){ (rlim_t)fd + 20, old.rlim_max };
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	few_descriptors(&taken, fd);
 	close(f->serve.spare_fd);
 	f->serve.spare_fd = -1;
-	while (nr < NR(fds) && (fds[nr] = dup(fd)) >= 0)
-		nr++;
+	take_descriptors(&taken, fd);
 	/* one for the connection, one for the file */
-	close(fds[--nr]);
-	close(fds[--nr]);
+	close(taken.fds[--taken.nr]);
+	close(taken.fds[--taken.nr]);
 	serve_drain(&f->serve, 0);
 	assert_int_equal(f->nr_taken, 0);
 	assert_int_equal(f->nr_lost, 1);
 	assert_true(ends(socket));
-	while (nr)
-		close(fds[--nr]);
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	descriptors_again(&taken);
 	close(socket);
 	close(fd);
 }
