@@ -21,6 +21,9 @@
 #define ROOM_BYTES	(8ull << 20)	/* for the arena to grow, and a quarter of it */
 #define EVENT_WAIT_NS	500000000u	/* for events that are being recorded to end */
 #define POLL_NS		100000
+/* for another pmm to be done with the same process; between tries */
+#define OTHER_WAIT_NS	3000000000ull
+#define OTHER_POLL_NS	5000000
 /* where there is no membarrier(): by far longer than a store buffer keeps anything */
 #define BARRIER_NS	10000000
 
@@ -59,6 +62,20 @@ static int word_lock(struct ledger_map *m, short type)
 	return fcntl(m->fd, F_OFD_SETLK, &lock) ? -errno : 0;
 }
 
+/* Those who search the same process take turns. */
+static int word_lock_in_turn(struct ledger_map *m)
+{
+	const uint64_t end_ns = nanotime() + OTHER_WAIT_NS;
+	int rc;
+
+	while ((rc = word_lock(m, F_WRLCK)) == -EAGAIN || rc == -EACCES) {
+		if (nanotime() >= end_ns)
+			return -EBUSY;
+		wait_ns(OTHER_POLL_NS);
+	}
+	return rc;
+}
+
 static int lock(struct precopy *f, struct err *e)
 {
 	struct ledger_map *m = f->map;
@@ -72,8 +89,8 @@ static int lock(struct precopy *f, struct err *e)
 			    "runs in");
 		return -EROFS;
 	}
-	rc = word_lock(m, F_WRLCK);
-	if (rc == -EAGAIN || rc == -EACCES) {
+	rc = word_lock_in_turn(m);
+	if (rc == -EBUSY) {
 		err_set(e, -EBUSY, "another pmm is searching this process");
 		err_hint(e, "wait until it is done");
 		return -EBUSY;

@@ -36,6 +36,23 @@ ended() {
 	refused 'cannot|no process|does not' "$PMM" leaks 4194300
 }
 
+@test "leaks: three that search one process again and again take turns" {
+	local i status others=()
+	launch shapes
+	for i in 1 2 3; do
+		within "$PMM" leaks --json --every 20ms --count 10 "$PID" >"$T/every.$i" 2>"$T/said.$i" 3>&- 7>&- 8<&- &
+		others+=($!)
+	done
+	for i in 1 2 3; do
+		status=0
+		wait "${others[i - 1]}" || status=$?
+		[ "$status" -le 1 ] || { cat "$T/said.$i"; return 1; }
+		[ ! -s "$T/said.$i" ] || { cat "$T/said.$i"; return 1; }
+		[ "$(jq -s length "$T/every.$i")" -ge 1 ]
+	done
+	clean_of_search
+}
+
 @test "leaks: a running process is told of, with the pause, and stays as it is" {
 	launch shapes
 	picture before loose
