@@ -49,6 +49,24 @@ launch() {
 	tell g "done"
 }
 
+# core NAME: run a victim tracked until it waits, have it dump core: $T/in.NAME/core, $T/NAME.pmm.
+core() {
+	local pattern
+	pattern=$(cat /proc/sys/kernel/core_pattern)
+	[ "$pattern" = core ] || skip "core files go to '$pattern' here"
+	mkdir -p "$T/in.$1"
+	cd "$T/in.$1"
+	ulimit -c unlimited || skip "no core files are allowed here"
+	start_below "$PMM" run -q -o "$T/$1.pmm" -- "$PROG/leak_$1"
+	tell g "done"
+	kill -SEGV "$PID"
+	exec 7>&-
+	wait "$TOP" || true
+	TOP='' PID=''
+	[ -e core ] || mv core.* core
+	cd "$SOURCE"
+}
+
 # live NAME WAYS [OPTION...]: what is found while it waits; nobody must notice the search.
 live() {
 	local name=$1 ways=$2

@@ -225,24 +225,12 @@ threads() {
 }
 
 @test "holds: a core file" {
-	local pattern
-	pattern=$(cat /proc/sys/kernel/core_pattern)
-	[ "$pattern" = core ] || skip "core files go to '$pattern' here"
-	mkdir -p "$T/cored"
-	cd "$T/cored"
-	ulimit -c unlimited || skip "no core files are allowed here"
-	start_below "$PMM" run -q -o "$T/hold.pmm" -- "$PROG/leak_hold"
-	tell g "done"
-	kill -SEGV "$PID"
-	exec 7>&-
-	wait "$TOP" || true
-	TOP='' PID=''
-	[ -e core ] || mv core.* core
-	expectations --core "$T/cored/core" "$T/hold.pmm"
+	core hold
+	expectations --core "$T/in.hold/core" "$T/hold.pmm"
 	# What threads are called now a capture does not have.
-	[ "$(chains make_tls --core "$T/cored/core" "$T/hold.pmm" | head -1)" = "thread-local variable of_thread of thread (leak_hold): 1/24, alone 1/24" ]
-	[ "$(chains make_local --core "$T/cored/core" "$T/hold.pmm" | tail -1)" = "  mine -> struct entry 24, alone 1/24" ]
-	[ "$(chains make_in_register --core "$T/cored/core" "$T/hold.pmm" | head -1)" = "r12 of thread (leak_hold) in keeper(): 1/88, alone 1/88" ]
+	[ "$(chains make_tls --core "$T/in.hold/core" "$T/hold.pmm" | head -1)" = "thread-local variable of_thread of thread (leak_hold): 1/24, alone 1/24" ]
+	[ "$(chains make_local --core "$T/in.hold/core" "$T/hold.pmm" | tail -1)" = "  mine -> struct entry 24, alone 1/24" ]
+	[ "$(chains make_in_register --core "$T/in.hold/core" "$T/hold.pmm" | head -1)" = "r12 of thread (leak_hold) in keeper(): 1/88, alone 1/88" ]
 }
 
 @test "holds: a static program that pmm has attached to" {

@@ -2,22 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # pmm report --format: sums of each form are the report's, files are there whole or not at all, what a form cannot say is refused.
 
-load lib
-
-REAL=$BATS_FILE_TMPDIR/real.pmm
-export TZ=UTC
-
-setup_file() {
-	golden_captures demo
-	"$PMM" run -q -o "$REAL" -- /usr/bin/python3 -c 'import json; x = [str(i) for i in range(20000)]'
-}
-
-DEMO=$BATS_FILE_TMPDIR/demo.pmm
-
-# total KEY: of the report.
-total() { "$PMM" report --json "$REAL" | jq ".totals.$1"; }
-report() { (cd "$T" && "$PMM" report "$@") 2>"$T/said"; }
-refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
+load report_forms
 
 @test "collapsed: each figure has the report's sum" {
 	local pair

@@ -3,22 +3,7 @@
 # pmm report --format: each form of another tool is read by that tool, or held against what its reader asks for, and has the report's sums;
 # hostile names do nothing in any form.
 
-load lib
-
-REAL=$BATS_FILE_TMPDIR/real.pmm
-export TZ=UTC
-
-setup_file() {
-	golden_captures demo
-	"$PMM" run -q -o "$REAL" -- /usr/bin/python3 -c 'import json; x = [str(i) for i in range(20000)]'
-}
-
-DEMO=$BATS_FILE_TMPDIR/demo.pmm
-
-# total KEY [CAPTURE]: of the report.
-total() { "$PMM" report --json "${2:-$REAL}" | jq ".totals.$1"; }
-report() { (cd "$T" && "$PMM" report "$@") 2>"$T/said"; }
-refuses() { refused_with 2 "$1" "$PMM" report "${@:2}"; }
+load report_forms
 
 @test "massif: ms_print shows the peak and the end, with the report's bytes" {
 	local capture
