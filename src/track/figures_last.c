@@ -9,7 +9,7 @@
 /* before the first look, in which there is nothing worth knowing */
 #define FIRST_NS	20000000u
 #define REST_NS		20000000u	/* between two looks, at least ... */
-#define REST		500		/* ... and times what the look took */
+#define REST		1000		/* ... and times what the look took */
 /* of a process whose heap nothing has happened to, as far as the ledger shows; doubles ... */
 #define CALM_NS		2000000000u
 #define MOST_CALM_NS	(512ull * CALM_NS)
@@ -19,7 +19,7 @@
 /* counted: the monitor's clock must not wait for longer than a tick ... */
 #define MAX_CHUNKS	4096u
 #define MIN_CHUNKS	256u	/* ... and a look must not take more than its share, but these */
-#define CHUNK_NS	2000u	/* to count one */
+#define CHUNK_NS	1000u	/* to count one, as a rule */
 /* ... of which there were too many: have most of them gone? */
 #define FEW_CHUNKS	32u
 #define FEW_REST	2	/* half their time is left for the next look that counts */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The allocator's last figures of a process that is watched, for when it is killed, or has too many
- * free chunks to be asked at its end. Taken now and then, which costs the monitor 1/500 of its time
- * for all its processes, and next to nothing for those that are idle; where there are more free
- * chunks than can be counted in that time they are not, until there is time for twice as many.
+ * free chunks to be asked at its end. Taken now and then, which costs the monitor 1/1000 of the
+ * time for all its processes, and next to nothing for those that are idle; where there are more
+ * free chunks than can be counted in that time they are not, until there is time for twice as many.
  */
 #ifndef TRACK_FIGURES_LAST_H
 #define TRACK_FIGURES_LAST_H

@@ -298,7 +298,11 @@ static bool is_settled(struct monitor *m, struct watched *w, uint64_t now_ns)
 
 static void tick_process(struct monitor *m, struct watched *w, uint64_t now_ns)
 {
-	w->figures.share = w->usage.share = w->threads.share = m->roll.all.nr;
+	const unsigned idle = usage_series_idle(&w->usage);
+
+	w->threads.share = m->roll.all.nr;	/* an idle one may end, too */
+	w->figures.share = w->usage.share = m->roll.all.nr * idle;
+	w->series.share = idle;
 	watched_tick(w, now_ns);
 	monitor_tell_found(m, w, now_ns, false);
 	if (m->ops->alive)

@@ -71,7 +71,7 @@ static void thin_scans(struct series *s)
 void series_add_scan(struct series *s, uint64_t now_ns, const struct ledger_top_site *top,
 		     unsigned n, uint64_t cost_ns)
 {
-	uint64_t rest = cost_ns * SERIES_REST;
+	uint64_t rest = cost_ns * SERIES_REST * (s->share ? s->share : 1);
 
 	s->next_scan_ns = now_ns + (rest > s->scan_interval_ns ? rest : s->scan_interval_ns);
 	if (n > SERIES_SCAN_SITES)

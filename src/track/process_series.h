@@ -5,8 +5,8 @@
  *
  * At most SERIES_MAX_POINTS are kept: when they are full every second one goes and the interval
  * doubles, so a run of any length leaves between 256 and 512 points, evenly spread. The look at the
- * sites pays its way: after a scan that took t it rests for at least 1000 t. While nothing is
- * allocated or freed the last scan counts again.
+ * sites pays its way: after a scan that took t it rests for at least SERIES_REST t. While nothing
+ * is allocated or freed the last scan counts again.
  *
  * A scan has the largest sites of its moment, and those that held most in any scan before, so that
  * what was large only for a while does not vanish without a trace.
@@ -26,7 +26,7 @@
 #define SERIES_FOLLOWED	  12
 #define SERIES_SCAN_SITES (SERIES_TOP_SITES + SERIES_FOLLOWED)
 #define SERIES_FIRST_NS	  10000000ull
-#define SERIES_REST	  1000 /* scan cost : pause */
+#define SERIES_REST	  2000 /* scan cost : pause */
 
 struct series {
 	uint64_t interval_ns; /* between points, doubles */
@@ -44,6 +44,8 @@ struct series {
 	struct ledger_top_site last[SERIES_SCAN_SITES];
 	unsigned nr_last;
 	struct ledger_totals last_totals;
+	/* scans rest as many times longer; 0 = 1; who watches sets it */
+	unsigned share;
 	bool last_settled;	/* nothing more had happened than at the one before */
 };
 

@@ -69,6 +69,20 @@ static uint64_t count(pid_t pid)
 	return process_figures_stat("", pid, &f) ? 0 : f.threads;
 }
 
+/* Of a process with one thread, which is its first one: a list need not be read. */
+static void look_at_one(struct thread_looks *l, pid_t pid, uint64_t now_ns)
+{
+	struct proc_thread only = { .tid = pid };
+
+	if (!l->first)
+		l->first = proc_ns_pid(pid);
+	only.ns_tid = l->first;
+	if (l->first > 0 && !proc_thread_comm(pid, pid, only.comm))
+		thread_looks_add(l, &only, 1, now_ns);	/* else the look before counts */
+	if (l->first < 0)
+		l->first = 0;
+}
+
 /* False: not all can be looked at. */
 static bool look(struct thread_looks *l, pid_t pid, uint64_t now_ns)
 {
@@ -78,6 +92,10 @@ static bool look(struct thread_looks *l, pid_t pid, uint64_t now_ns)
 
 	if (!nr || nr > THREAD_LOOKS_MOST)
 		return false;
+	if (nr == 1) {
+		look_at_one(l, pid, now_ns);
+		return true;
+	}
 	listed = proc_threads(pid, &now);
 	/* a list that is read while a thread ends may lack others */
 	if (listed > 0 && (uint64_t)listed >= count(pid))

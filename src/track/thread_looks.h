@@ -32,6 +32,7 @@ struct thread_looks {
 	uint32_t nr;
 	uint64_t look_ns;		/* the last one, 0 = none yet */
 	uint64_t next_ns;
+	pid_t first;			/* what its first thread calls itself, 0 = not asked yet */
 	size_t share;			/* of how many processes is there as much to read? 0 = 1 */
 };
 

@@ -118,6 +118,25 @@ static bool is_same(const struct usage_series *u, const struct process_figures *
 	return !u->start_ticks || u->start_ticks == f->start_ticks;
 }
 
+static void note_cpu(struct usage_series *u, const struct process_figures *f, uint64_t now_ns)
+{
+	const uint64_t cpu_ns = f->user_ns + f->system_ns;
+
+	if (!u->start_ticks)
+		u->cpu_before_ns = cpu_ns;
+	u->cpu_ns = cpu_ns > u->cpu_before_ns ? cpu_ns - u->cpu_before_ns : 0;
+	u->cpu_in_ns = now_ns - u->start_ns;
+}
+
+unsigned usage_series_idle(const struct usage_series *u)
+{
+	if (u->cpu_in_ns < USAGE_IDLE_FROM_NS || u->cpu_ns >= u->cpu_in_ns)
+		return 1;
+	if (u->cpu_ns <= u->cpu_in_ns / USAGE_MOST_IDLE)
+		return USAGE_MOST_IDLE;
+	return (unsigned)((u->cpu_in_ns + u->cpu_ns / 2) / u->cpu_ns);
+}
+
 /* Before the first time: has it run for so long that what it may take is but its share? */
 static bool may_begin_pss(const struct usage_series *u, const struct heap_usage_point *p,
 			  uint64_t now_ns)
@@ -167,6 +186,8 @@ void usage_series_tick(struct usage_series *u, pid_t pid, uint64_t now_ns)
 	if (!rc && !is_same(u, &f))
 		rc = -ESRCH;
 	else if (!rc)
+		note_cpu(u, &f, now_ns);
+	if (!rc)
 		u->start_ticks = f.start_ticks;
 	/* one that has ended has none, and no thread to ask instead */
 	sizes = rc ? rc : f.threads ? usage_sizes(&pid, &f) : -ESRCH;

@@ -27,10 +27,13 @@
 #define USAGE_MAX_POINTS	512
 #define USAGE_FIRST_NS		10000000ull
 #define USAGE_LONGEST_NS	(1ull << 60)
-#define USAGE_REST		2000	/* cost of a look : pause ... */
-#define USAGE_REST_EARLY	1000	/* ... and in the first second */
+#define USAGE_REST		4000	/* cost of a look : pause ... */
+#define USAGE_REST_EARLY	2000	/* ... and in the first second */
 #define USAGE_EARLY_NS		1000000000ull
-#define USAGE_PSS_REST		1000
+#define USAGE_PSS_REST		2000
+/* of a process that hardly runs looks rest as many times longer, once this is known */
+#define USAGE_MOST_IDLE		4
+#define USAGE_IDLE_FROM_NS	100000000ull
 #define USAGE_PSS_FIRST_NS	20000000ull
 /* a guess of what reading PSS takes: at least, of each resident KiB, of each mapping */
 #define USAGE_PSS_LEAST_NS	20000u
@@ -49,6 +52,8 @@ struct usage_series {
 	size_t share;
 	bool ended;			/* the last point is there */
 	uint64_t start_ticks;		/* of the process, at the first look; 0: none yet */
+	/* its CPU time at the first look, since then, and in how long */
+	uint64_t cpu_before_ns, cpu_ns, cpu_in_ns;
 	/* who watches counts them now and then; PSS is not read before that */
 	bool mappings_asked;
 	size_t nr_mappings;
@@ -67,6 +72,12 @@ void usage_series_tick(struct usage_series *u, pid_t pid, uint64_t now_ns);
  */
 void usage_series_last(struct usage_series *u, const struct process_figures *f, uint64_t now_ns);
 void usage_series_end(struct usage_series *u, pid_t pid, uint64_t now_ns);
+
+/*
+ * How many times as long as the process computed did it take for that, as far as is known? 1 to
+ * USAGE_MOST_IDLE. Shares of the time that are divided by this are shares of its CPU time.
+ */
+unsigned usage_series_idle(const struct usage_series *u);
 
 /* Add one point, thinning when full. */
 void usage_series_add(struct usage_series *u, const struct heap_usage_point *p);

@@ -109,7 +109,7 @@ static void figures_take_their_share_of_the_time(void **state)
 	struct pmm_ctx *c = image_at(&im, image_ctx(&im));
 	static const struct { uint64_t after_ms; size_t share; unsigned chunks; } looks[] = {
 		{ 20, 0, 256 }, { 1000, 0, 1000 }, { 60000, 0, 4096 },
-		{ 3000, 1, 3000 }, { 3000, 10, 300 }, { 2000, 10, 256 },
+		{ 3000, 1, 3000 }, { 3000, 10, 300 }, { 3000, 20, 256 },
 	};
 	struct figures_last last = { 0 };
 	uint64_t now_ns = 5000 * MS;
@@ -138,10 +138,10 @@ static void figures_too_many_to_count_cost_half(void **state)
 	struct pmm_ctx *c = image_at(&im, image_ctx(&im));
 	static const struct { uint64_t after_ms; int are; unsigned chunks; } looks[] = {
 		{ 20, HEAP_FIGURES_MANY, 256 },	   { 300, HEAP_FIGURES_MANY, 32 },
-		{ 300, HEAP_FIGURES_MANY, 600 },   { 1100, HEAP_FIGURES_MANY, 32 },
-		{ 300, HEAP_FIGURES_MANY, 1400 },  { 2700, HEAP_FIGURES_BUSY, 32 },
-		{ 300, HEAP_FIGURES_MANY, 300 },   { 60000, HEAP_FIGURES_MANY, 4096 },
-		{ 4000, HEAP_FIGURES_MANY, 32 },   { 300, HEAP_FIGURES_KNOWN, 4096 },
+		{ 600, HEAP_FIGURES_MANY, 900 },   { 1100, HEAP_FIGURES_MANY, 32 },
+		{ 700, HEAP_FIGURES_MANY, 1800 },  { 2700, HEAP_FIGURES_BUSY, 32 },
+		{ 600, HEAP_FIGURES_MANY, 600 },   { 60000, HEAP_FIGURES_MANY, 4096 },
+		{ 4000, HEAP_FIGURES_MANY, 32 },   { 600, HEAP_FIGURES_KNOWN, 4096 },
 		{ 1000, HEAP_FIGURES_KNOWN, 1000 },
 	};
 	struct figures_last last = { 0 };
@@ -152,7 +152,7 @@ static void figures_too_many_to_count_cost_half(void **state)
 	assert_int_equal(ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL), 0);
 	figures_last_tick(&last, m, getpid(), now_ns);
 	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
-		const uint64_t usual = LOOK_NS * 500;
+		const uint64_t usual = LOOK_NS * 1000;
 
 		c->class[0].calls[PMM_KIND_MALLOC]++;
 		now_ns += looks[i].after_ms * MS;
@@ -275,7 +275,7 @@ static void code_of_the_agent_is_not_searched_for_notes(void **state)
 	heap_free(h);
 }
 
-/* Figures that took 0.3 ms are not asked for again for 500 times that, from the first look on. */
+/* Figures that took 0.3 ms are not asked for again for 1000 times that, from the first look on. */
 static void figures_rest_after_each_look(void **state)
 {
 	struct image im = image_new();
@@ -290,7 +290,7 @@ static void figures_rest_after_each_look(void **state)
 		c->class[0].calls[PMM_KIND_MALLOC]++;
 		figures_last_tick(&last, m, getpid(), 1000 * MS + ms * MS);
 	}
-	assert_int_equal(nr_asked, 7);		/* at 20 ms, and every 150 ms */
+	assert_int_equal(nr_asked, 4);		/* at 20 ms, and every 300 ms */
 	figures_last_fini(&last);
 	ledger_map_close(m);
 	image_free(&im);

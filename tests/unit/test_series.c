@@ -84,8 +84,8 @@ static void scans_rest_for_what_they_cost(void **state)
 	assert_int_equal(s.next_scan_ns, 10 * MS);
 	series_add_scan(&s, 10 * MS, top, 2, 1000); /* 1 us: the interval is longer */
 	assert_int_equal(s.next_scan_ns, 20 * MS);
-	series_add_scan(&s, 20 * MS, top, 2, 3 * MS / 2); /* 1.5 ms: rest for 1500 */
-	assert_int_equal(s.next_scan_ns, 1520 * MS);
+	series_add_scan(&s, 20 * MS, top, 2, 3 * MS / 2); /* 1.5 ms: rest for 3000 */
+	assert_int_equal(s.next_scan_ns, 3020 * MS);
 	assert_int_equal(s.nr_sites, 4);
 	assert_int_equal(s.sites[2].site, 7);
 	assert_int_equal(s.sites[2].live_bytes, 300);

@@ -144,6 +144,30 @@ static void a_look_rests_for_what_it_costs(void **state)
 	usage_series_fini(&u);
 }
 
+/* What hardly runs is looked at more rarely: this one, of which much time seems to pass. */
+static void an_idle_process_is_told_from_a_busy_one(void **state)
+{
+	struct usage_series u = series();
+
+	(void)state;
+	assert_int_equal(usage_series_idle(&u), 1);
+	usage_series_tick(&u, getpid(), 0);
+	assert_int_equal(usage_series_idle(&u), 1);
+	usage_series_tick(&u, getpid(), 90000 * MS);
+	assert_int_equal(usage_series_idle(&u), USAGE_MOST_IDLE);
+	u.cpu_in_ns = 3000 * MS;
+	u.cpu_ns = 1700 * MS;
+	assert_int_equal(usage_series_idle(&u), 2);
+	u.cpu_ns = 2400 * MS;
+	assert_int_equal(usage_series_idle(&u), 1);
+	u.cpu_ns = 9000 * MS;
+	assert_int_equal(usage_series_idle(&u), 1);
+	u.cpu_in_ns = 90 * MS;
+	u.cpu_ns = 0;
+	assert_int_equal(usage_series_idle(&u), 1);
+	usage_series_fini(&u);
+}
+
 /* With as many processes each one waits as many times longer. */
 static void many_share_the_time(void **state)
 {
@@ -159,28 +183,28 @@ static void many_share_the_time(void **state)
 	usage_series_fini(&u);
 }
 
-/* What PSS takes of us is guessed; of one with very many mappings it is too much after 99 s. */
+/* What PSS takes of us is guessed; of one with very many mappings it is too much after 199 s. */
 static void pss_waits_for_its_share(void **state)
 {
 	struct usage_series u = series();
 
 	(void)state;
 	usage_series_tick(&u, getpid(), 0);
-	usage_series_tick(&u, getpid(), 50000 * MS);	/* how many mappings? */
+	usage_series_tick(&u, getpid(), 100000 * MS);	/* how many mappings? */
 	u.mappings_asked = true;
 	u.nr_mappings = 300000;
-	usage_series_tick(&u, getpid(), 99000 * MS);	/* 150 ms and more, for 99 ms */
+	usage_series_tick(&u, getpid(), 199000 * MS);	/* 150 ms and more, for 99.5 ms */
 	u.nr_mappings = 30;
 	for (uint32_t i = 0; i < u.nr_points; i++)
 		assert_int_equal(u.points[i].pss_bytes, 0);
 	assert_int_equal(u.whole.pss_why, HEAP_USAGE_DEAR);
 	assert_int_equal(u.whole.pss_took_ns, 0);
-	usage_series_tick(&u, getpid(), 100000 * MS);	/* 100 ms may be spent */
+	usage_series_tick(&u, getpid(), 301000 * MS);	/* 150 ms may be spent */
 	assert_int_equal(u.points[u.nr_points - 1].known, HEAP_USAGE_ALL);
 	assert_true(u.points[u.nr_points - 1].pss_bytes > 4096);
 	assert_int_equal(u.whole.pss_why, HEAP_USAGE_KNOWN);
 	assert_true(u.whole.pss_took_ns > 0);
-	assert_int_equal(u.next_pss_ns, 100000 * MS + USAGE_PSS_REST * u.whole.pss_took_ns);
+	assert_int_equal(u.next_pss_ns, 301000 * MS + USAGE_PSS_REST * u.whole.pss_took_ns);
 	usage_series_fini(&u);
 }
 
@@ -270,6 +294,7 @@ int main(void)
 		cmocka_unit_test(points_with_pss_stay),
 		cmocka_unit_test(any_series_is_spread_evenly),
 		cmocka_unit_test(a_look_rests_for_what_it_costs),
+		cmocka_unit_test(an_idle_process_is_told_from_a_busy_one),
 		cmocka_unit_test(many_share_the_time),
 		cmocka_unit_test(pss_waits_for_its_share),
 		cmocka_unit_test(the_last_figures_are_the_end),
