@@ -49,7 +49,7 @@ static uint64_t freed_at(const struct heap *h, const struct heap_site *s, uint64
 
 	for (unsigned k = 0; k < HEAP_NR_LIFETIMES; k++)
 		if (lifetime_from_ns(h, k + 1) > age_ns)
-			nr += s->lifetime[k];
+			nr += heap_lifetime(h, s, k);
 	return nr;
 }
 

@@ -13,7 +13,7 @@ uint64_t lifetimes_sum(const struct heap *h, uint64_t sum[HEAP_NR_LIFETIMES])
 	memset(sum, 0, HEAP_NR_LIFETIMES * sizeof(*sum));
 	for (uint32_t i = 0; i < h->nr_sites; i++)
 		for (unsigned k = 0; k < HEAP_NR_LIFETIMES; k++)
-			sum[k] += h->sites[i].lifetime[k];
+			sum[k] += heap_lifetime(h, &h->sites[i], k);
 	for (unsigned k = 0; k < HEAP_NR_LIFETIMES; k++)
 		all += sum[k];
 	return all;
@@ -53,8 +53,9 @@ void lifetime_range(const struct heap *h, const struct heap_site *s, struct life
 	*out = (struct lifetime_range){ 0 };
 	for (unsigned k = 0; k < HEAP_NR_LIFETIMES; k++) {
 		uint64_t least = lifetime_from_ns(h, k), most = lifetime_from_ns(h, k + 1);
+		const uint64_t nr = heap_lifetime(h, s, k);
 
-		if (!s->lifetime[k])
+		if (!nr)
 			continue;
 		if (most > known_ns)
 			most = known_ns > least ? known_ns : least;
@@ -64,9 +65,9 @@ void lifetime_range(const struct heap *h, const struct heap_site *s, struct life
 		}
 		out->max.from_ns = least;
 		out->max.to_ns = most;
-		out->nr += s->lifetime[k];
-		from += (double)s->lifetime[k] * (double)least;
-		to += (double)s->lifetime[k] * (double)most;
+		out->nr += nr;
+		from += (double)nr * (double)least;
+		to += (double)nr * (double)most;
 	}
 	if (!out->nr)
 		return;

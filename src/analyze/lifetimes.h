@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "src/model/heap.h"
+#include "src/model/heap_lifetimes.h"
 
 /* Sum over all heap sites into sum[HEAP_NR_LIFETIMES]; the number of blocks in it. */
 uint64_t lifetimes_sum(const struct heap *h, uint64_t sum[HEAP_NR_LIFETIMES]);

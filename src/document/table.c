@@ -89,6 +89,18 @@ void table_set_bars(struct table *t, unsigned column, const uint64_t *bars)
 		c->bars = bars;
 }
 
+void table_copy_bars(struct table *t, unsigned column, const uint64_t *bars, unsigned nr)
+{
+	uint64_t *copy = arena_alloc(&t->text, nr * sizeof(*copy));
+
+	if (!copy) {
+		t->failed = true;
+		return;
+	}
+	memcpy(copy, bars, nr * sizeof(*copy));
+	table_set_bars(t, column, copy);
+}
+
 void table_set_const(struct table *t, unsigned column, const char *text)
 {
 	struct cell *c = text ? cell_of(t, column) : NULL;

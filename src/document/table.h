@@ -135,6 +135,8 @@ void table_sentence(struct table *t);
 void table_set(struct table *t, unsigned column, uint64_t value);
 void table_set_float(struct table *t, unsigned column, double value);
 void table_set_bars(struct table *t, unsigned column, const uint64_t *bars);
+/* The same of a copy of `nr` numbers. */
+void table_copy_bars(struct table *t, unsigned column, const uint64_t *bars, unsigned nr);
 /*
  * Text is copied, unless it is constant for as long as the table lives. NULL leaves the cell
  * empty.

@@ -9,6 +9,7 @@
 
 #include "src/base/json.h"
 #include "src/export/export_priv.h"
+#include "src/model/heap_lifetimes.h"
 
 /* The middle of each class of lifetimes, times its blocks, in microseconds. */
 static uint64_t lived_us(const struct heap *h, const struct heap_site *site)
@@ -16,7 +17,7 @@ static uint64_t lived_us(const struct heap *h, const struct heap_site *site)
 	double sum = 0, low = 0, high = (double)h->tick_ns;
 
 	for (unsigned i = 0; i < HEAP_NR_LIFETIMES; i++) {
-		sum += (double)site->lifetime[i] * (low + high) / 2;
+		sum += (double)heap_lifetime(h, site, i) * (low + high) / 2;
 		low = high;
 		high *= 2;
 	}

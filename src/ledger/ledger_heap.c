@@ -16,6 +16,7 @@
 #include "src/base/fmt.h"
 #include "src/ledger/ledger_reader.h"
 #include "src/ledger/usage_point.h"
+#include "src/model/heap_lifetimes.h"
 #include "src/proc/limits.h"
 #include "src/proc/proc.h"
 

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "src/base/vec.h"
+#include "src/model/heap_lifetimes.h"
 
 /* records were added one behind another, and are read from the newest back */
 #define AHEAD_BYTES	2048u
@@ -34,6 +35,7 @@ struct sum {
 	uint32_t nr;
 	uint64_t max_records;		/* that the arena can hold */
 	uint64_t records;
+	bool no_memory;			/* for lifetimes */
 	int64_t grown_bytes;		/* that they hold more than when the last epoch ended */
 	struct peak peak;
 };
@@ -73,6 +75,15 @@ static void add_times(struct heap_site *s, const struct pmm_record *rec)
 		s->last_ns = last;
 }
 
+static void add_lifetime(struct sum *sum, struct heap_site *s, unsigned k, uint64_t frees)
+{
+	uint64_t *to = heap_lifetime_at(sum->r->h, s, k);
+
+	if (to)
+		*to += frees;
+	sum->no_memory |= !to;
+}
+
 static void add_record(struct sum *sum, struct heap_site *s, const struct pmm_record *rec,
 		       const struct pmm_lifetimes *lifetimes)
 {
@@ -96,9 +107,10 @@ static void add_record(struct sum *sum, struct heap_site *s, const struct pmm_re
 	s->samples_out += rec->samples_out;
 	if (rec->max_bytes > s->max_bytes)
 		s->max_bytes = rec->max_bytes;
-	s->lifetime[0] += pmm_released_at_once(rec, lifetimes);
+	s->at_once += pmm_released_at_once(rec, lifetimes);
 	for (unsigned i = 1; rec->lifetimes && i < HEAP_NR_LIFETIMES; i++)
-		s->lifetime[i] += lifetimes->frees[i];
+		if (lifetimes->frees[i])
+			add_lifetime(sum, s, i, lifetimes->frees[i]);
 }
 
 /*
@@ -150,6 +162,7 @@ static void add_all(struct sum *sum, const struct peak *peak)
 		memset(sum->seen, 0, sum->nr * sizeof(*sum->seen));
 	first_sight(sum, 0);		/* which the heap has in any case */
 	sum->records = 0;
+	sum->r->h->nr_lifetimes = 0;
 	sum->grown_bytes = 0;
 	sum->peak = *peak;
 	for (uint32_t i = 0; i < sum->r->l->nr_ctx; i++)
@@ -272,7 +285,7 @@ static void read_site(struct sum *sum, uint32_t nr, bool *mapping)
 	}
 	*mapping = site.flags & PMM_SITE_MAPPING;
 	if (*mapping)
-		sum->v[nr].lifetime[0] = 0;	/* of mappings they are not counted */
+		sum->v[nr].at_once = 0;	/* of mappings they are not counted */
 	sum->v[nr].node = site.node;
 	sum->v[nr].usable = site.flags & PMM_SITE_USABLE;
 	sum->v[nr].number = nr;
@@ -423,6 +436,8 @@ int ledger_read_sites(struct ledger_reader *r)
 		mark_findings(&sum);
 		rc = number_sites(&sum);
 	}
+	if (sum.no_memory)
+		rc = -ENOMEM;
 	if (!rc) {
 		renumber(r, r->h->blocks, r->h->nr_blocks, 0);
 		renumber(r, r->h->maps, r->h->nr_maps, LEDGER_SITE_MAPPING);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/base/str.h"
+#include "src/model/heap_lifetimes.h"
 
 struct heap *heap_new(void)
 {
@@ -55,6 +56,7 @@ void heap_free(struct heap *h)
 	free(h->srclocs);
 	free(h->sites);
 	free(h->map_sites);
+	free(h->lifetimes);
 	free(h->blocks);
 	free(h->forgotten);
 	free(h->maps);
@@ -79,6 +81,34 @@ void heap_free(struct heap *h)
 	free(h->cmdline);
 	free(h->host);
 	free(h);
+}
+
+void heap_lifetimes_get(const struct heap *h, const struct heap_site *s,
+			uint64_t to[HEAP_NR_LIFETIMES])
+{
+	for (unsigned k = 0; k < HEAP_NR_LIFETIMES; k++)
+		to[k] = heap_lifetime(h, s, k);
+}
+
+uint64_t *heap_lifetime_at(struct heap *h, struct heap_site *s, unsigned k)
+{
+	const uint32_t nr = h->nr_lifetimes;
+
+	if (!k)
+		return &s->at_once;
+	if (s->lifetimes)
+		return &h->lifetimes[s->lifetimes - 1].frees[k];
+	if (!(nr & (nr - 1))) {		/* at a power of two there is room for no more */
+		struct heap_lifetimes *more =
+			realloc(h->lifetimes, (nr ? 2 * (size_t)nr : 1) * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		h->lifetimes = more;
+	}
+	h->lifetimes[nr] = (struct heap_lifetimes){ { 0 } };
+	s->lifetimes = ++h->nr_lifetimes;
+	return &h->lifetimes[nr].frees[k];
 }
 
 bool heap_same_image(const struct heap *a, const struct heap *b)

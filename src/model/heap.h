@@ -19,7 +19,6 @@
 
 #define HEAP_NR_CLASSES		7
 #define HEAP_NR_KINDS		16	/* enum pmm_kind, include/pmm/ledger.h */
-#define HEAP_NR_LIFETIMES	24	/* bucket 0: under tick_ns; k: [2^(k-1), 2^k) * tick_ns */
 #define HEAP_NR_DROPS		6	/* enum pmm_drop */
 #define HEAP_BUILD_ID_MAX	32
 #define HEAP_FRAME_MARK_MAX	4095	/* greater: a program counter */
@@ -84,8 +83,8 @@ struct heap_node {
 /* A call site: a whole stack, innermost frame = node. */
 struct heap_site {
 	uint32_t node;			/* 0: stack unknown */
-	/* the same in all snapshots of a running process; 0: not known */
-	uint32_t number;
+	uint32_t number; /* the same in all snapshots of a running process; 0: not known */
+	uint32_t lifetimes;		/* its row of the heap's lifetimes, from 1 on; 0: none */
 	/* the program has asked how much of a block of its can be used; in no capture */
 	bool usable;
 	/* in sampled mode estimates, like all counts and bytes here */
@@ -98,7 +97,7 @@ struct heap_site {
 	uint64_t failed, zero_size, huge;
 	uint64_t first_ns, last_ns;	/* of allocations */
 	uint64_t samples_in, samples_out;	/* sampled mode: samples behind the estimates */
-	uint64_t lifetime[HEAP_NR_LIFETIMES];
+	uint64_t at_once;		/* freed within a tick; others: heap_lifetimes.h */
 };
 
 struct heap_block {
@@ -436,6 +435,7 @@ struct heap {
 	struct heap_site *sites;	/* heap allocations; [0] = stack unknown */
 	/* mmap call sites: bytes_in/out are bytes mapped/unmapped */
 	struct heap_site *map_sites;
+	struct heap_lifetimes *lifetimes;	/* of some sites and map_sites, each its own row */
 	struct heap_block *blocks;	/* live, by address */
 	struct heap_block *maps;	/* live mappings, by address; .site indexes map_sites */
 	struct heap_thread *threads;
@@ -452,9 +452,9 @@ struct heap {
 	struct heap_kernel_row *kernel_rows;
 	struct heap_kernel_bin *kernel_bins;
 	struct heap_block *forgotten;	/* taken out by heap_forget(), by address; in no capture */
-	uint32_t nr_modules, nr_nodes, nr_srclocs, nr_sites, nr_map_sites, nr_threads, nr_points,
-		nr_site_points, nr_usage_points, nr_marks, nr_kernel_kinds, nr_kernel_rows,
-		nr_kernel_bins;
+	uint32_t nr_modules, nr_nodes, nr_srclocs, nr_sites, nr_map_sites, nr_lifetimes, nr_threads,
+		nr_points, nr_site_points, nr_usage_points, nr_marks, nr_kernel_kinds,
+		nr_kernel_rows, nr_kernel_bins;
 	uint64_t nr_leaks, nr_findings;
 	uint64_t nr_blocks, nr_maps, nr_forgotten;
 };

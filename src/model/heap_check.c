@@ -137,6 +137,10 @@ static int check_site_nodes(const struct heap *h, const struct heap_site *sites,
 		if (sites[i].node >= h->nr_nodes)
 			return violated(c, "%s %" PRIu32 " names node %" PRIu32, what, i,
 					sites[i].node);
+	for (uint32_t i = 0; i < nr; i++)
+		if (sites[i].lifetimes > h->nr_lifetimes)
+			return violated(c, "%s %" PRIu32 " has lifetimes that are not there", what,
+					i);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "src/analyze/reach/reach.h"
 #include "src/base/json.h"
+#include "src/model/heap_lifetimes.h"
 #include "src/page/page_priv.h"
 
 #define FORM_PROFILE	1
@@ -204,7 +205,7 @@ static void put_counters(FILE *f, const struct heap *h, const struct heap_site *
 	page_number(f, heap_tick_time(h, s->first_ns));
 	page_number(f, heap_tick_time(h, s->last_ns));
 	for (unsigned i = 0; i < HEAP_NR_LIFETIMES; i++)
-		page_number(f, s->lifetime[i]);
+		page_number(f, heap_lifetime(h, s, i));
 }
 
 static void put_site(FILE *f, const struct page_stacks *k, const struct page_source *s, uint32_t i)

@@ -24,6 +24,9 @@ struct column {
 	const uint8_t *base;
 	size_t stride;
 	unsigned bytes;
+	/* not NULL: the rows are sites, of whose lifetimes these are */
+	const struct heap *lived;
+	unsigned bucket;
 };
 
 /*
@@ -70,15 +73,32 @@ struct coded {
 		__VA_ARGS__;								\
 	}
 
+static uint64_t lived(const struct column *c, uint64_t row)
+{
+	const void *site = c->base + row * c->stride;
+
+	return heap_lifetime(c->lived, site, c->bucket);
+}
+
 /* `nr` numbers from row `from` on. */
 static void column_read(const struct column *c, uint64_t from, size_t nr, uint64_t *to)
 {
-	EACH_FIELD(c, from, nr, n, *to++ = n);
+	if (c->lived)
+		for (size_t i = 0; i < nr; i++)
+			to[i] = lived(c, from + i);
+	else
+		EACH_FIELD(c, from, nr, n, *to++ = n);
 }
 
 /* Are they all `value`? */
 static bool column_is(const struct column *c, uint64_t from, size_t nr, uint64_t value)
 {
+	if (c->lived) {
+		for (size_t i = 0; i < nr; i++)
+			if (lived(c, from + i) != value)
+				return false;
+		return true;
+	}
 	EACH_FIELD(c, from, nr, n, if (n != value) return false);
 	return true;
 }
@@ -348,10 +368,24 @@ static void pack_group(struct pack *p, struct coded *v, unsigned nr, uint64_t co
 
 void pack_column(struct pack *p, const void *base, size_t stride, unsigned bytes, uint64_t count)
 {
-	struct coded v = { .c = { base, stride, bytes } };
+	struct coded v = { .c = { .base = base, .stride = stride, .bytes = bytes } };
 
 	if (count)
 		pack_group(p, &v, 1, count);
+}
+
+static struct column column_of(const struct pack *p, const struct file_table *t,
+			       const struct file_column *c, const void *rows)
+{
+	struct column column = { .base = rows, .stride = t->row_bytes, .bytes = c->bytes };
+
+	if (c->lived) {
+		column.lived = p->heap;
+		column.bucket = c->offset;
+	} else {
+		column.base += c->offset;
+	}
+	return column;
 }
 
 void pack_columns(struct pack *p, const struct file_table *t, const void *rows, uint64_t count)
@@ -365,8 +399,8 @@ void pack_columns(struct pack *p, const struct file_table *t, const void *rows, 
 		for (unsigned k = 0; k < nr; k++) {
 			const struct file_column *c = &t->column[first + k];
 
-			v[k] = (struct coded){ .c = { (const uint8_t *)rows + c->offset,
-						      t->row_bytes, c->bytes } };
+			v[k] = (struct coded){ .first = 0 };
+			v[k].c = column_of(p, t, c, rows);
 		}
 		pack_group(p, v, nr, count);
 	}

@@ -20,6 +20,7 @@
 #define MODULE(field) FIELD(heap_module, field)
 #define THREAD(field) FIELD(heap_thread, field)
 #define SITE(field)   FIELD(heap_site, field)
+#define LIVED(bucket) { bucket, sizeof(uint64_t), false, true }
 #define BLOCK(field)  FIELD(heap_block, field)
 #define CLASS(field)  FIELD(heap_class, field)
 #define LEAK(field)   FIELD(heap_leak, field)
@@ -122,13 +123,10 @@ static const struct file_column site_columns[] = {
 	SITE(bytes_out),    SITE(live_bytes),	SITE(live_blocks),  SITE(peak_bytes),
 	SITE(peak_blocks),  SITE(temporary),	SITE(max_bytes),    SITE(failed),
 	SITE(zero_size),    SITE(huge),		SITE(first_ns),	    SITE(last_ns),
-	SITE(samples_in),   SITE(samples_out),	SITE(lifetime[0]),  SITE(lifetime[1]),
-	SITE(lifetime[2]),  SITE(lifetime[3]),	SITE(lifetime[4]),  SITE(lifetime[5]),
-	SITE(lifetime[6]),  SITE(lifetime[7]),	SITE(lifetime[8]),  SITE(lifetime[9]),
-	SITE(lifetime[10]), SITE(lifetime[11]), SITE(lifetime[12]), SITE(lifetime[13]),
-	SITE(lifetime[14]), SITE(lifetime[15]), SITE(lifetime[16]), SITE(lifetime[17]),
-	SITE(lifetime[18]), SITE(lifetime[19]), SITE(lifetime[20]), SITE(lifetime[21]),
-	SITE(lifetime[22]), SITE(lifetime[23]),
+	SITE(samples_in),   SITE(samples_out),	SITE(at_once),	    LIVED(1),
+	LIVED(2),  LIVED(3),  LIVED(4),	 LIVED(5),  LIVED(6),  LIVED(7),  LIVED(8),  LIVED(9),
+	LIVED(10), LIVED(11), LIVED(12), LIVED(13), LIVED(14), LIVED(15), LIVED(16), LIVED(17),
+	LIVED(18), LIVED(19), LIVED(20), LIVED(21), LIVED(22), LIVED(23),
 };
 
 static const struct file_column block_columns[] = {

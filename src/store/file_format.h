@@ -18,6 +18,7 @@
 
 #include "src/base/err.h"
 #include "src/model/heap.h"
+#include "src/model/heap_lifetimes.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "structures are written as they are in memory");
@@ -77,6 +78,7 @@ struct file_column {
 	uint16_t offset;		/* in the row */
 	uint8_t bytes;			/* 1, 2, 4, 8 */
 	bool is_bool;
+	bool lived;			/* a site's lifetimes: `offset` is their bucket */
 };
 
 enum file_table_number {

@@ -15,6 +15,7 @@
 
 struct pack {
 	FILE *f;			/* the caller's */
+	const struct heap *heap;	/* borrowed: whose sites have lifetimes */
 	int rc;				/* first -errno */
 	ZSTD_CCtx *zstd;		/* NULL: not needed so far */
 	uint64_t offset;		/* of the end of what was written */

@@ -33,8 +33,8 @@ struct reading {
 static void read_columns(struct reading *r, const struct file_table *t, void *rows)
 {
 	for (unsigned i = 0; i < t->nr_columns && !r->u->rc; i++)
-		unpack_column(r->u, (char *)rows + t->column[i].offset, t->row_bytes, &t->column[i],
-			      r->u->section.count);
+		unpack_column(r->u, (char *)rows + (t->column[i].lived ? 0 : t->column[i].offset),
+			      t->row_bytes, &t->column[i], r->u->section.count);
 }
 
 static void read_text(struct reading *r, char **field)
@@ -326,6 +326,9 @@ static void sum_up(struct unpack *u)
 			uint64_t row_bytes = t->row_bytes +
 					     (k == FILE_NODES ? sizeof(uint32_t) : 0);
 
+			if (k == FILE_SITES || k == FILE_MAP_SITES)
+				row_bytes += sizeof(struct heap_lifetimes);
+
 			if (!memcmp(t->id, s->id, sizeof(s->id)) && !has_fixed_rows(k) &&
 			    s->count <= t->max_rows)
 				u->asked_bytes += s->count * row_bytes;
@@ -340,8 +343,10 @@ int file_read_heap(FILE *f, uint64_t file_bytes, uint64_t max_bytes, const char 
 	char why[200];
 	int rc;
 
-	if (r.u)
+	if (r.u) {
+		r.u->heap = r.h;
 		sum_up(r.u);
+	}
 	if (!r.h || !r.u)
 		rc = no_memory(name, e);
 	else if (!(rc = r.u->rc) && !(rc = read_sections(&r)) && !(rc = join_frames(&r))) {

@@ -152,27 +152,40 @@ static int too_large(struct unpack *u, uint64_t bytes)
 	return u->rc;
 }
 
-void *unpack_alloc(struct unpack *u, uint64_t n, size_t size)
+int unpack_take(struct unpack *u, uint64_t n, size_t size)
 {
 	uint64_t bytes;
-	void *p;
 
 	if (u->rc)
-		return NULL;
-	if (__builtin_mul_overflow(n, size, &bytes) || bytes > u->budget) {
-		unpack_damaged(u, "it declares more than such a file can hold");
-		return NULL;
-	}
+		return u->rc;
+	if (__builtin_mul_overflow(n, size, &bytes) || bytes > u->budget)
+		return unpack_damaged(u, "it declares more than such a file can hold");
 	if (bytes > u->max_bytes - u->used_bytes) {
 		too_large(u, bytes);
-		return NULL;
+		return u->rc;
 	}
 	u->budget -= bytes;
 	u->used_bytes += bytes;
-	p = calloc(n ? n : 1, size);
-	if (!p)
+	return 0;
+}
+
+int unpack_no_memory(struct unpack *u)
+{
+	if (!u->rc)
 		u->rc = err_set(u->e, -ENOMEM, "cannot read the capture '%s': out of memory",
 				u->name);
+	return u->rc;
+}
+
+void *unpack_alloc(struct unpack *u, uint64_t n, size_t size)
+{
+	void *p;
+
+	if (unpack_take(u, n, size))
+		return NULL;
+	p = calloc(n ? n : 1, size);
+	if (!p)
+		unpack_no_memory(u);
 	return p;
 }
 

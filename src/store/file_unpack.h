@@ -14,6 +14,7 @@
 
 struct unpack {
 	FILE *f;			/* the caller's */
+	struct heap *heap;		/* the caller's: gets the lifetimes of its sites */
 	const char *name;		/* of the file, for messages */
 	const char *where;		/* part being read, for messages */
 	struct err *e;
@@ -70,6 +71,9 @@ void unpack_skip(struct unpack *u);
  */
 int unpack_more(struct unpack *u);
 
+/* Take n elements' memory, which the caller gets, from the budget. 0 or rc. */
+int unpack_take(struct unpack *u, uint64_t n, size_t size);
+int unpack_no_memory(struct unpack *u);
 /* Zeroed memory for n elements, free()d by the caller; NULL (and rc set) if that is too much. */
 void *unpack_alloc(struct unpack *u, uint64_t n, size_t size);
 
@@ -77,7 +81,10 @@ uint64_t unpack_number(struct unpack *u);
 void unpack_bytes(struct unpack *u, void *bytes, size_t n);
 /* A string, made harmless; free()d by the caller. NULL when rc is set. */
 char *unpack_text(struct unpack *u);
-/* `count` numbers into the fields of `c->bytes` bytes at base, base + stride, ... */
+/*
+ * `count` numbers into the fields of `c->bytes` bytes at base, base + stride, ...; those of `lived`
+ * columns to the lifetimes of the sites there.
+ */
 void unpack_column(struct unpack *u, void *base, size_t stride, const struct file_column *c,
 		   uint64_t count);
 

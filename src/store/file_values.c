@@ -111,6 +111,19 @@ static void store(uint8_t *to, unsigned bytes, uint64_t n)
 	}
 }
 
+static void store_lived(struct unpack *u, struct heap_site *s, unsigned bucket, uint64_t n)
+{
+	uint64_t *to;
+
+	if (!n || (!s->lifetimes && unpack_take(u, 1, sizeof(struct heap_lifetimes))))
+		return;
+	to = heap_lifetime_at(u->heap, s, bucket);
+	if (to)
+		*to = n;
+	else
+		unpack_no_memory(u);
+}
+
 void unpack_column(struct unpack *u, void *base, size_t stride, const struct file_column *c,
 		   uint64_t count)
 {
@@ -140,6 +153,10 @@ void unpack_column(struct unpack *u, void *base, size_t stride, const struct fil
 			unpack_damaged(u, "a number is out of range");
 			return;
 		}
-		store((uint8_t *)base + i * stride, c->bytes, value);
+		if (c->lived)
+			store_lived(u, (struct heap_site *)(void *)((uint8_t *)base + i * stride),
+				    c->offset, value);
+		else
+			store((uint8_t *)base + i * stride, c->bytes, value);
 	}
 }

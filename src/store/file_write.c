@@ -207,6 +207,8 @@ static uint64_t memory_needed(const struct heap *h)
 	for (int i = FILE_MODULES; i < FILE_NR_TABLES; i++)
 		if (i != FILE_FRAMES && !file_is_of_heap(&file_tables[i]))
 			bytes += table_rows(h, &file_tables[i]) * file_tables[i].row_bytes;
+	/* also of readers to which each site has them */
+	bytes += ((uint64_t)h->nr_sites + h->nr_map_sites) * sizeof(struct heap_lifetimes);
 	for (uint32_t i = 0; i < h->nr_modules; i++)
 		bytes += strlen(h->modules[i].path) + 1;
 	for (uint64_t i = 0; i < h->nr_findings; i++)
@@ -231,6 +233,7 @@ int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err 
 	p = pack_new(f);
 	if (!p)
 		return err_set(e, -ENOMEM, "cannot write the capture '%s': out of memory", name);
+	p->heap = h;
 	write_head(h, p);
 	write_table(h, p, FILE_MODULES);
 	write_table(h, p, FILE_THREADS);

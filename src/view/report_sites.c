@@ -88,6 +88,7 @@ static const struct column site_columns[SITE_NR] = {
 /* What is known of every site, from its counters. */
 static void set_counters(struct table *t, const struct report *r, const struct heap_site *s)
 {
+	uint64_t lifetimes[HEAP_NR_LIFETIMES];
 	const struct heap *h = r->heap;
 
 	table_set(t, SITE_PEAK_BYTES, s->peak_bytes > 0 ? (uint64_t)s->peak_bytes : 0);
@@ -111,7 +112,8 @@ static void set_counters(struct table *t, const struct report *r, const struct h
 		table_set(t, SITE_SAMPLES_IN, s->samples_in);
 		table_set(t, SITE_SAMPLES_OUT, s->samples_out);
 	}
-	table_set_bars(t, SITE_LIFETIMES, s->lifetime);
+	heap_lifetimes_get(h, s, lifetimes);
+	table_copy_bars(t, SITE_LIFETIMES, lifetimes, HEAP_NR_LIFETIMES);
 }
 
 static void detail(struct table *t, struct str *s)
@@ -140,10 +142,13 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 		       uint32_t number)
 {
 	const struct heap *h = r->heap;
-	unsigned median = lifetime_quantile(s->lifetime, 50);
+	uint64_t lifetimes[HEAP_NR_LIFETIMES];
 	bool timed = heap_import_history(h);
 	struct str d = STR_INIT;
+	unsigned median;
 
+	heap_lifetimes_get(h, s, lifetimes);
+	median = lifetime_quantile(lifetimes, 50);
 	if (heap_import_allocated(h))
 		str_addf(&d, "%s, %s, mean %s", fmt_many(s->allocs, "call").s,
 			 fmt_bytes(s->bytes_in).s,

@@ -14,6 +14,7 @@
 #include "src/analyze/rank.h"
 #include "src/base/fmt.h"
 #include "src/document/doc.h"
+#include "src/model/heap_lifetimes.h"
 #include "src/model/stack_cut.h"
 
 #define REPORT_SCHEMA "pmm-report/1.5"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "include/pmm/ledger.h"
+#include "src/model/heap_lifetimes.h"
 
 #define MODULE_BASE    0x400000ull
 #define MODULE_BYTES   0x100000ull
@@ -231,7 +232,7 @@ static unsigned lifetime_bucket(uint64_t ns, uint64_t tick_ns)
 	return k;
 }
 
-static void count_site(struct heap_site *s, const struct fake_record *r, uint64_t tick_ns)
+static int count_site(struct heap *h, struct heap_site *s, const struct fake_record *r)
 {
 	bool fresh = !s->allocs;
 
@@ -255,9 +256,15 @@ static void count_site(struct heap_site *s, const struct fake_record *r, uint64_
 		s->first_ns = r->first_ns;
 	if (fresh || r->last_ns > s->last_ns)
 		s->last_ns = r->last_ns;
-	s->lifetime[0] += r->temporary;
-	if (r->frees > r->temporary)
-		s->lifetime[lifetime_bucket(r->life_ns, tick_ns)] += r->frees - r->temporary;
+	s->at_once += r->temporary;
+	if (r->frees > r->temporary) {
+		uint64_t *to = heap_lifetime_at(h, s, lifetime_bucket(r->life_ns, h->tick_ns));
+
+		if (!to)
+			return -ENOMEM;
+		*to += r->frees - r->temporary;
+	}
+	return 0;
 }
 
 static void count_heap(struct fake_heap *f, const struct fake_record *r)
@@ -326,7 +333,8 @@ int fake_heap_record_at(struct fake_heap *f, const struct fake_record *r, uint32
 {
 	bool mapping = r->kind == PMM_KIND_MMAP;
 
-	count_site(mapping ? &f->map_sites.v[site] : &f->sites.v[site], r, f->h->tick_ns);
+	if (count_site(f->h, mapping ? &f->map_sites.v[site] : &f->sites.v[site], r))
+		return -ENOMEM;
 	if (!mapping) {
 		count_heap(f, r);
 	} else {

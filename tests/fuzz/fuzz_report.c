@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/model/heap_lifetimes.h"
 #include "src/view/report_view.h"
 #include "tests/fake/fake.h"
 #include "tests/fuzz/input.h"
@@ -36,9 +37,11 @@ static void scramble(struct heap *h, struct input *in)
 	take(in, h->class, sizeof(h->class));
 	TAKE(in, h->mapping, h->mapping);
 	for (uint32_t i = 0; i < h->nr_sites; i++)
-		TAKE(in, h->sites[i].allocs, h->sites[i].lifetime);
+		TAKE(in, h->sites[i].allocs, h->sites[i].at_once);
 	for (uint32_t i = 0; i < h->nr_map_sites; i++)
-		TAKE(in, h->map_sites[i].allocs, h->map_sites[i].lifetime);
+		TAKE(in, h->map_sites[i].allocs, h->map_sites[i].at_once);
+	for (uint32_t i = 0; i < h->nr_lifetimes; i++)
+		TAKE(in, h->lifetimes[i].frees[1], h->lifetimes[i].frees[HEAP_NR_LIFETIMES - 1]);
 	for (uint64_t i = 0; i < h->nr_blocks; i++)
 		TAKE(in, h->blocks[i].address, h->blocks[i].birth_ns);
 	for (uint32_t i = 0; i < h->nr_points; i++)

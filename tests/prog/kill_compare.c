@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "include/pmm/ledger.h"
+#include "src/model/heap_lifetimes.h"
 #include "tests/prog/truth_driver.h"
 
 #define MOST_FLIGHTS	(KILL_THREADS + KILL_LEFT)
@@ -76,7 +77,7 @@ static void add_site(struct comparison *c, const struct heap_site *s, uint32_t g
 	to->temporary += s->temporary;
 	c->peak_bytes += (uint64_t)s->peak_bytes;
 	for (unsigned k = 0; g != TRUTH_NO_GROUP && k < HEAP_NR_LIFETIMES; k++)
-		c->found_lifetimes[g] += s->lifetime[k];
+		c->found_lifetimes[g] += heap_lifetime(c->h, s, k);
 }
 
 /* Is this the sum of some of the numbers? */

@@ -280,6 +280,7 @@ static uint64_t bytes_of_tables(const struct heap *h, uint64_t nr_frames)
 	       h->nr_nodes * (sizeof(*h->nodes) + sizeof(uint32_t)) +
 	       nr_frames * sizeof(struct file_frame) +
 	       (h->nr_sites + h->nr_map_sites) * sizeof(*h->sites) +
+	       h->nr_lifetimes * sizeof(*h->lifetimes) +
 	       h->nr_modules * sizeof(*h->modules) + h->nr_threads * sizeof(*h->threads) +
 	       h->nr_points * sizeof(*h->points) + h->nr_site_points * sizeof(*h->site_points);
 }
@@ -299,7 +300,9 @@ static void more_than_the_limit_is_not_read(void **state)
 
 	(void)state;
 	least = bytes_of_tables(h, 0);
-	most = bytes_of_tables(h, h->nr_nodes);		/* no more frames than nodes */
+	/* no more frames than nodes, nor lifetimes than sites */
+	most = bytes_of_tables(h, h->nr_nodes) +
+	       (h->nr_sites + h->nr_map_sites) * sizeof(*h->lifetimes);
 	assert_true(least > 6u << 20);
 	assert_int_equal(read_image_within(m.bytes, m.n, 1u << 20, &back, &e), -EFBIG);
 	assert_null(back);

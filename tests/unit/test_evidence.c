@@ -78,7 +78,7 @@ static void count_free(struct run *r, double age)
 
 	while (k + 1 < HEAP_NR_LIFETIMES && lifetime_from_ns(r->h, k + 1) <= (uint64_t)(age * 1e9))
 		k++;
-	site->lifetime[k]++;
+	++*heap_lifetime_at(r->h, site, k);
 	site->frees++;
 }
 
@@ -321,13 +321,13 @@ static void each_piece_is_found(void **state)
 	assert_int_equal(of(h, g, 10 * SECOND).has, EVIDENCE_ALL & ~EVIDENCE_PACE);
 	for (unsigned i = 451; i < 600; i += 2)
 		h->blocks[i].birth_ns += 150 * SECOND;
-	h->sites[1].lifetime[bucket - 1] = 1000;	/* died younger */
-	h->sites[1].lifetime[bucket] = 26;
+	*heap_lifetime_at(h, &h->sites[1], bucket - 1) = 1000;	/* died younger */
+	*heap_lifetime_at(h, &h->sites[1], bucket) = 26;
 	assert_int_equal(of(h, g, 10 * SECOND).has, EVIDENCE_ALL);
 	assert_int_equal(of(h, g, 10 * SECOND).freed_aged, 26);
-	h->sites[1].lifetime[bucket + 1] = 1;
+	*heap_lifetime_at(h, &h->sites[1], bucket + 1) = 1;
 	assert_int_equal(of(h, g, 10 * SECOND).has, EVIDENCE_ALL & ~EVIDENCE_KEPT);
-	h->sites[1].lifetime[bucket + 1] = 0;
+	*heap_lifetime_at(h, &h->sites[1], bucket + 1) = 0;
 	h->began = HEAP_BEGAN_ATTACH;
 	assert_int_equal(of(h, g, 10 * SECOND).has, EVIDENCE_ALL);
 	h->mode = HEAP_SAMPLED;			/* frees of blocks from before are not seen */

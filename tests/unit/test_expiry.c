@@ -7,6 +7,7 @@
 
 #include "src/analyze/estimate.h"
 #include "src/analyze/expiry.h"
+#include "src/model/heap_lifetimes.h"
 
 #define SECOND 1000000000ull
 
@@ -218,7 +219,7 @@ static void what_is_freed_silences_the_site(void **state)
 	add_many(&m, 1, 43, 1);
 	m.h->sites[1].frees = 25;
 	m.h->sites[1].first_ns = SECOND;
-	m.h->sites[1].lifetime[4] = 25;
+	*heap_lifetime_at(m.h, &m.h->sites[1], 4) = 25;
 	assert_int_equal(expiry_look(&x, m.h, &ev), 0);
 	assert_int_equal(expiry_rows(&x, m.h, &rows), 1);
 	assert_int_equal(rows[0].number, 1);

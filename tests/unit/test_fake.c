@@ -10,6 +10,7 @@
 
 #include "include/pmm/check.h"
 #include "include/pmm/ledger.h"
+#include "src/model/heap_lifetimes.h"
 #include "src/store/capture.h"
 #include "tests/unit/capture_image.h"
 
@@ -77,8 +78,8 @@ static void a_site_counts_and_lists_its_blocks(void **state)
 	assert_int_equal(s->live_bytes, 144);
 	assert_int_equal(s->live_blocks, 3);
 	assert_int_equal(s->peak_bytes, 1920);
-	assert_int_equal(s->lifetime[0], 7);
-	assert_int_equal(s->lifetime[2], 90);
+	assert_int_equal(heap_lifetime(h, s, 0), 7);
+	assert_int_equal(heap_lifetime(h, s, 2), 90);
 	assert_int_equal(s->failed, 2);
 	assert_int_equal(h->peak_bytes, 1920);
 	assert_int_equal(h->live_bytes, 144);

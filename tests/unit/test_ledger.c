@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ledgers made by hand are read to the exact number. */
+#include "src/model/heap_lifetimes.h"
 #include "tests/unit/ledger_read.h"
 #include "tests/unit/unit.h"
 
@@ -72,8 +73,8 @@ static void contexts_that_share_a_site_add_up(void **state)
 	assert_int_equal(h->sites[1].max_bytes, 200);
 	assert_int_equal(h->sites[1].first_ns, 0);
 	assert_int_equal(h->sites[1].last_ns, 500000000);
-	assert_int_equal(h->sites[1].lifetime[3], 3);
-	assert_int_equal(h->sites[1].lifetime[0], 5);
+	assert_int_equal(heap_lifetime(h, &h->sites[1], 3), 3);
+	assert_int_equal(heap_lifetime(h, &h->sites[1], 0), 5);
 	assert_int_equal(h->live_bytes, 700);
 	assert_int_equal(h->live_blocks, 4);
 	assert_int_equal(h->allocs, 11);
@@ -147,7 +148,7 @@ static void mapping_sites_stand_apart(void **state)
 	assert_int_equal(h->map_sites[1].node, 2);
 	assert_int_equal(h->map_sites[1].live_bytes, 8192);
 	assert_int_equal(h->map_sites[1].frees, 1);
-	assert_int_equal(h->map_sites[1].lifetime[0], 0);
+	assert_int_equal(heap_lifetime(h, &h->map_sites[1], 0), 0);
 	assert_int_equal(h->live_bytes, 110);
 	assert_int_equal(h->nr_blocks, 1);
 	assert_int_equal(h->blocks[0].site, 2);

@@ -5,6 +5,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/ledger/ledger_heap.h"
+#include "src/model/heap_lifetimes.h"
 #include "tests/unit/ledger_image.h"
 #include "tests/unit/ledger_read.h"
 
@@ -63,7 +64,7 @@ static void a_record_is_read_between_events(void **state)
 		struct heap *h = read_with(&im, &o);
 
 		torn += (uint64_t)h->sites[1].live_bytes !=
-			16 * h->sites[1].lifetime[HEAP_NR_LIFETIMES - 1];
+			16 * heap_lifetime(h, &h->sites[1], HEAP_NR_LIFETIMES - 1);
 		assert_int_equal(h->live_bytes, h->sites[1].live_bytes);
 		moved |= h->drift_blocks > 0;
 		heap_free(h);

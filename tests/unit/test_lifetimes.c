@@ -56,11 +56,12 @@ static void quantiles_name_the_bucket(void **state)
 static void ranges_hold_what_buckets_tell(void **state)
 {
 	struct heap *h = recipe_heap("watch tick=10ms\n");
-	struct heap_site s = { .lifetime = { [0] = 30, [2] = 10 } };
+	struct heap_site s = { .at_once = 30 };
 	struct lifetime_range r;
 
 	(void)state;
 	h->taken_ns = 1000000000;
+	*heap_lifetime_at(h, &s, 2) = 10;
 	lifetime_range(h, &s, &r);
 	assert_int_equal(r.nr, 40);
 	assert_int_equal(r.min.from_ns, 0);
@@ -73,7 +74,8 @@ static void ranges_hold_what_buckets_tell(void **state)
 	s.first_ns = 970000000;
 	lifetime_range(h, &s, &r);
 	assert_int_equal(r.max.to_ns, 30000000);
-	s = (struct heap_site){ .lifetime = { [HEAP_NR_LIFETIMES - 1] = 1 } };
+	s = (struct heap_site){ 0 };
+	*heap_lifetime_at(h, &s, HEAP_NR_LIFETIMES - 1) = 1;
 	lifetime_range(h, &s, &r);
 	assert_int_equal(r.max.from_ns, r.max.to_ns);
 	s = (struct heap_site){ 0 };

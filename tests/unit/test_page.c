@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "src/model/heap_lifetimes.h"
 #include "src/page/page.h"
 #include "src/page/page_priv.h"
 #include "tests/unit/recipe_heap.h"
