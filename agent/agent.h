@@ -93,6 +93,9 @@ struct agent {
 	struct pmm_ledger *ledger;
 	const uint8_t *single_threaded;	/* glibc's __libc_single_threaded, or a 0 byte */
 	struct ctx_entry *ctx_hash;	/* memory that fork wipes */
+	/* likewise; of [leaves_from, leaves_from + leaves_reach): agent/block_words.h */
+	uint64_t **leaves;
+	uint64_t leaves_from, leaves_reach;
 	/*
 	 * where source locations' texts are not replaced by others at the same address
 	 * (agent/srcloc.h)

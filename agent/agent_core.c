@@ -5,6 +5,7 @@
 #include "agent/agent_core.h"
 
 #include "agent/agent_arena.h"
+#include "agent/block_words.h"
 #include "agent/clock.h"
 #include "agent/unwind/module.h"
 #include "agent/unwind/rule.h"
@@ -19,10 +20,23 @@
 struct agent agent __attribute__((aligned(64)));
 static uint8_t never_single;
 
+/*
+ * What part of memory the table of leaves is for: around the program break, where the C library has
+ * its heap, or around what was mapped last, `mapped`.
+ */
+static uint64_t leaves_begin(uint64_t mapped)
+{
+	bool libc = agent.glibc || !agent.code_end;	/* or injected, or compiled in */
+	uint64_t middle = libc ? (uint64_t)sys1(brk, 0) : mapped;
+
+	return (middle & ~((1ull << LEAVES_SHIFT) - 1)) - LEAVES_REACH / 2;
+}
+
 /* Everything private in one mapping; the part that fork must wipe comes first. */
 static bool memory_get(void)
 {
-	size_t wiped = ARCH_PAGE + AGENT_CTX_HASH * sizeof(struct ctx_entry);
+	size_t known = ARCH_PAGE + AGENT_CTX_HASH * sizeof(struct ctx_entry);
+	size_t wiped = known + LEAVES_BYTES;
 	size_t rules = sizeof(struct rules);
 	size_t modules = AGENT_MAX_MODULES * sizeof(struct agent_module);
 	size_t bytes = wiped + rules + modules + SCRATCH_BYTES + AGENT_PATHS_BYTES;
@@ -36,6 +50,9 @@ static bool memory_get(void)
 	sys3(madvise, p, wiped, SYS_MADV_WIPEONFORK);
 	agent.alive = (uint32_t *)p;
 	agent.ctx_hash = (struct ctx_entry *)(p + ARCH_PAGE);
+	agent.leaves = (uint64_t **)(p + known);
+	agent.leaves_from = leaves_begin((uint64_t)p);
+	agent.leaves_reach = LEAVES_REACH;
 	agent.rules = (struct rules *)(p + wiped);
 	agent.modules = (struct agent_module *)(p + wiped + rules);
 	agent.scratch = p + wiped + rules + modules;

@@ -182,6 +182,8 @@ static __attribute__((noinline)) uint64_t *word_make(enum pmm_table_id id, uint6
 		return NULL;
 	slot = &mid->leaf[(address - base) >> (shape[id].shift + PMM_LEAF_BITS)];
 	leaf = *slot ? arena_at(*slot) : leaf_new(slot);
+	if (leaf && id == PMM_TABLE_HEAP && address - agent.leaves_from < agent.leaves_reach)
+		STORE_RELEASE(agent.leaves[(address - agent.leaves_from) >> LEAVES_SHIFT], leaf);
 	return leaf ? &leaf[address >> shape[id].shift & (GRANULES - 1)] : NULL;
 }
 

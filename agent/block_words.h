@@ -29,15 +29,31 @@ static const struct { uint8_t shift, mid_bits; } shape[PMM_NR_TABLES] = {
 /* of nobody */
 static const struct block_stamp no_stamp = { .now = BLOCK_NEVER, .number = UINT32_MAX };
 
+/*
+ * Leaves of HEAP near the heap's start are found by one load: a table, private to the process,
+ * which fork wipes like the ledger. A leaf stays where it is for ever.
+ */
+#define LEAVES_REACH	(1ull << 30)
+#define LEAVES_SHIFT	(BLOCK_HEAP_SHIFT + PMM_LEAF_BITS)
+#define LEAVES_BYTES	((LEAVES_REACH >> LEAVES_SHIFT) * sizeof(uint64_t *))
+
 /* The word for an address; NULL where there is no leaf. */
 static inline uint64_t *word_find(enum pmm_table_id id, uint64_t address)
 {
 	unsigned shift = shape[id].shift, mid_bits = shape[id].mid_bits;
 	unsigned leaf_shift = shift + PMM_LEAF_BITS;
-	pmm_ref ref = LOAD_ACQUIRE(
-		((pmm_ref *)(agent.base + PMM_TOP_OFF(id)))[address >> (leaf_shift + mid_bits)]);
 	struct pmm_mid *mid;
+	pmm_ref ref;
 
+	if (id == PMM_TABLE_HEAP) {
+		uint64_t off = address - agent.leaves_from, *leaf;
+
+		if (likely(off < agent.leaves_reach) &&
+		    likely((leaf = LOAD_ACQUIRE(agent.leaves[off >> LEAVES_SHIFT])) != NULL))
+			return leaf + (address >> shift & (GRANULES - 1));
+	}
+	ref = LOAD_ACQUIRE(
+		((pmm_ref *)(agent.base + PMM_TOP_OFF(id)))[address >> (leaf_shift + mid_bits)]);
 	if (unlikely(!ref))
 		return NULL;
 	mid = arena_at(ref);

@@ -463,6 +463,42 @@ static void test_addresses_beyond_the_tables(void **state)
 	agent_host_fini();
 }
 
+/* Near the heap's start leaves are found by a table, and beyond it in the tree: the same ones. */
+static void test_leaves_of_the_table(void **state)
+{
+	static uint64_t *leaves[LEAVES_BYTES / sizeof(uint64_t *)];
+	const uint64_t at[] = { HEAP - 32, HEAP, HEAP + 8160, HEAP + 8192, HEAP + (64 << 20),
+				HEAP + LEAVES_REACH - 32, HEAP + LEAVES_REACH };
+	struct block_info b;
+
+	(void)state;
+	start(16 << 20);
+	assert_true(add(HEAP + (1 << 20), 7, 9));		/* made before there was a table */
+	agent.leaves = leaves;
+	agent.leaves_from = HEAP;
+	agent.leaves_reach = LEAVES_REACH;
+	assert_true(del(HEAP + (1 << 20), &b));
+	for (uint32_t i = 0; i < 7; i++) {
+		bool within = i > 0 && i < 6;
+
+		assert_true(add(at[i], 40, i + 1));
+		assert_int_equal(block_place(at[i]) - (at[i] >> 5 & (GRANULES - 1)) ==
+					 leaves[within ? (at[i] - HEAP) >> LEAVES_SHIFT : 0],
+				 within);
+	}
+	for (uint32_t i = 0; i < 7; i++) {
+		uint64_t *place = block_place(at[i]);
+
+		agent.leaves_reach = 0;
+		assert_ptr_equal(block_place(at[i]), place);
+		agent.leaves_reach = LEAVES_REACH;
+		assert_true(del(at[i], &b));
+		assert_int_equal(b.site, i + 1);
+		assert_false(del(at[i], &b));
+	}
+	agent_host_fini();
+}
+
 static void test_mappings_are_found_from_inside(void **state)
 {
 	const uint64_t map = 0x7f0000000000ull;
@@ -579,6 +615,7 @@ int main(void)
 		cmocka_unit_test(test_a_block_gets_another_site),
 		cmocka_unit_test(test_a_site_is_looked_up),
 		cmocka_unit_test(test_addresses_beyond_the_tables),
+		cmocka_unit_test(test_leaves_of_the_table),
 		cmocka_unit_test(test_mappings_are_found_from_inside),
 		cmocka_unit_test(test_what_reaches_to_an_address),
 	};
