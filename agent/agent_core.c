@@ -22,14 +22,13 @@ static uint8_t never_single;
 
 /*
  * What part of memory the table of leaves is for: around the program break, where the C library has
- * its heap, or around what was mapped last, `mapped`.
+ * its heap. With another allocator the first block says.
  */
-static uint64_t leaves_begin(uint64_t mapped)
+static uint64_t leaves_begin(void)
 {
 	bool libc = agent.glibc || !agent.code_end;	/* or injected, or compiled in */
-	uint64_t middle = libc ? (uint64_t)sys1(brk, 0) : mapped;
 
-	return (middle & ~((1ull << LEAVES_SHIFT) - 1)) - LEAVES_REACH / 2;
+	return libc ? leaves_around((uint64_t)sys1(brk, 0)) : LEAVES_NOWHERE;
 }
 
 /* Everything private in one mapping; the part that fork must wipe comes first. */
@@ -51,7 +50,7 @@ static bool memory_get(void)
 	agent.alive = (uint32_t *)p;
 	agent.ctx_hash = (struct ctx_entry *)(p + ARCH_PAGE);
 	agent.leaves = (uint64_t **)(p + known);
-	agent.leaves_from = leaves_begin((uint64_t)p);
+	agent.leaves_from = leaves_begin();
 	agent.leaves_reach = LEAVES_REACH;
 	agent.rules = (struct rules *)(p + wiped);
 	agent.modules = (struct agent_module *)(p + wiped + rules);

@@ -170,6 +170,18 @@ void block_cover(uint64_t address)
 		mid_make(PMM_TABLE_HEAP, address);
 }
 
+/* Into the table of leaves, whose place is given once: all threads enter and look by the same. */
+static void leaf_note(uint64_t address, uint64_t *leaf)
+{
+	uint64_t from = LOAD(agent.leaves_from), off;
+
+	if (from == LEAVES_NOWHERE && CAS(agent.leaves_from, from, leaves_around(address)))
+		from = LOAD(agent.leaves_from);
+	off = address - from;
+	if (off < agent.leaves_reach)
+		STORE_RELEASE(agent.leaves[off >> LEAVES_SHIFT], leaf);
+}
+
 static __attribute__((noinline)) uint64_t *word_make(enum pmm_table_id id, uint64_t address)
 {
 	unsigned top_shift = shape[id].shift + PMM_LEAF_BITS + shape[id].mid_bits;
@@ -182,8 +194,8 @@ static __attribute__((noinline)) uint64_t *word_make(enum pmm_table_id id, uint6
 		return NULL;
 	slot = &mid->leaf[(address - base) >> (shape[id].shift + PMM_LEAF_BITS)];
 	leaf = *slot ? arena_at(*slot) : leaf_new(slot);
-	if (leaf && id == PMM_TABLE_HEAP && address - agent.leaves_from < agent.leaves_reach)
-		STORE_RELEASE(agent.leaves[(address - agent.leaves_from) >> LEAVES_SHIFT], leaf);
+	if (leaf && id == PMM_TABLE_HEAP)
+		leaf_note(address, leaf);
 	return leaf ? &leaf[address >> shape[id].shift & (GRANULES - 1)] : NULL;
 }
 

@@ -36,6 +36,12 @@ static const struct block_stamp no_stamp = { .now = BLOCK_NEVER, .number = UINT3
 #define LEAVES_REACH	(1ull << 30)
 #define LEAVES_SHIFT	(BLOCK_HEAP_SHIFT + PMM_LEAF_BITS)
 #define LEAVES_BYTES	((LEAVES_REACH >> LEAVES_SHIFT) * sizeof(uint64_t *))
+#define LEAVES_NOWHERE	(1ull << 63)	/* no address is within reach of that */
+
+static inline uint64_t leaves_around(uint64_t address)
+{
+	return (address & ~((1ull << LEAVES_SHIFT) - 1)) - LEAVES_REACH / 2;
+}
 
 /* The word for an address; NULL where there is no leaf. */
 static inline uint64_t *word_find(enum pmm_table_id id, uint64_t address)
@@ -46,7 +52,7 @@ static inline uint64_t *word_find(enum pmm_table_id id, uint64_t address)
 	pmm_ref ref;
 
 	if (id == PMM_TABLE_HEAP) {
-		uint64_t off = address - agent.leaves_from, *leaf;
+		uint64_t off = address - LOAD(agent.leaves_from), *leaf;
 
 		if (likely(off < agent.leaves_reach) &&
 		    likely((leaf = LOAD_ACQUIRE(agent.leaves[off >> LEAVES_SHIFT])) != NULL))
