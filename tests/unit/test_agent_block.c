@@ -499,6 +499,34 @@ static void test_leaves_of_the_table(void **state)
 	agent_host_fini();
 }
 
+/* Where another allocator than glibc's has its blocks the first leaf says, and no other one does. */
+static void test_the_first_leaf_places_the_table(void **state)
+{
+	static uint64_t *leaves[LEAVES_BYTES / sizeof(uint64_t *)];
+	const uint64_t first = HEAP + (700 << 20), middle = LEAVES_REACH / 2;
+	struct block_info b;
+
+	(void)state;
+	start(16 << 20);
+	agent.leaves = leaves;
+	agent.leaves_from = LEAVES_NOWHERE;
+	agent.leaves_reach = LEAVES_REACH;
+	assert_null(block_place(0));
+	assert_true(add(first + 40, 24, 1));
+	assert_int_equal(agent.leaves_from, first - middle);
+	assert_true(add(first + (1 << 20), 24, 2));
+	assert_true(add(HEAP, 24, 3));			/* out of reach */
+	assert_int_equal(agent.leaves_from, first - middle);
+	assert_ptr_equal(leaves[middle >> LEAVES_SHIFT], block_place(first));
+	assert_ptr_equal(leaves[(middle + (1 << 20)) >> LEAVES_SHIFT],
+			 block_place(first + (1 << 20)));
+	assert_true(del(first + 40, &b));
+	assert_int_equal(b.site, 1);
+	assert_true(del(HEAP, &b));
+	assert_int_equal(b.site, 3);
+	agent_host_fini();
+}
+
 static void test_mappings_are_found_from_inside(void **state)
 {
 	const uint64_t map = 0x7f0000000000ull;
@@ -616,6 +644,7 @@ int main(void)
 		cmocka_unit_test(test_a_site_is_looked_up),
 		cmocka_unit_test(test_addresses_beyond_the_tables),
 		cmocka_unit_test(test_leaves_of_the_table),
+		cmocka_unit_test(test_the_first_leaf_places_the_table),
 		cmocka_unit_test(test_mappings_are_found_from_inside),
 		cmocka_unit_test(test_what_reaches_to_an_address),
 	};
