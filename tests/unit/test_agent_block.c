@@ -499,7 +499,7 @@ static void test_leaves_of_the_table(void **state)
 	agent_host_fini();
 }
 
-/* Where another allocator than glibc's has its blocks the first leaf says, and no other one does. */
+/* Where another allocator than glibc's has its blocks is said by the first leaf only. */
 static void test_the_first_leaf_places_the_table(void **state)
 {
 	static uint64_t *leaves[LEAVES_BYTES / sizeof(uint64_t *)];
