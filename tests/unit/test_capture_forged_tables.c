@@ -6,13 +6,27 @@
 #include "src/store/file_pack.h"
 #include "tests/unit/capture_forge.h"
 
+#define NO_FIELD	SIZE_MAX
+
+/*
+ * A section with one row, in which all columns are `others` but that of `field`; what follows the
+ * columns is left to the caller.
+ */
+static void begin_row(struct pack *p, enum file_table_number table, size_t field, uint64_t value,
+		      uint64_t others)
+{
+	const struct file_table *t = &file_tables[table];
+
+	pack_begin(p, t->id, 1);
+	for (unsigned i = 0; i < t->nr_columns; i++) {
+		pack_number(p, FILE_CONSTANT);
+		pack_number(p, t->column[i].offset == field ? value : others);
+	}
+}
+
 static void forge_leaks_without_search(struct pack *p)
 {
-	pack_begin(p, "LEAK", 1);
-	for (unsigned i = 0; i < file_tables[FILE_LEAKS].nr_columns; i++) {
-		pack_number(p, FILE_CONSTANT);
-		pack_number(p, 1);
-	}
+	begin_row(p, FILE_LEAKS, NO_FIELD, 0, 1);
 	pack_end(p);
 }
 
@@ -117,25 +131,15 @@ static void forge_finding_alone(struct pack *p)
 	forge_finding(p, offsetof(struct heap_finding, number), 7);
 }
 
-/* All columns are 1. */
-static void forge_ones(struct pack *p, enum file_table_number table)
-{
-	pack_begin(p, file_tables[table].id, 1);
-	for (unsigned i = 0; i < file_tables[table].nr_columns; i++) {
-		pack_number(p, FILE_CONSTANT);
-		pack_number(p, 1);
-	}
-}
-
 static void forge_usage_points_alone(struct pack *p)
 {
-	forge_ones(p, FILE_USAGE_POINTS);
+	begin_row(p, FILE_USAGE_POINTS, NO_FIELD, 0, 1);
 	pack_end(p);
 }
 
 static void forge_usage_alone(struct pack *p)
 {
-	forge_ones(p, FILE_USAGE);
+	begin_row(p, FILE_USAGE, NO_FIELD, 0, 1);
 	pack_end(p);
 }
 
@@ -147,7 +151,7 @@ static void forge_usage(struct pack *p)
 
 static void forge_mark_name(struct pack *p)
 {
-	forge_ones(p, FILE_MARKS);
+	begin_row(p, FILE_MARKS, NO_FIELD, 0, 1);
 	pack_text(p, "forty letters, which are one more than 39");
 	pack_end(p);
 }
@@ -330,15 +334,7 @@ static void forged_lines_are_refused(void **state)
 /* Columns of a table of them, all of one row: 0, but one as given. */
 static void pack_kernel(struct pack *p, enum file_table_number number, size_t field, uint64_t value)
 {
-	const struct file_table *t = &file_tables[number];
-
-	pack_begin(p, t->id, 1);
-	for (unsigned i = 0; i < t->nr_columns; i++) {
-		size_t at = t->column[i].offset;
-
-		pack_number(p, FILE_CONSTANT);
-		pack_number(p, at == field ? value : 0);
-	}
+	begin_row(p, number, field, value, 0);
 	if (number == FILE_KERNEL)
 		pack_text(p, "");
 	pack_end(p);
@@ -347,17 +343,9 @@ static void pack_kernel(struct pack *p, enum file_table_number number, size_t fi
 /* All four tables with one row, in which fields of the rows have these values. */
 static void pack_all_kernel(struct pack *p, uint64_t kind, size_t bin_field, uint64_t bin_value)
 {
-	const struct file_table *row = &file_tables[FILE_KERNEL_ROWS];
-
 	pack_kernel(p, FILE_KERNEL, offsetof(struct heap, kernel.traced), 1);
 	pack_kernel(p, FILE_KERNEL_KINDS, offsetof(struct heap_kernel_kind, kind), kind);
-	pack_begin(p, row->id, 1);
-	for (unsigned i = 0; i < row->nr_columns; i++) {
-		size_t at = row->column[i].offset;
-
-		pack_number(p, FILE_CONSTANT);
-		pack_number(p, at == offsetof(struct heap_kernel_row, site) ? HEAP_NO_SITE : 1);
-	}
+	begin_row(p, FILE_KERNEL_ROWS, offsetof(struct heap_kernel_row, site), HEAP_NO_SITE, 1);
 	pack_end(p);
 	pack_kernel(p, FILE_KERNEL_BINS, bin_field, bin_value);
 }
@@ -424,11 +412,7 @@ static void forge_kernel_twice(struct pack *p)
 
 static void forge_kernel_text(struct pack *p)
 {
-	pack_begin(p, "KERN", 1);
-	for (unsigned i = 0; i < file_tables[FILE_KERNEL].nr_columns; i++) {
-		pack_number(p, FILE_CONSTANT);
-		pack_number(p, 0);
-	}
+	begin_row(p, FILE_KERNEL, NO_FIELD, 0, 0);
 	pack_number(p, UINT64_MAX);
 	pack_end(p);
 }
