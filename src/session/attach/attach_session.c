@@ -154,8 +154,8 @@ static void note_late(struct attach_session *s)
 }
 
 /*
- * Each time the program, or somebody else, lowers it: it counts the ledger, for which it was raised
- * at the beginning at most.
+ * Its limit on address space is looked at each time, as it may be lowered from within or from
+ * outside. It counts the ledger, for which it was raised at the beginning at most.
  */
 static void note_lowered(struct attach_session *s)
 {

@@ -287,7 +287,6 @@ static bool was_killed(const struct heap *h)
 static void own_function_missed(struct coverage *c, const struct heap *h)
 {
 	struct str s = STR_INIT;
-
 	bool libc = !strncmp(h->own_function, "__libc_", strlen("__libc_"));
 
 	str_addf(&s,
