@@ -6,27 +6,35 @@
 #include "src/store/file_pack.h"
 #include "tests/unit/capture_forge.h"
 
-#define NO_FIELD	SIZE_MAX
+/* A column by its field in the row, and the number in it. */
+struct exception {
+	size_t field;
+	uint64_t value;
+};
 
 /*
- * A section with one row, in which all columns are `others` but that of `field`; what follows the
- * columns is left to the caller.
+ * A section with one row, in which all columns are `others` but the `nr` exceptions, the first of a
+ * field; what follows the columns is left to the caller.
  */
-static void begin_row(struct pack *p, enum file_table_number table, size_t field, uint64_t value,
-		      uint64_t others)
+static void begin_row(struct pack *p, enum file_table_number table, const struct exception *e,
+		      unsigned nr, uint64_t others)
 {
 	const struct file_table *t = &file_tables[table];
 
 	pack_begin(p, t->id, 1);
 	for (unsigned i = 0; i < t->nr_columns; i++) {
+		unsigned k = 0;
+
+		while (k < nr && e[k].field != t->column[i].offset)
+			k++;
 		pack_number(p, FILE_CONSTANT);
-		pack_number(p, t->column[i].offset == field ? value : others);
+		pack_number(p, k < nr ? e[k].value : others);
 	}
 }
 
 static void forge_leaks_without_search(struct pack *p)
 {
-	begin_row(p, FILE_LEAKS, NO_FIELD, 0, 1);
+	begin_row(p, FILE_LEAKS, NULL, 0, 1);
 	pack_end(p);
 }
 
@@ -72,17 +80,13 @@ static void a_search_is_optional(void **state)
  */
 static void begin_finding(struct pack *p, size_t field, uint64_t value)
 {
-	const struct file_table *t = &file_tables[FILE_FINDINGS];
+	const struct exception e[] = {
+		{ field, value },
+		{ offsetof(struct heap_finding, type), 1 },
+		{ offsetof(struct heap_finding, count), 1 },
+	};
 
-	pack_begin(p, "FIND", 1);
-	for (unsigned i = 0; i < t->nr_columns; i++) {
-		size_t at = t->column[i].offset;
-		bool one = at == offsetof(struct heap_finding, type) ||
-			   at == offsetof(struct heap_finding, count);
-
-		pack_number(p, FILE_CONSTANT);
-		pack_number(p, at == field ? value : one);
-	}
+	begin_row(p, FILE_FINDINGS, e, sizeof(e) / sizeof(*e), 0);
 }
 
 static void forge_finding(struct pack *p, size_t field, uint64_t value)
@@ -133,13 +137,13 @@ static void forge_finding_alone(struct pack *p)
 
 static void forge_usage_points_alone(struct pack *p)
 {
-	begin_row(p, FILE_USAGE_POINTS, NO_FIELD, 0, 1);
+	begin_row(p, FILE_USAGE_POINTS, NULL, 0, 1);
 	pack_end(p);
 }
 
 static void forge_usage_alone(struct pack *p)
 {
-	begin_row(p, FILE_USAGE, NO_FIELD, 0, 1);
+	begin_row(p, FILE_USAGE, NULL, 0, 1);
 	pack_end(p);
 }
 
@@ -151,7 +155,7 @@ static void forge_usage(struct pack *p)
 
 static void forge_mark_name(struct pack *p)
 {
-	begin_row(p, FILE_MARKS, NO_FIELD, 0, 1);
+	begin_row(p, FILE_MARKS, NULL, 0, 1);
 	pack_text(p, "forty letters, which are one more than 39");
 	pack_end(p);
 }
@@ -334,7 +338,7 @@ static void forged_lines_are_refused(void **state)
 /* Columns of a table of them, all of one row: 0, but one as given. */
 static void pack_kernel(struct pack *p, enum file_table_number number, size_t field, uint64_t value)
 {
-	begin_row(p, number, field, value, 0);
+	begin_row(p, number, &(struct exception){ field, value }, 1, 0);
 	if (number == FILE_KERNEL)
 		pack_text(p, "");
 	pack_end(p);
@@ -343,9 +347,11 @@ static void pack_kernel(struct pack *p, enum file_table_number number, size_t fi
 /* All four tables with one row, in which fields of the rows have these values. */
 static void pack_all_kernel(struct pack *p, uint64_t kind, size_t bin_field, uint64_t bin_value)
 {
+	const struct exception e = { offsetof(struct heap_kernel_row, site), HEAP_NO_SITE };
+
 	pack_kernel(p, FILE_KERNEL, offsetof(struct heap, kernel.traced), 1);
 	pack_kernel(p, FILE_KERNEL_KINDS, offsetof(struct heap_kernel_kind, kind), kind);
-	begin_row(p, FILE_KERNEL_ROWS, offsetof(struct heap_kernel_row, site), HEAP_NO_SITE, 1);
+	begin_row(p, FILE_KERNEL_ROWS, &e, 1, 1);
 	pack_end(p);
 	pack_kernel(p, FILE_KERNEL_BINS, bin_field, bin_value);
 }
@@ -412,7 +418,7 @@ static void forge_kernel_twice(struct pack *p)
 
 static void forge_kernel_text(struct pack *p)
 {
-	begin_row(p, FILE_KERNEL, NO_FIELD, 0, 0);
+	begin_row(p, FILE_KERNEL, NULL, 0, 0);
 	pack_number(p, UINT64_MAX);
 	pack_end(p);
 }
