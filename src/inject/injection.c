@@ -91,7 +91,10 @@ static int still_ours(const struct attached *a, uint64_t owner, struct err *e)
 	err_set(e, -EBUSY,
 		"another pmm has attached to process %d or detached from it at the same time",
 		(int)a->pid);
-	err_hint(e, "try again if it should be watched from here");
+	err_hint(e,
+		 "'pmm report %d' shows what that one finds; to watch it from here, end that one "
+		 "or use 'pmm detach %d', and attach again",
+		 (int)a->pid, (int)a->pid);
 	return -EBUSY;
 }
 

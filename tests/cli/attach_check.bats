@@ -163,6 +163,27 @@ running() { "$PMM" "${@:3}" --json "$PID" >"$T/running.json" && json_is "$1" "$2
 	finish 42
 }
 
+@test "whoever searches or sweeps again and again hears that the attach has ended" {
+	local how=('leaks --top 0 --every=50ms' 'check --sweep=50ms') i status pids=()
+	start attach_check
+	guard
+	for i in 0 1; do
+		# shellcheck disable=SC2086
+		"$PMM" ${how[i]} "$PID" >"$T/again.$i" 2>"$T/said.$i" 3>&- 7>&- 8<&- &
+		pids+=($!)
+		await -p $! test -s "$T/again.$i"
+	done
+	unwatch
+	for i in 0 1; do
+		status=0
+		wait "${pids[i]}" || status=$?
+		[ "$status" -eq 3 ]
+		grep -q "process $PID is not watched any more: the pmm that watched it has ended or was detached" "$T/said.$i"
+		grep -q "hint: 'pmm attach $PID' watches it again" "$T/said.$i"
+	done
+	finish 42
+}
+
 @test "eight times with blocks alive, the ninth is refused, all are released" {
 	start attach_check
 	picture first loose

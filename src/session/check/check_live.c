@@ -21,11 +21,14 @@ struct check_live {
 };
 
 /* The ledger of a process that is checked. 0 or -errno with `e`. */
-static int open_ledger(pid_t pid, struct ledger_map **m, struct err *e)
+static int open_ledger(const struct check_live *l, struct ledger_map **m, struct err *e)
 {
+	pid_t pid = l->pid;
 	int rc = ledger_map_open_pid(pid, m, e);
 
-	if (rc == -ENOENT && !ledger_awaited(pid)) {
+	if (rc == -ENOENT && l->looks) {
+		ledger_let_go(pid, e);
+	} else if (rc == -ENOENT && !ledger_awaited(pid)) {
 		err_set(e, rc, "process %d is not checked: pmm does not track it", (int)pid);
 		err_hint(e,
 			 "start the program with 'pmm check -- COMMAND'; 'pmm attach --check %d' "
@@ -50,7 +53,7 @@ static int read_news(struct check_live *l, struct heap **out, uint64_t *from, st
 	const struct ledger_options o = { .running = true, .pid = l->pid };
 	struct ledger_map *m = NULL;
 	uint64_t swept = 0;
-	int rc = open_ledger(l->pid, &m, e);
+	int rc = open_ledger(l, &m, e);
 
 	if (!rc)
 		m->max_bytes = l->options->report->memory_bytes;

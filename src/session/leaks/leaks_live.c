@@ -91,7 +91,9 @@ static int search_process(struct leaks_live *x, struct stop stop, struct err *e)
 	struct roots roots = { 0 };
 	int rc = roots_live(x->pid, &o, &roots, e);
 
-	if (rc == -ENOENT)
+	if (rc == -ENOENT && x->number > 1)
+		ledger_let_go(x->pid, e);
+	else if (rc == -ENOENT)
 		leaks_untracked(x->pid, e);
 	return rc ? rc : search(x, &roots, HEAP_SEARCH_NONE, e);
 }
