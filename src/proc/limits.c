@@ -14,7 +14,6 @@
 
 #define UNKNOWN_BYTES	(4ull << 30)	/* of memory, where nothing shows how much there is */
 #define NONE (1ull << 62)	/* version 1 says "none" with a number near 2^63 */
-#define MAX_NUMBERS 2	/* read out of a file at once */
 
 struct search {
 	const char *root;
@@ -54,82 +53,57 @@ static bool consider(struct search *s, enum limit_kind kind, uint64_t limit, uin
 	return true;
 }
 
-/* A number behind `key` at the start of a line; key "" = the file is a number. */
-struct number {
-	const char *key;
-	uint64_t value;		/* UINT64_MAX = not there */
-};
-
-static uint64_t number_at(const char *at)
+/*
+ * The number behind `key` at the start of a line of a file; key "" = the file is a number.
+ * UINT64_MAX = not there.
+ */
+static uint64_t number_in(const char *path, const char *key)
 {
-	uint64_t value;
-	char *end;
+	FILE *f = fopen(path, "re");
+	size_t n = strlen(key);
+	uint64_t value = UINT64_MAX;
+	char line[256], *end;
 
-	at += strspn(at, ": \t");
-	if (*at < '0' || *at > '9')
-		return UINT64_MAX;	/* "max", "unlimited" */
-	errno = 0;
-	value = strtoull(at, &end, 10);
-	if (errno)
-		return UINT64_MAX;
-	if (strncmp(end, " kB", 3) == 0)
-		return value < NONE / 1024 ? value * 1024 : UINT64_MAX;
+	while (f && value == UINT64_MAX && fgets(line, sizeof(line), f)) {
+		const char *at = line + n;
+
+		if (strncmp(line, key, n) != 0)
+			continue;
+		at += strspn(at, ": \t");
+		if (*at < '0' || *at > '9')
+			break;		/* "max", "unlimited" */
+		errno = 0;
+		value = strtoull(at, &end, 10);
+		if (errno)
+			value = UINT64_MAX;
+		else if (strncmp(end, " kB", 3) == 0)
+			value = value < NONE / 1024 ? value * 1024 : UINT64_MAX;
+	}
+	if (f)
+		fclose(f);
 	return value;
 }
 
-/* At most MAX_NUMBERS of a file, read once: of each the first line that begins with its key. */
-static void numbers_in(const char *path, struct number *v, unsigned nr)
-{
-	FILE *f = fopen(path, "re");
-	unsigned nr_left = nr;
-	bool seen[MAX_NUMBERS] = { false };
-	char line[256];
-
-	for (unsigned i = 0; i < nr; i++)
-		v[i].value = UINT64_MAX;
-	while (f && nr_left && fgets(line, sizeof(line), f))
-		for (unsigned i = 0; i < nr; i++) {
-			const size_t n = strlen(v[i].key);
-
-			if (seen[i] || strncmp(line, v[i].key, n) != 0)
-				continue;
-			v[i].value = number_at(line + n);
-			seen[i] = true;
-			nr_left--;
-		}
-	if (f)
-		fclose(f);
-}
-
-static uint64_t number_in(const char *path, const char *key)
-{
-	struct number n = { .key = key };
-
-	numbers_in(path, &n, 1);
-	return n.value;
-}
-
-static void proc_numbers(const struct search *s, const char *file, struct number *v, unsigned nr)
+static uint64_t proc_number(const struct search *s, const char *file, const char *key)
 {
 	char path[PATH_MAX];
 
 	if (snprintf(path, sizeof(path), "%s/proc/%d/%s", s->root, (int)s->pid, file) >=
 	    (int)sizeof(path))
-		path[0] = 0;	/* no file: none of them is there */
-	numbers_in(path, v, nr);
+		return UINT64_MAX;
+	return number_in(path, key);
 }
 
 static void resource_limits(struct search *s)
 {
-	struct number used[] = { { .key = "VmSize" }, { .key = "VmData" } };
-	struct number limit[] = { { .key = "Max address space" }, { .key = "Max data size" } };
+	uint64_t space = proc_number(s, "status", "VmSize"),
+		 data = proc_number(s, "status", "VmData");
 
-	proc_numbers(s, "status", used, 2);
-	proc_numbers(s, "limits", limit, 2);
-	if (used[0].value != UINT64_MAX)
-		consider(s, LIMIT_ADDRESS_SPACE, limit[0].value, used[0].value, "");
-	if (used[1].value != UINT64_MAX)
-		consider(s, LIMIT_DATA, limit[1].value, used[1].value, "");
+	if (space != UINT64_MAX)
+		consider(s, LIMIT_ADDRESS_SPACE, proc_number(s, "limits", "Max address space"),
+			 space, "");
+	if (data != UINT64_MAX)
+		consider(s, LIMIT_DATA, proc_number(s, "limits", "Max data size"), data, "");
 }
 
 static uint64_t limit_in(const char *word)
@@ -327,11 +301,8 @@ uint64_t limits_share(const char *root)
 
 static int begin(struct search *s)
 {
-	struct number n = { .key = "Pid" };
-
 	*s->out = (struct limit){ 0 };
-	proc_numbers(s, "status", &n, 1);
-	return n.value == UINT64_MAX ? -ESRCH : 0;
+	return proc_number(s, "status", "Pid") == UINT64_MAX ? -ESRCH : 0;
 }
 
 int limits_nearest(const char *root, pid_t pid, struct limit *out)
