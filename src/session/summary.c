@@ -15,6 +15,7 @@
 #include "src/names/naming.h"
 #include "src/session/kernel_notes.h"
 #include "src/session/name_notes.h"
+#include "src/session/untracked.h"
 #include "src/view/coverage_view.h"
 #include "src/view/heap_facts.h"
 #include "src/view/lost.h"
@@ -240,6 +241,8 @@ static void note_untracked(const struct session_sink *to, const struct summary *
 	if (s->untracked)
 		coverage_untracked(&text, s->untracked);
 	session_warn_text(to, &text, "programs were not tracked");
+	if (s->untracked && untracked_can_be_attached(s->untracked))
+		session_hint(to, "'pmm attach PID' watches such a program while it runs");
 }
 
 static void note_never_started(const struct session_sink *to, const struct summary *s)

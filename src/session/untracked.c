@@ -2,6 +2,8 @@
 /* Programs of a tree that pmm does not see into. */
 #include "src/session/untracked.h"
 
+#include <string.h>
+
 #include "include/pmm/ledger.h"
 #include "src/track/launch.h"
 #include "src/proc/proc.h"
@@ -79,4 +81,16 @@ void untracked_lost(struct coverage *c, unsigned nr)
 		coverage_miss_many(c, "[unknown]",
 				   "no memory, address space or descriptors for a ledger", true, nr,
 				   0);
+}
+
+bool untracked_can_be_attached(const struct coverage *c)
+{
+	static const uint32_t kinds[] = { PMM_EXEC_STATIC, PMM_EXEC_SECURE, PMM_EXEC_ELSEWHERE,
+					  PMM_EXEC_ENVIRONMENT };
+
+	vec_each(&c->gaps, g)
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+			if (g->untracked && !strcmp(g->why, census_why(kinds[i])))
+				return true;
+	return false;
 }

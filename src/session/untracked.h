@@ -5,6 +5,7 @@
 #ifndef SESSION_UNTRACKED_H
 #define SESSION_UNTRACKED_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "src/analyze/coverage.h"
@@ -31,5 +32,8 @@ void untracked_living(struct coverage *c, const struct launch *l, unsigned nr, p
 
 /* `nr` processes without a ledger, which others report as well. */
 void untracked_lost(struct coverage *c, unsigned nr);
+
+/* Is one of the programs that were not tracked of a kind that attaching tracks? */
+bool untracked_can_be_attached(const struct coverage *c);
 
 #endif

@@ -64,6 +64,10 @@ said() {
 	shift
 	within "$PMM" run -q -o x.pmm -- "$@" >/dev/null 2>said || status=$?
 	grep -q "^pmm: WARNING: $pattern$" said || { cat said; return 1; }
+	case $pattern in
+	*static* | *set-user-ID* | *'root directory'* | *environment*) grep -q "^pmm: hint: 'pmm attach PID' watches such a program while it runs$" said ;;
+	*) run ! grep -q 'hint: .pmm attach PID' said ;;
+	esac
 	within "$PMM" leaks -- "$@" >/dev/null 2>said || status=$?
 	head -1 said | grep -q "^pmm: WARNING: $pattern$" || { cat said; return 1; }
 	within "$PMM" leaks --json --report leaks.json -- "$@" >/dev/null 2>said || status=$?
