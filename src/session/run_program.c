@@ -310,6 +310,7 @@ static void give_summary(struct run *r)
 
 	untracked_rest(&r->rest, &totals, r->nr_idle_missed);
 	s->untracked = &r->rest;
+	s->searched = r->options->leaks != NULL;
 	s->heap = r->heap;
 	s->largest = r->largest;
 	s->argv = r->argv;

@@ -34,6 +34,7 @@ struct summary {
 	unsigned nr_living;	       /* processes that continue, watched in the background ... */
 	pid_t living;		       /* ... the first one */
 	struct coverage *untracked;    /* programs that were not seen; borrowed, NULL = none */
+	bool searched;		/* for leaks, where hints on programs not seen are given */
 	bool losses_reported;   /* what was not recorded of the program is reported elsewhere */
 	/* on data, which could not be raised for the agent; 0 = there is none */
 	uint64_t data_limit_bytes;
