@@ -196,15 +196,15 @@ bool ledger_awaited(pid_t pid)
 	return is;
 }
 
-int ledger_let_go(pid_t pid, struct err *e)
+void ledger_let_go(pid_t pid, struct err *e)
 {
 	err_set(e, -ENOENT,
-		"process %d is not watched any more: the pmm that watched it has ended or was detached",
+		"process %d is not watched any more: the pmm that watched it has ended or was "
+		"detached, or the process executed a program without pmm's agent",
 		(int)pid);
 	err_hint(e,
 		 "'pmm attach %d' watches it again; known is then what is allocated from there on",
 		 (int)pid);
-	return -ENOENT;
 }
 
 /* Is this file's ledger that of the process which has this number for itself? */

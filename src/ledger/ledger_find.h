@@ -37,8 +37,8 @@ int ledger_find(pid_t pid, struct ledger_place *place, struct err *e);
 /* Has it no ledger yet: launched under a pmm, forked and without an event of its own? */
 bool ledger_awaited(pid_t pid);
 
-/* Say in `e` that a process which had a ledger has none any more. -ENOENT */
-int ledger_let_go(pid_t pid, struct err *e);
+/* Fill in that a process which had a ledger has none any more. */
+void ledger_let_go(pid_t pid, struct err *e);
 
 /* The slot of `pid` in its tree. 0, or -ENOENT with `e` when it has none (no longer tracked). */
 int ledger_find_slot(const struct ledger_place *place, const struct pmm_tree *tree, pid_t pid,

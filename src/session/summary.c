@@ -238,10 +238,11 @@ static void note_untracked(const struct session_sink *to, const struct summary *
 {
 	struct str text = STR_INIT;
 
-	if (s->untracked)
-		coverage_untracked(&text, s->untracked);
+	if (!s->untracked)
+		return;
+	coverage_untracked(&text, s->untracked);
 	session_warn_text(to, &text, "programs were not tracked");
-	if (s->untracked && !s->searched && untracked_can_be_attached(s->untracked))
+	if (!s->searched && untracked_can_be_attached(s->untracked))
 		session_hint(to, "'pmm attach PID' watches such a program while it runs");
 }
 

@@ -26,9 +26,11 @@ static int open_ledger(const struct check_live *l, struct ledger_map **m, struct
 	pid_t pid = l->pid;
 	int rc = ledger_map_open_pid(pid, m, e);
 
+	if (rc == -ENOENT && ledger_awaited(pid))
+		return rc;		/* it is said already */
 	if (rc == -ENOENT && l->looks) {
 		ledger_let_go(pid, e);
-	} else if (rc == -ENOENT && !ledger_awaited(pid)) {
+	} else if (rc == -ENOENT) {
 		err_set(e, rc, "process %d is not checked: pmm does not track it", (int)pid);
 		err_hint(e,
 			 "start the program with 'pmm check -- COMMAND'; 'pmm attach --check %d' "

@@ -61,7 +61,7 @@ static int search_process(struct leaks_hold *k, struct stop stop, struct err *e)
 	int rc = roots_live(k->pid, &o, &roots, e);
 
 	if (rc == -ENOENT)
-		leaks_untracked(k->pid, e);
+		leaks_untracked(k->pid, false, e);
 	return rc ? rc : find_holders(k, &roots, HEAP_SEARCH_NONE, e);
 }
 

@@ -71,10 +71,14 @@ static int reap(pid_t pid, void *unused)
 	return 0;
 }
 
-void leaks_untracked(pid_t pid, struct err *e)
+void leaks_untracked(pid_t pid, bool any_more, struct err *e)
 {
 	if (ledger_awaited(pid))
 		return;			/* it is said already */
+	if (any_more) {
+		ledger_let_go(pid, e);
+		return;
+	}
 	err_set(e, -ENOENT, "the blocks of process %d are not known: pmm does not track it",
 		(int)pid);
 	err_hint(e,
@@ -91,10 +95,8 @@ static int search_process(struct leaks_live *x, struct stop stop, struct err *e)
 	struct roots roots = { 0 };
 	int rc = roots_live(x->pid, &o, &roots, e);
 
-	if (rc == -ENOENT && x->number > 1)
-		ledger_let_go(x->pid, e);
-	else if (rc == -ENOENT)
-		leaks_untracked(x->pid, e);
+	if (rc == -ENOENT)
+		leaks_untracked(x->pid, x->number > 1, e);
 	return rc ? rc : search(x, &roots, HEAP_SEARCH_NONE, e);
 }
 

@@ -35,8 +35,8 @@ int leaks_live_look(struct leaks_live *x, struct stop stop, struct err *e);
 
 void leaks_live_free(struct leaks_live *x);
 
-/* Fill in why a process that pmm does not track cannot be searched. */
-void leaks_untracked(pid_t pid, struct err *e);
+/* Fill in why a process that pmm does not track cannot be searched; `any_more`: it was before. */
+void leaks_untracked(pid_t pid, bool any_more, struct err *e);
 
 /* Search a core file with the process's capture. As leaks_live_look(). */
 int leaks_core(const char *core, const char *capture, const struct leaks_job *job,
