@@ -263,11 +263,11 @@ static int not_clear(pid_t pid, int rc, struct err *e)
 
 /*
  * The one that is written to now. What 'pmm attach' leaves behind for guarded blocks is not: where
- * there is nothing else, the process is not tracked. *found NULL: there is none. 0, or -errno with
- * `e` when it cannot be known.
+ * there is nothing else, the process is not tracked. *found NULL: there is none. *monitor: the pmm
+ * that attached it, 0 = none, or not known here. 0, or -errno with `e` when it cannot be known.
  */
 static int find_map(pid_t pid, const struct proc_maps *maps, const struct proc_map **found,
-		    struct err *e)
+		    pid_t *monitor, struct err *e)
 {
 	const struct proc_map *first = map_below(maps, NULL);
 	struct attached *a = malloc(sizeof(*a));	/* too large for a stack */
@@ -275,6 +275,8 @@ static int find_map(pid_t pid, const struct proc_maps *maps, const struct proc_m
 	int is = a ? attached_recording(pid, maps, a) : -ENOMEM, rc;
 
 	*found = is > 0 ? map_at(maps, a->tree) : first;
+	*monitor = is > 0 && a->record.monitor_space == attached_own_space() ? attached_monitor(a)
+									      : 0;
 	free(a);
 	if (err_is_want(is))
 		return not_seen(pid, is, e);
@@ -295,7 +297,7 @@ static int find_map(pid_t pid, const struct proc_maps *maps, const struct proc_m
  * its mappings, by which they are opened: then they are looked at anew. 0, also when none can be
  * opened (place->fd is -1 then), or -errno with `e`.
  */
-static int find_file(pid_t pid, struct ledger_place *place, struct err *e)
+static int find_file(pid_t pid, struct ledger_place *place, pid_t *monitor, struct err *e)
 {
 	for (unsigned tries = 0;; tries++) {
 		const struct proc_map *m;
@@ -303,7 +305,7 @@ static int find_file(pid_t pid, struct ledger_place *place, struct err *e)
 
 		if (rc)
 			return rc == -EACCES ? -EPERM : rc;
-		rc = find_map(pid, &place->maps, &m, e);
+		rc = find_map(pid, &place->maps, &m, monitor, e);
 		if (rc) {
 			ledger_find_fini(place);
 			return rc;
@@ -331,11 +333,13 @@ static void find_clock(pid_t pid, struct ledger_place *place)
 	place->clock_off = board ? board->start : 0;
 }
 
-/* The file in one of the three ways. */
-static int open_file(pid_t pid, struct ledger_place *place, struct err *e)
+/* The file in one of the three ways; `monitor`: of an attached process. */
+static int open_file(pid_t pid, struct ledger_place *place, pid_t monitor, struct err *e)
 {
 	int rc;
 
+	if (place->fd < 0)
+		place->fd = open_of_monitor(monitor, place->ino, &place->writable);
 	if (place->fd < 0)
 		place->fd = open_of_monitor(monitor_of(pid), place->ino, &place->writable);
 	if (place->fd >= 0)
@@ -357,12 +361,13 @@ static int open_file(pid_t pid, struct ledger_place *place, struct err *e)
 
 int ledger_find(pid_t pid, struct ledger_place *place, struct err *e)
 {
+	pid_t monitor = 0;
 	int rc;
 
 	*place = (struct ledger_place){ .fd = -1, .clock_fd = -1 };
-	rc = find_file(pid, place, e);
+	rc = find_file(pid, place, &monitor, e);
 	if (!rc)
-		rc = open_file(pid, place, e);
+		rc = open_file(pid, place, monitor, e);
 	if (!rc)
 		find_clock(pid, place);
 	if (rc == -ESRCH)

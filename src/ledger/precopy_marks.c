@@ -85,8 +85,8 @@ static int lock(struct precopy *f, struct err *e)
 		err_set(e, -EROFS,
 			"the ledger of the process can be read only, so its blocks cannot be "
 			"copied");
-		err_hint(e, "run pmm as root, or as the user and in the container that the process "
-			    "runs in");
+		err_hint(e, "run pmm as root, or as the user and in the container of a 'pmm run' "
+			    "or 'pmm attach' that watches the process");
 		return -EROFS;
 	}
 	rc = word_lock_in_turn(m);

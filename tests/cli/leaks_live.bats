@@ -179,3 +179,24 @@ page_table_kib() { awk '$1 == "VmPTE:" { print $2 }' "/proc/$PID/status"; }
 	await -p "$PID" clean_of_search	# a copy that was under way takes a moment to end
 	finish 0
 }
+
+# The ledger can be opened by root through the process's mappings, by others only through the monitor's descriptors.
+@test "leaks: the user who attached may search as well" {
+	local user=(setpriv --reuid 65534 --regid 65534 --clear-groups) count=(--format json --show all --fail-on none)
+	need_root
+	need setpriv
+	cp "$PROG/leak_shapes" "$T/theirs"
+	chmod 755 "$T" "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" 2>/dev/null || true
+	"${user[@]}" test -x "$T/theirs" || skip "nobody cannot reach the victim"
+	"${user[@]}" test -x "$PMM" || skip "nobody cannot run pmm"
+	start "${user[@]}" "$T/theirs"
+	"${user[@]}" "$PMM" attach "$PID" >"$T/watch.out" 2>"$T/watch.err" 3>&- 7>&- 8<&- &
+	MONITOR=$!
+	attached "$T/watch.out"
+	tell g done
+	within "${user[@]}" "$PMM" leaks "${count[@]}" "$PID" >"$T/theirs.json" 2>"$T/leaks.err" 3>&- 7>&- 8<&- || { cat "$T/leaks.err"; return 1; }
+	within "$PMM" leaks "${count[@]}" "$PID" >"$T/root.json" 2>"$T/leaks.err" 3>&- 7>&- 8<&-
+	jq -e '.totals | map(.blocks) | add > 0' "$T/theirs.json"
+	diff <(jq .totals "$T/theirs.json") <(jq .totals "$T/root.json")
+	unwatch
+}
