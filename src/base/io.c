@@ -3,6 +3,7 @@
 #include "src/base/io.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,4 +64,13 @@ FILE *io_open_text(const char *path)
 		}
 	}
 	return fopen(path, "re");
+}
+
+int io_open_null(int flags)
+{
+	int fd = open("/dev/null", O_RDWR | flags);
+
+	return fd < 0 && (errno == ENOENT || errno == EACCES || errno == EPERM || errno == ENXIO)
+		       ? open("/", O_PATH | flags)
+		       : fd;
 }

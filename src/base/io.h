@@ -23,4 +23,10 @@ int io_pwrite(int fd, const void *from, size_t bytes, uint64_t offset);
  */
 FILE *io_open_text(const char *path);
 
+/*
+ * What stands where a descriptor has to be: /dev/null, or in a root directory that has none a
+ * descriptor that can be neither read nor written. `flags`: O_CLOEXEC or 0. -1 with errno.
+ */
+int io_open_null(int flags);
+
 #endif

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "src/base/io.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/terminal.h"
 #include "src/document/doc.h"
@@ -70,7 +71,7 @@ static void released(void *arg, bool found)
 
 static void background(void *arg)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null = io_open_null(O_CLOEXEC);
 
 	(void)arg;
 	if (null >= 0)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "src/base/fmt.h"
+#include "src/base/io.h"
 #include "src/document/doc.h"
 
 #define DEFAULT_WIDTH 110	/* of a terminal that does not say */
@@ -58,7 +59,7 @@ struct style terminal_style(FILE *out)
 void terminal_open_std(void)
 {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+		if (fcntl(fd, F_GETFD) < 0 && io_open_null(O_CLOEXEC) != fd)
 			break;
 }
 

@@ -61,7 +61,11 @@ static int find(const char *name, const char *variable, char path[PATH_MAX], str
 	if (!access(path, R_OK))
 		return 0;
 	err_set(e, -ENOENT, "cannot find the agent '%s'", name);
-	err_hint(e, "it belongs beside the pmm program or into '%s'", PMM_LIBDIR);
+	if (access("/proc/self", F_OK))
+		err_hint(e, "it is looked for beside the pmm program, and that by /proc/self/exe: "
+			    "/proc is not mounted here");
+	else
+		err_hint(e, "it belongs beside the pmm program or into '%s'", PMM_LIBDIR);
 	return -ENOENT;
 }
 

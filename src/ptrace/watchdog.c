@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/io.h"
 #include "src/proc/proc.h"
 #include "src/proc/task.h"
 
@@ -158,7 +159,7 @@ static int leave_all(int fd)
 		close_each(3);
 	for (int i = 0; i < 3; i++)
 		close(i);
-	if (open("/dev/null", O_RDWR) != 0 || dup(0) != 1 || dup(0) != 2)
+	if (io_open_null(0) != 0 || dup(0) != 1 || dup(0) != 2)
 		_exit(1);
 	fcntl(3, F_SETFD, FD_CLOEXEC);
 	if (chdir("/"))

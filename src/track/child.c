@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/base/io.h"
+
 /* Raised for pmm: it maps ledgers, writes captures, holds a few descriptors per process. */
 static const int raised[CHILD_NR_LIMITS] = { RLIMIT_AS, RLIMIT_FSIZE, RLIMIT_NOFILE };
 
@@ -306,7 +308,7 @@ static bool is_kept(int fd, const int *keep, unsigned nr_keep)
 
 void child_drop_fds(const int *keep, unsigned nr_keep)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null = io_open_null(O_CLOEXEC);
 	DIR *dir = opendir("/proc/self/fd");
 	struct dirent *d;
 

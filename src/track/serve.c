@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "src/base/io.h"
 #include "src/track/serve_open.h"
 
 #define MOST_A_TURN   64
@@ -38,7 +39,7 @@ int serve_open(struct serve *s, const struct ledger_tree *board, struct err *e)
 			     .of = { { .fd = -1 }, { .fd = -1, .is_public = true } },
 			     .path_fd = -1,
 			     .board_fd = -1 };
-	s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	s->spare_fd = io_open_null(O_CLOEXEC);
 	rc = serve_open_board(s, e);
 	if (!rc)
 		rc = serve_open_public(s, e);
@@ -116,7 +117,7 @@ int serve_join(struct serve *s, struct loop *loop, void (*wake)(void *arg, uint3
 static bool have_spare(struct serve *s)
 {
 	if (s->spare_fd < 0)
-		s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		s->spare_fd = io_open_null(O_CLOEXEC);
 	return s->spare_fd >= 0;
 }
 
@@ -207,7 +208,7 @@ static bool turn_away(struct serve *s, struct serve_socket *l, uint64_t now_ns)
 			s->lost(s->arg);
 		end(s, l, socket);
 	}
-	s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	s->spare_fd = io_open_null(O_CLOEXEC);
 	return socket >= 0;
 }
 

@@ -203,3 +203,19 @@ attached() { await -p "$MONITOR" grep -q memfd:pmm-ledger "/proc/$PID/maps" && t
 	clean
 	ends
 }
+
+@test "the watchdog needs no /dev/null" {
+	need_root
+	unshare --mount mount -t tmpfs none /dev 2>/dev/null || skip "no mount namespaces here"
+	start attach_steady
+	picture first steady
+	# shellcheck disable=SC2016
+	unshare --mount sh -c 'mount -t tmpfs none /dev; exec "$@"' sh "$PMM" attach "$PID" >"$T/watch.out" 2>"$T/watch.err" 3>&- 7>&- 8<&- &
+	MONITOR=$!
+	attached
+	kill -9 "$MONITOR"
+	wait "$MONITOR" 2>/dev/null || true
+	MONITOR=
+	await -p "$PID" as_first || { as_first; return 1; }
+	ends
+}

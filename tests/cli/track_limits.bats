@@ -91,6 +91,19 @@ limited() {
 	found "$CAP" site many allocs=20000 live=2000000
 }
 
+@test "a root directory without /dev/null" {
+	local status=0
+	need_root
+	unshare --mount mount -t tmpfs none /dev 2>/dev/null || skip "no mount namespaces here"
+	# shellcheck disable=SC2016
+	within unshare --mount sh -c 'mount -t tmpfs none /dev; exec "$@"' sh "$PMM" run -o "$T/c.pmm" -- "$PROG/many" 1000 10 \
+		>"$T/out" 2>"$T/err" || status=$?
+	cat "$T/err"
+	[ "$status" -eq 0 ]
+	[ "$(cat "$T/out")" = unharmed ]
+	[ "$("$PMM" report --json "$T/c.pmm" | jq '.totals.allocs >= 1000')" = true ]
+}
+
 @test "the monitor is killed: the program goes on unharmed" {
 	local monitor
 	"$PMM" run -q -o "$T/c.pmm" -- bash -c "touch '$T/ready'; until [ -e '$T/go' ]; do sleep 0.05; done; '$PROG/many' 20000 30; echo \$? >'$T/status'" \

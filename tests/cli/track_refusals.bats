@@ -107,6 +107,13 @@ run_refused() {
 	PMM_AGENT=/no/such/libpmm.so run_refused "libpmm.so" "$PROG/many" 10 10
 }
 
+@test "no /proc: that is told, not that pmm is installed badly" {
+	need_root
+	unshare --mount true 2>/dev/null || skip "no mount namespaces here"
+	# shellcheck disable=SC2016
+	refused '/proc is not mounted' unshare --mount sh -c 'umount -l /proc; exec "$@"' sh "$PMM" run -o "$T/c.pmm" -- "$PROG/many" 10 10
+}
+
 @test "no such process, no such capture" {
 	refused "no/such.pmm" "$PMM" report /no/such.pmm
 	refused "4194303|process" "$PMM" report 4194303
