@@ -92,6 +92,8 @@ static void sum_heap(struct leaks_tree *t, const struct heap *h)
 
 	to->mode = h->mode;
 	t->nr_incomplete += !s->complete;
+	t->allocs += h->allocs;
+	t->skipped_allocs += h->skipped_allocs;
 	to->search.how = HEAP_SEARCH_EXIT;
 	to->search.complete = !t->nr_incomplete;
 	to->search.at_ns = NOW_NS;

@@ -25,6 +25,7 @@ struct leaks_tree {
 	struct hash_map by_key;
 	uint64_t nr;			/* processes */
 	uint64_t nr_incomplete;		/* ... of which not all blocks were known */
+	uint64_t allocs, skipped_allocs;	/* of all of them, as in the heap */
 };
 
 /*

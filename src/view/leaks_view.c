@@ -411,6 +411,41 @@ static void add_left_out(struct leaks_view *v)
 	doc_add(&v->doc, t);
 }
 
+/* Why there was no block that could have been lost; NULL = there were some, live or freed. */
+static const char *why_no_blocks(const struct leaks_view *v)
+{
+	const struct heap *h = v->heap;
+	const struct leaks_tree *tree = v->opt.tree;
+	const uint64_t allocs = tree ? tree->allocs : h->allocs;
+	uint64_t known = v->leaks->suppressed.blocks;
+
+	for (int i = 0; i < REACH_NR_CLASSES; i++)
+		known += v->leaks->by_class[i].blocks;
+	if (known || allocs)
+		return NULL;
+	if (h->mode == HEAP_SAMPLED)
+		return "no block was in the sample";
+	if (tree ? tree->skipped_allocs : h->skipped_allocs)
+		return "all blocks were smaller than --min-size";
+	return h->began == HEAP_BEGAN_ATTACH ? "no allocation was seen since the attach"
+					     : "no allocation was seen";
+}
+
+/* Nothing was found: in what? */
+static void add_none(struct leaks_view *v, struct table *t)
+{
+	const char *why = why_no_blocks(v);
+
+	if (v->opt.tree && !v->opt.tree->nr)
+		table_note(t, "nothing was searched");
+	else
+		table_note(t, "no leaks %s found%s%s%s%s",
+			   why && !v->heap->search.complete ? "could be" : "were",
+			   leaks_all_searched(v) ? "" : " in what was searched",
+			   leaks_or_freed(v->leaks) ? " that are certain" : "", why ? ": " : "",
+			   why ? why : "");
+}
+
 /* The end: nothing found, or what was not shown. */
 static void add_rest(struct leaks_view *v)
 {
@@ -420,12 +455,8 @@ static void add_rest(struct leaks_view *v)
 
 	for (int i = 0; i < LEAK_NR_VERDICTS; i++)
 		none &= v->nr_all[i] == 0;
-	if (t && none && v->opt.tree && !v->opt.tree->nr)
-		table_note(t, "nothing was searched");
-	else if (t && none)
-		table_note(t, "no leaks were found%s%s",
-			   leaks_all_searched(v) ? "" : " in what was searched",
-			   leaks_or_freed(v->leaks) ? " that are certain" : "");
+	if (t && none)
+		add_none(v, t);
 	if (t && v->hidden_possible.blocks)
 		table_note(t,
 			   "%s in %s at %s: possibly lost, and nothing else speaks for leaks "

@@ -153,6 +153,22 @@ refuses() { refused_with "$1" "$2" "$PMM" leaks "${@:3}"; }
 	grep -q '8 B in 1 block at 1 site: still reachable' "$T/out"
 }
 
+# none_of NAME LINE...: the last line of a verdict on a heap of these lines without any block.
+none_of() {
+	capture_of "$@"
+	leaks 0 "$T/$1.pmm" | tail -n 1
+}
+
+@test "leaks: where no block was seen the verdict says why nothing was found" {
+	local could='  no leaks could be found'
+	[ "$(none_of idle 'search exit complete')" = '  no leaks were found: no allocation was seen' ]
+	[ "$(none_of attached 'process attached' 'search copy')" = "$could: no allocation was seen since the attach" ]
+	[ "$(none_of sampled 'watch mode=sampled sample=512K' 'search exit')" = "$could: no block was in the sample" ]
+	[ "$(none_of small 'watch min-size=1M' 'totals skipped=7' 'search exit')" = "$could: all blocks were smaller than --min-size" ]
+	# all were released: that is a verdict
+	[ "$(none_of freed 'process attached' 'site main frees=1 size=8' 'search copy')" = '  no leaks were found' ]
+}
+
 @test "leaks: a capture without a search says what to do" {
 	capture_of unsearched 'site main size=8'
 	refuses 3 "the process of this capture was not searched for leaks" "$T/unsearched.pmm"
