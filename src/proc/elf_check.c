@@ -357,8 +357,8 @@ static const struct message {
 	[ELF_CHECK_SANITIZER] = { "",
 				  " is built with a sanitizer, which brings its own malloc and "
 				  "must come first",
-				  "build it without -fsanitize, or set ASAN_OPTIONS=detect_leaks=1 "
-				  "and let it report" },
+				  "build it without -fsanitize; with -fsanitize=address it reports "
+				  "leaks and heap errors itself" },
 	[ELF_CHECK_BAD_SCRIPT] = { "the interpreter of the script ", " cannot be run",
 				   "correct the '#!' line; what it names must exist and be "
 				   "executable" },

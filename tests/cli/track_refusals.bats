@@ -26,6 +26,8 @@ run_refused() {
 	run_refused "sanitizer" "$T/asan"
 	gcc -fsanitize=thread -o "$T/tsan" "$SOURCE/leaf.c" 2>/dev/null || skip "gcc has no ThreadSanitizer here"
 	run_refused "sanitizer" "$T/tsan"
+	run ! grep -q ASAN_OPTIONS "$T/refused.err" # ThreadSanitizer reports no leaks
+	grep -q "hint: build it without -fsanitize" "$T/refused.err"
 }
 
 @test "program with a malloc of its own: it runs, and pmm says that it sees nothing" {
