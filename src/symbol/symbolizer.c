@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/str.h"
@@ -21,6 +22,14 @@
 
 _Static_assert(SYMBOL_MAX_BYTES == ELF_MAX_DEBUG_BYTES, "one bound");
 
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* A home that does not exist is not made: it may be meant not to be there ("/nonexistent"). */
 static char *default_cache_dir(void)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -28,7 +37,7 @@ static char *default_cache_dir(void)
 
 	if (cache && cache[0] == '/')
 		str_addf(&s, "%s/pmm/symbols", cache);
-	else if (home && home[0] == '/')
+	else if (home && home[0] == '/' && is_directory(home))
 		str_addf(&s, "%s/.cache/pmm/symbols", home);
 	else
 		return NULL;

@@ -355,6 +355,12 @@ static void test_place(void **state)
 	symbolizer_free(sym);
 	fixture_run("test -f xdg/pmm/symbols/0123456789abcdef && test ! -e home");
 	unsetenv("XDG_CACHE_HOME");
+	/* a home that is not there, such as that of many a system's user, is not made */
+	sym = fixture_symbolizer(&opt, "chain", "whole", 0);
+	expect_inner(sym, 0, "inner");
+	assert_int_equal(symbolizer_save(sym), 0);
+	symbolizer_free(sym);
+	fixture_run("test ! -e home && mkdir home");
 	sym = fixture_symbolizer(&opt, "chain", "whole", 0);
 	expect_inner(sym, 0, "inner");
 	assert_int_equal(symbolizer_save(sym), 0);
