@@ -100,6 +100,10 @@ static void who_was_killed_is_not_said_to_be_well(void **state)
 	       "  process  demo, pid 42, ran 10.0 s, still running\n"
 	       "  found    nothing until SIGSEGV, which it sent itself, ended it; 1 canary scan\n"
 	       "           of all live blocks\n");
+	expect(PROCESS "check light canaried=1 sweeps=1\ndeath signal=13 sender=42\n",
+	       (struct check_view_options){ .brief = true },
+	       "pmm: demo, pid 42: the only block had canaries; nothing found until SIGPIPE\n"
+	       "(as when no process reads what it writes) ended it\n");
 }
 
 int main(void)

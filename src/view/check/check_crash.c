@@ -223,7 +223,10 @@ bool check_death(struct str *s, const struct heap *h)
 	if (!signal)
 		return false;
 	add_signal(s, signal);
-	if (h->death.known && h->death.sender)
+	/* the kernel sends it in the writer's name */
+	if (h->death.known && signal == SIGPIPE && h->death.sender == h->pid)
+		str_add(s, " (as when no process reads what it writes)");
+	else if (h->death.known && h->death.sender)
 		str_addf(s,
 			 h->death.sender == h->pid ? ", which it sent itself," : " from process %u",
 			 h->death.sender);
