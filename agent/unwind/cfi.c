@@ -108,6 +108,13 @@ int cfi_rule_find(const struct cfi_module *m, uint64_t pc, struct cfi_rule *out)
 	return out->kind;
 }
 
+int cfi_begins_behind(const struct cfi_module *m, uint64_t pc)
+{
+	struct cfi_fde fde;
+
+	return !cfi_fde_find(m, pc, &fde) && cfi_fde_find(m, pc + 1, &fde);
+}
+
 /* ---- full interpretation --------------------------------------------------------------------- */
 
 static int cfa_find(const struct cfi_module *m, const struct cfi_reg_rule *rule,

@@ -60,6 +60,9 @@ typedef int (*cfi_read_fn)(void *ctx, uint64_t addr, uint64_t *val);
  */
 int cfi_rule_find(const struct cfi_module *m, uint64_t pc, struct cfi_rule *out);
 
+/* Does a function begin right behind `pc`, which is in none? */
+int cfi_begins_behind(const struct cfi_module *m, uint64_t pc);
+
 /*
  * Replace *regs by the caller's, by full interpretation. `pc` as above; r[ARCH_DWARF_RA] is the
  * frame's own pc and sp must be known. Registers whose value the caller's code cannot rely on

@@ -37,6 +37,19 @@ static void near_put(uint64_t pc, uint64_t id, struct cfi_rule r)
 					       fp << RULE_FP_AT | cfa << RULE_CFA_AT | kind);
 }
 
+/*
+ * Is `pc` the byte before a function that nobody called, but that a frame returns to: what makes a
+ * coroutine's first frame has put it there (makecontext())? Then what is before it fills up a gap,
+ * and is neither a call nor a function without unwind information.
+ */
+static bool is_outermost(const struct cfi_module *m, uint64_t pc)
+{
+	uint8_t code[ARCH_GAP_BYTES];
+
+	return !LOAD(agent.confined) && cfi_begins_behind(m, pc) &&
+	       module_copy(code, pc + 1 - sizeof(code), sizeof(code)) && arch_fills_gap(code);
+}
+
 /* Read the rule from the module's unwind information. */
 static struct cfi_rule rule_make(uint64_t pc, struct rule_entry *e, uint64_t *id)
 {
@@ -49,6 +62,8 @@ static struct cfi_rule rule_make(uint64_t pc, struct rule_entry *e, uint64_t *id
 	*id = pc | (uint64_t)m.id << 48;
 	if (m.cfi.hdr)
 		cfi_rule_find(&m.cfi, pc, &rule);
+	if (rule.kind == CFI_NONE && m.cfi.hdr && is_outermost(&m.cfi, pc))
+		rule.kind = CFI_END;
 	STORE(e->check, *id ^ rule_pack(rule));
 	STORE(e->rule, rule_pack(rule));
 	return rule;

@@ -295,6 +295,22 @@ static inline bool arch_word_is(const void *p, uint64_t value)
 /* what is there in 64-bit processes, since Linux 4.6: ss, cs */
 #define ARCH_SEGMENTS		0x002b000000000033ull
 
+/*
+ * Are these the last bytes of what fills a gap between functions (nop of any length, int3), and not
+ * of a call? The last byte of a long nop is 0, as that of a call forward may be.
+ */
+#define ARCH_GAP_BYTES	7		/* the longest such call: ff /2 with an index */
+
+static inline bool arch_fills_gap(const uint8_t code[ARCH_GAP_BYTES])
+{
+	uint8_t last = code[ARCH_GAP_BYTES - 1];
+
+	if (last == 0x90 || last == 0xcc)
+		return true;
+	return !last && code[2] != 0xe8 && (code[1] != 0xff || (code[2] & 0x38) != 0x10) &&
+	       (code[0] != 0xff || (code[1] & 0x3f) != 0x14);
+}
+
 /* AT_SYSINFO and friends are not needed here; the page size of x86-64 is fixed. */
 #define ARCH_PAGE	4096ul
 

@@ -36,6 +36,8 @@ load lib
 	[ "$(stacks "$CAP" after)" = "after main" ]
 	track coro
 	[ "$(stacks "$CAP" in_coro | cut -d' ' -f1-3 | uniq)" = "in_coro step body" ]
+	"$PMM" report "$CAP" >"$T/report"
+	run ! grep "stack lost" "$T/report"
 }
 
 @test "stacks are whole: alloca, arrays, realignment, large frame, lost frame pointer" {

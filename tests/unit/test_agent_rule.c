@@ -4,9 +4,14 @@
  */
 #include "tests/unit/agent_host.h"
 
+#include <ucontext.h>
+
 #include "tests/unit/unit.h"
 
+#include "agent/unwind/module.h"
 #include "agent/unwind/rule.h"
+
+#define SCRATCH_BYTES	(1u << 20)
 
 static void far_put(uint64_t pc, uint64_t module, struct cfi_rule r)
 {
@@ -89,11 +94,75 @@ static void test_its_own_pc_only(void **state)
 	stop();
 }
 
+/* Bytes that end with the padding compilers and assemblers make, and with calls. */
+static void test_gaps(void **state)
+{
+	static const struct {
+		uint8_t code[ARCH_GAP_BYTES];
+		bool gap;
+	} cases[] = {
+		{ { 0x5d, 0xc3, 0x0f, 0x1f, 0x44, 0x00, 0x00 }, true },
+		{ { 0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00 }, true },
+		{ { 0x84, 0x00, 0x00, 0x00, 0x00, 0x00, 0x90 }, true },
+		{ { 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc }, true },
+		{ { 0xff, 0x31, 0x00, 0x00, 0x00, 0x00, 0x00 }, true },	/* push */
+		{ { 0x90, 0xff, 0x35, 0x00, 0x00, 0x00, 0x00 }, true },
+		{ { 0x41, 0xff, 0x93, 0x08, 0x01, 0x00, 0x00 }, false },	/* call *disp(%r11) */
+		{ { 0x90, 0xff, 0x15, 0x08, 0x01, 0x00, 0x00 }, false },	/* call *disp(%rip) */
+		{ { 0xff, 0x94, 0xc3, 0x08, 0x01, 0x00, 0x00 }, false },	/* with an index */
+		{ { 0x90, 0x90, 0xe8, 0x08, 0x01, 0x00, 0x00 }, false },	/* call */
+		{ { 0x90, 0x90, 0xe8, 0x08, 0xff, 0xff, 0xff }, false },
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xd0 }, false },
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3 }, false },	/* ret */
+	};
+
+	(void)state;
+	for (unsigned k = 0; k < sizeof(cases) / sizeof(*cases); k++)
+		assert_int_equal(arch_fills_gap(cases[k].code), cases[k].gap);
+}
+
+static ucontext_t outside, inside;
+static uint64_t returns_to;
+
+static void coroutine(void)
+{
+	returns_to = (uint64_t)__builtin_return_address(0);
+	swapcontext(&inside, &outside);
+}
+
+/* A coroutine's first frame returns to where nobody called it from: its stack is whole. */
+static void test_coroutine(void **state)
+{
+	static char stack[1 << 16];
+	uint64_t id;
+
+	(void)state;
+	start();
+	agent.scratch = calloc(1, SCRATCH_BYTES + AGENT_PATHS_BYTES);
+	agent.paths = agent.scratch + SCRATCH_BYTES;
+	agent.modules = calloc(AGENT_MAX_MODULES, sizeof(*agent.modules));
+	getcontext(&inside);
+	inside.uc_stack = (stack_t){ .ss_sp = stack, .ss_size = sizeof(stack) };
+	makecontext(&inside, coroutine, 0);
+	swapcontext(&outside, &inside);
+	assert_int_equal(rule_get(returns_to - 1, &id).kind, CFI_END);
+	assert_int_equal(rule_get((uint64_t)__builtin_return_address(0) - 1, &id).kind, CFI_SP);
+	rule_flush();
+	agent.confined = true;
+	assert_int_equal(rule_get(returns_to - 1, &id).kind, CFI_NONE);
+	agent.confined = false;
+	free(agent.modules);
+	free(agent.scratch);
+	stop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_fits),
 		cmocka_unit_test(test_its_own_pc_only),
+		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_coroutine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -277,6 +277,24 @@ static void test_sigframe(void **state)
 	assert_int_equal(step(&im, 0, 2).r[ARCH_DWARF_RA], STACK + 176 + 1);
 }
 
+/* A function that begins behind a gap, one directly behind another, and the last one. */
+static void test_begins_behind(void **state)
+{
+	const uint64_t start[] = { 0, 0x110, 0x200 }, end[] = { 0x100, 0x200, 0x300 };
+	struct image im;
+
+	(void)state;
+	image_init(&im);
+	add_cie(&im, "", BYTES(), BYTES(CALL));
+	for (unsigned k = 0; k < 3; k++) {
+		fde_begin(&im, CODE + start[k], end[k] - start[k], 8);
+		entry_end(&im);
+	}
+	for (uint64_t off = 0; off < 0x310; off++)
+		assert_int_equal(cfi_begins_behind(&im.m, CODE + off), off == 0x10f);
+	assert_true(cfi_begins_behind(&im.m, CODE - 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +307,7 @@ int main(void)
 		cmocka_unit_test(test_odd_instructions),
 		cmocka_unit_test(test_realigned),
 		cmocka_unit_test(test_sigframe),
+		cmocka_unit_test(test_begins_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
