@@ -148,3 +148,11 @@ int machine_read(const char *root, struct machine *out)
 	any |= each_line(root, "pressure/memory", out, take_pressure);
 	return any ? 0 : -ENOENT;
 }
+
+uint64_t machine_oom_kills(const char *root)
+{
+	struct machine m = { 0 };
+
+	each_line(root, "vmstat", &m, take_vmstat);
+	return m.counter[MACHINE_OOM_KILLS];
+}

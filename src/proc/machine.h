@@ -42,6 +42,12 @@ struct machine {
 /* Read it; `root` goes before /proc. What cannot be read is 0. 0, or -ENOENT: nothing could be. */
 int machine_read(const char *root, struct machine *out);
 
+/*
+ * Processes that the kernel ended for want of memory, a control group's or the machine's, since
+ * boot; 0 where that is not known.
+ */
+uint64_t machine_oom_kills(const char *root);
+
 /* "major faults"; a key for JSON: "major_faults". */
 const char *machine_counter_name(enum machine_counter counter);
 const char *machine_counter_key(enum machine_counter counter);

@@ -3,6 +3,7 @@
 #include "src/session/run_program.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,8 @@
 #include "src/base/nanotime.h"
 #include "src/ledger/preload.h"
 #include "src/proc/elf_check.h"
+#include "src/proc/limits.h"
+#include "src/proc/machine.h"
 #include "src/session/check/check_core.h"
 #include "src/session/check/run_check.h"
 #include "src/session/leaks/run_leaks.h"
@@ -32,6 +35,7 @@ struct run {
 	char agent[PATH_MAX];
 	struct elf_check program;
 	struct summary summary;
+	uint64_t oom_kills;	/* before the program was started */
 	struct run_leaks leaks;
 	struct run_check check;
 	struct coverage rest; /* processes that no heap was delivered of */
@@ -268,8 +272,10 @@ static int prepare(struct run *r, struct err *e)
 static int start(struct run *r, struct err *e)
 {
 	int keep[LAUNCH_NR_FDS + 1] = { r->options->keep_fd };
-	int rc = launch_start(r->launch, e);
+	int rc;
 
+	r->oom_kills = machine_oom_kills("");
+	rc = launch_start(r->launch, e);
 	if (rc)
 		return rc;
 	if (r->options->shared)
@@ -316,6 +322,10 @@ static void give_summary(struct run *r)
 	s->argv = r->argv;
 	s->status = child->status;
 	s->run_ns = totals.run_ns;
+	if (child_exit_code(child->status) == 128 + SIGKILL) {
+		s->nr_oom_kills = machine_oom_kills("") - r->oom_kills;
+		s->group_bytes = limits_cgroup("", getpid());
+	}
 	s->nr_replaced = totals.nr_replaced;
 	s->nr_lost = totals.nr_lost;
 	s->shrunk = totals.shrunk;

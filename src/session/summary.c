@@ -135,6 +135,25 @@ static void note_ending(const struct session_sink *to, const struct summary *s)
 	str_fini(&how);
 }
 
+/* SIGKILL alone would be a riddle. */
+static void note_oom(const struct session_sink *to, const struct summary *s)
+{
+	const char *whom = WIFSIGNALED(s->status) ? "it" : "what it started";
+	char limit[160] = "";
+
+	if (!s->nr_oom_kills)
+		return;
+	if (s->group_bytes != UINT64_MAX)
+		snprintf(limit, sizeof(limit),
+			 ": the control group allows %s for all that runs in it, pmm included",
+			 fmt_bytes(s->group_bytes).s);
+	session_warn(to, "memory ran out, and the kernel killed %s, probably %s%s%s",
+		     fmt_many(s->nr_oom_kills, "process").s, whom,
+		     s->nr_oom_kills > 1 ? " among them" : "", limit);
+	session_hint(to, "give it more, or let pmm take less: 'pmm run --sample', 'pmm check "
+			 "--level=sampled'");
+}
+
 /* A line each, in columns. Takes the facts over. */
 static void note_facts(const struct session_sink *to, struct table *facts)
 {
@@ -391,6 +410,7 @@ void summary_note(struct summary *s, bool brief, const struct session_sink *to)
 		s->largest = NULL;
 	if (!brief)
 		note_ending(to, s);
+	note_oom(to, s);
 	note_untracked(to, s);
 	if (s->heap && !s->losses_reported)
 		note_drops(to, s);

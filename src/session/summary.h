@@ -29,6 +29,9 @@ struct summary {
 	char *const *argv;	 /* the command */
 	int status;		 /* wait status */
 	uint64_t run_ns;
+	/* where SIGKILL ended it, or what a shell started: processes that the kernel killed ... */
+	uint64_t nr_oom_kills;
+	uint64_t group_bytes;	/* ... what pmm's control groups may take; UINT64_MAX = any */
 	VEC(struct summary_capture) captures;	/* as they were written */
 	unsigned nr_replaced, nr_lost; /* images replaced by exec; processes without a ledger */
 	unsigned nr_living;	       /* processes that continue, watched in the background ... */

@@ -4,6 +4,7 @@
 # and told.
 
 load lib
+load trace
 
 BLOCKS=
 
@@ -29,6 +30,38 @@ loudly() {
 	grep -q -- '--ledger-limit' "$T/err"
 	"$PMM" report "$CAP" >"$T/text"
 	grep -q -x "  mode     exact, but at least [0-9,]* calls are missing" "$T/text"
+}
+
+# grows LIMIT COMMAND ...: in a memory control group of that size; what pmm leaves to say is $T/err.
+grows() {
+	local limit=$1
+	shift
+	needs_memcg
+	CGROUP=$MEMCG/pmm-test-$$
+	mkdir "$CGROUP"
+	echo "$limit" >"$CGROUP/$MEMCG_LIMIT"
+	for swap in memsw.limit_in_bytes swap.max; do
+		[ ! -e "$CGROUP/memory.$swap" ] || echo "$limit" >"$CGROUP/memory.$swap"
+	done
+	STATUS=0
+	within sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$CGROUP" "$@" >"$T/out" 2>"$T/err" </dev/null 3>&- || STATUS=$?
+}
+
+teardown() {
+	[ -z "${CGROUP:-}" ] || without_group "$CGROUP"
+}
+
+@test "a control group whose memory runs out is named" {
+	grows 40M "$PMM" run -q -o "$T/c.pmm" -- "$PROG/many" 3000000 16
+	[ "$STATUS" -eq 137 ]
+	grep -x "pmm: WARNING: memory ran out, and the kernel killed 1 process, probably it: the control group allows 40.0 MiB for all .* in it, pmm included" "$T/err"
+	grep -x "pmm: hint: give it more, or let pmm take less: 'pmm run --sample', 'pmm check --level=sampled'" "$T/err"
+}
+
+@test "a program that another killed is not said to have lacked memory" {
+	loudly -- sh -c 'kill -9 $$'
+	[ "$STATUS" -eq 137 ]
+	run ! grep "memory ran out" "$T/err"
 }
 
 @test "a large enough ledger drops nothing" {

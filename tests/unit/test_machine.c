@@ -12,6 +12,7 @@ static void test_the_machine(void **state)
 
 	(void)state;
 	assert_int_equal(machine_read(root, &m), -ENOENT);
+	assert_int_equal(machine_oom_kills(root), 0);
 	root_put("/proc/meminfo", "MemTotal:       100 kB\nMemFree: 1 kB\nMemAvailable:   60 kB\n"
 				  "SwapTotal: 8 kB\nSwapFree: 4 kB\n");
 	root_put("/proc/vmstat", "pgfault 10\npgmajfault 3\npswpin 4\nallocstall_dma 1\n"
@@ -31,6 +32,7 @@ static void test_the_machine(void **state)
 	assert_int_equal(m.counter[MACHINE_SCANNED_DIRECT], 9);
 	assert_int_equal(m.counter[MACHINE_OOM_KILLS], 2);
 	assert_true(m.load[0] == 0.5 && m.load[1] == 1.25 && m.load[2] == 2);
+	assert_int_equal(machine_oom_kills(root), 2);
 	assert_false(m.pressure.known);
 	root_put("/proc/pressure/memory", "some avg10=1.50 avg60=0.00 avg300=0.00 total=7\n"
 					  "full avg10=0.25 avg60=0.00 avg300=0.00 total=5\n");

@@ -218,6 +218,29 @@ static void processes_that_go_on(void **state)
 }
 
 /* Also with --quiet. */
+static void memory_that_ran_out(void **state)
+{
+	struct heap *h = empty();
+
+	(void)state;
+	says((struct summary){ .heap = h, .status = 9, .nr_oom_kills = 1, .group_bytes = 40 << 20 },
+	     true,
+	     "pmm: WARNING: memory ran out, and the kernel killed 1 process, probably it: the control "
+	     "group allows 40.0 MiB for all that runs in it, pmm included\n"
+	     "pmm: hint: give it more, or let pmm take less: 'pmm run --sample', 'pmm check "
+	     "--level=sampled'\n");
+	says((struct summary){ .heap = h, .status = 137 << 8, .nr_oom_kills = 2,
+			       .group_bytes = UINT64_MAX },
+	     true,
+	     "pmm: WARNING: memory ran out, and the kernel killed 2 processes, probably what it "
+	     "started among them\n"
+	     "pmm: hint: give it more, or let pmm take less: 'pmm run --sample', 'pmm check "
+	     "--level=sampled'\n");
+	says((struct summary){ .heap = h, .status = 9 }, true, "");
+	heap_free(h);
+}
+
+/* Also with --quiet. */
 static void what_was_not_seen(void **state)
 {
 	struct heap *h = empty();
@@ -358,6 +381,7 @@ int main(void)
 		cmocka_unit_test(captures_are_bounded),
 		cmocka_unit_test(resident_memory_is_explained),
 		cmocka_unit_test(processes_that_go_on),
+		cmocka_unit_test(memory_that_ran_out),
 		cmocka_unit_test(what_was_not_seen),
 		cmocka_unit_test(limits_in_the_way),
 		cmocka_unit_test(what_the_kernel_did),
