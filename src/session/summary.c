@@ -269,8 +269,7 @@ static void note_never_started(const struct session_sink *to, const struct summa
 {
 	session_warn(to, "nothing was seen: the agent never started in this program");
 	if (s->nr_lost)
-		session_hint(to, "it found no room for the ledger in its address space; see ulimit "
-				 "-v");
+		session_hint(to, "see ulimit -v (address space) and ulimit -n (descriptors)");
 	else if (s->data_limit_bytes && s->data_limit_bytes < PMM_OWN_DATA_BYTES)
 		session_hint(to,
 			     "the limit on data (ulimit -d) of %s is too small for the agent, which "

@@ -32,8 +32,8 @@ static const char *const why_word[HEAP_NR_FIGURES] = {
 static const char *const why_text[HEAP_NR_FIGURES] = {
 	[HEAP_FIGURES_BUSY] = "the program changed its lists too fast to count them",
 	[HEAP_FIGURES_MANY] = "there are too many free chunks to count",
-	[HEAP_FIGURES_SHAPE] = "no arena of glibc's was found in it: another allocator, or a "
-			       "version that pmm does not know",
+	[HEAP_FIGURES_SHAPE] = "no arena of glibc's was found in it: nothing allocated, another "
+			       "allocator, or a version that pmm does not know",
 	[HEAP_FIGURES_SEVERAL] = "the program uses several copies of the C library",
 	[HEAP_FIGURES_SENSELESS] =
 		"its lists of free chunks contradict each other: something has written over them",

@@ -176,7 +176,7 @@ uncounted() {
 	start "$T/static"
 	watch
 	tell g done
-	told "$PID" "static: figures not known, because no arena of glibc's was found in it: another allocator, or a version that pmm does not know"
+	told "$PID" "static: figures not known, because no arena of glibc's was found in it: nothing allocated, another allocator, or a version that pmm does not know"
 	unwatch
 	finish 0
 }

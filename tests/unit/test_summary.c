@@ -248,7 +248,7 @@ static void what_was_not_seen(void **state)
 	(void)state;
 	says((struct summary){ .nr_lost = 1 }, true,
 	     "pmm: WARNING: nothing was seen: the agent never started in this program\n"
-	     "pmm: hint: it found no room for the ledger in its address space; see ulimit -v\n"
+	     "pmm: hint: see ulimit -v (address space) and ulimit -n (descriptors)\n"
 	     "pmm: WARNING: 1 process could not be tracked: no memory or address space for a "
 	     "ledger, or no descriptors to watch it\n");
 	says((struct summary){ .status = 127 << 8 }, true,
