@@ -173,10 +173,11 @@ uncounted() {
 	told "$PID" "figures not known, because the program uses $(realpath /lib/ld-musl-x86_64.so.1), and pmm can read glibc's only"
 	unwatch
 	finish 0
+	shape="nothing allocated, another allocator, or a version that pmm does not know"
 	start "$T/static"
 	watch
 	tell g done
-	told "$PID" "static: figures not known, because no arena of glibc's was found in it: nothing allocated, another allocator, or a version that pmm does not know"
+	told "$PID" "static: figures not known, because no arena of glibc's was found in it: $shape"
 	unwatch
 	finish 0
 }
