@@ -122,11 +122,18 @@ static void own_note(struct pmm_ledger *l)
 {
 	const struct own_called *own = &agent.own_called;
 
-	if (!own->function || (own->looks && !agent.tree->check.level))
+	if (!LOAD_ACQUIRE(own->function) || (own->looks && !agent.tree->check.level))
 		return;
-	l->own_function = text_note(own->function, &l->own_function_len);
 	l->own_caller = text_note(own->caller, &l->own_caller_len);
 	l->own_looks = own->looks;
+	l->own_late = own->late;
+	STORE_RELEASE(l->own_function, text_note(own->function, &l->own_function_len));
+}
+
+void segment_note_own(void)
+{
+	if (agent_begun())
+		own_note(agent.ledger);
 }
 
 /* Who we are, for the reader. Uses the scratch memory: no stack to spare here. */

@@ -57,4 +57,7 @@ bool segment_back(char *at, uint64_t bytes);
 /* Have a ledger: agent.base, agent.ledger, agent.slot. new_image: we come from exec. 0 or -1. */
 int segment_claim(bool new_image);
 
+/* agent.own_called has come: into the ledger, if this process has one yet. */
+void segment_note_own(void);
+
 #endif

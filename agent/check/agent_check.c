@@ -72,6 +72,14 @@ bool check_start(void)
 	return true;
 }
 
+void check_end(void)
+{
+	if (LOAD(checker.ended))
+		return;
+	STORE(checker.passed, LOAD(checker.passed) + 1);
+	STORE(checker.ended, true);
+}
+
 static void forked(void)
 {
 	checker.parent_pid = ancestor_pid(checker.generation);
@@ -219,6 +227,7 @@ static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed,
 static void *alloc_sampled(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind,
 			   const struct caller *from)
 {
+	bool ended = LOAD(checker.ended);
 	uint32_t site, run;
 	uint64_t *why;
 	void *p;
@@ -228,21 +237,35 @@ static void *alloc_sampled(struct tctx *c, size_t size, size_t align, bool zeroe
 	site = unwind_site(c, from, 0);
 	if (unlikely(size > PTRDIFF_MAX))
 		return NULL;
-	run = guarded_alloc(c, size, align, kind, site, &why);
+	run = ended ? UINT32_MAX : guarded_alloc(c, size, align, kind, site, &why);
 	if (run != UINT32_MAX)
 		return (void *)guard_at(run)->address;
 	p = REAL(c, real_alloc(size, align, zeroed));
 	if (unlikely(!p))
 		return NULL;
-	guarded_refused(c, why);
+	if (!ended)
+		guarded_refused(c, why);
 	if (!too_small(c, size))
 		record_alloc_at(c, (uint64_t)p, size, kind, site);
+	return p;
+}
+
+/* Not in the tables either: what is there has a head. */
+static SLOW void *alloc_ended(struct tctx *c, size_t size, size_t align, bool zeroed)
+{
+	void *p = REAL(c, real_alloc(size, align, zeroed));
+
+	c->last_address = 0;
+	if (p)
+		ADD(agent.ledger->check.passed, 1);
 	return p;
 }
 
 static inline void *alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind,
 			  const struct caller *from)
 {
+	if (unlikely(LOAD(checker.ended)) && checker.o.level != PMM_CHECK_SAMPLED)
+		return alloc_ended(c, size, align, zeroed);
 	if (likely(checker.o.level == PMM_CHECK_LIGHT))
 		return alloc_light(c, size, align, zeroed, kind, from);
 	return (checker.o.level == PMM_CHECK_GUARD ? alloc_guard : alloc_sampled)(
@@ -288,7 +311,7 @@ void check_rename(struct tctx *c, void *p, uint32_t kind)
 	if (run == UINT32_MAX) {
 		if (recorded)
 			record_rename(c, (uint64_t)p, kind);
-		if (checker.on && checker.o.level != PMM_CHECK_SAMPLED &&
+		if (checker.on && !LOAD(checker.ended) && checker.o.level != PMM_CHECK_SAMPLED &&
 		    (recorded || !block_get((uint64_t)p, &was)))
 			canary_rename(p, kind);
 		return;

@@ -53,6 +53,12 @@ bool check_start(void);
 bool check_on(void);
 
 /*
+ * From now on blocks are the real allocator's own, as somebody gives them to functions that we do
+ * not see. Those that are out stay as they are, and are looked at when they are released.
+ */
+void check_end(void);
+
+/*
  * A block of `size` bytes aligned to `align` (a power of two, 0 = as malloc does), allocated and
  * recorded; NULL when there is no memory or a request fails on purpose (errno is the hook's to
  * set). kind: enum pmm_kind. zeroed: as calloc.

@@ -22,6 +22,7 @@ struct checker {
 	/* some finding says that what is beside a guarded block's pages was written */
 	bool beside;
 	bool protects;			/* the program has protected memory where blocks are */
+	bool ended;			/* check_end() was called, for good */
 	uint32_t starting;
 	uint32_t finished;		/* check_finish() was called */
 	/* of a forked process, whose parent's blocks are in no table; else 0 */

@@ -4,15 +4,49 @@
  * the C library, whose other functions (strdup) have ours: it would give the real allocator what is
  * inside of a block of the real allocator's, which ends the program.
  *
- * The real function looks at its return address to know who loads, so it is jumped to.
+ * The same does a library that calls functions of the allocator's own: with one of these checking
+ * ends, at the next dlsym() (agent/preload/own_late.h).
+ *
+ * The real functions look at their return address to know who calls, so they are jumped to.
  */
+#include "agent/check/agent_check.h"
 #include "agent/preload/agent_preload.h"
+#include "agent/preload/own_late.h"
+#include "agent/strings/bounds.h"
 
-__attribute__((used)) static void *dlopen_next(void)
+const bool own_late_looks = true;
+
+void own_late_met(void)
+{
+	check_end();
+	bounds_end();
+}
+
+__attribute__((used)) static void *load_dlopen(const char *path, int flags)
 {
 	if (!agent.next.dlopen)
 		resolve();
+	own_late_look();
+	own_late_open(path, flags);
 	return agent.next.dlopen;
 }
 
-ARCH_HOOK_WITHOUT_FLAG("dlopen", 8, "dlopen_next")	/* RTLD_DEEPBIND of glibc; musl has none */
+__attribute__((used)) static void *load_dlsym(void)
+{
+	if (!agent.next.dlsym)
+		resolve();
+	own_late_look();
+	return agent.next.dlsym;
+}
+
+__attribute__((used)) static void *load_dlvsym(void)
+{
+	if (!agent.next.dlvsym)
+		resolve();
+	own_late_look();
+	return agent.next.dlvsym;
+}
+
+ARCH_HOOK_WITHOUT_FLAG("dlopen", 8, "load_dlopen")	/* RTLD_DEEPBIND of glibc; musl has none */
+ARCH_HOOK_JUMP("dlsym", "load_dlsym")
+ARCH_HOOK_JUMP("dlvsym", "load_dlvsym")

@@ -21,6 +21,24 @@
 
 /* ---- what it is ------------------------------------------------------------------------------ */
 
+/*
+ * Checking has ended: most blocks are the real allocator's own, and in no table, so that there is
+ * no time for more than a look at what is before them. A child has its parent's with heads.
+ */
+static SLOW void find_ended(const void *p, struct held *h)
+{
+	enum canary_says says = CANARY_NOTHING;
+
+	if (!((uint64_t)p & 15))
+		says = canary_begins(p) ? canary_look_safely(p, &h->size, &h->align)
+					: canary_look(p, &h->size, &h->align);
+	if (says == CANARY_LIVE)
+		says = canary_look_facts(p, &h->size, &h->align, &h->facts);
+	h->as = says == CANARY_LIVE	 ? HELD_CANARIED
+		: says == CANARY_NOTHING ? HELD_PASSED
+					 : HELD_NONE;
+}
+
 QUICK void find(const void *p, struct held *h)
 {
 	enum canary_says says;
@@ -34,6 +52,10 @@ QUICK void find(const void *p, struct held *h)
 	}
 	if (checker.o.level == PMM_CHECK_SAMPLED) {
 		h->as = HELD_PASSED;
+		return;
+	}
+	if (unlikely(LOAD(checker.ended)) && !h->known) {
+		find_ended(p, h);
 		return;
 	}
 	if (likely(h->known)) {
@@ -449,8 +471,11 @@ void check_free(struct tctx *c, void *p, const struct check_said *said, const st
 		h.known = record_free(c, (uint64_t)p, &h.was);
 	}
 	find(p, &h);
-	if (unlikely(h.as == HELD_PASSED)) {
+	if (unlikely(h.as == HELD_PASSED && !h.counted)) {
 		free_passed(c, p);
+	} else if (unlikely(h.as == HELD_PASSED)) {
+		STORE(c->busy, TCTX_IN_ALLOCATOR);
+		agent.next.free(p);
 	} else if (unlikely(h.as == HELD_NONE)) {
 		counted_once(c, p, &h);
 		if (stray_release(c, p, said, from))

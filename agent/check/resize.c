@@ -48,8 +48,8 @@ static bool stays_in_place(const void *old, const struct held *h, size_t size)
 {
 	uint64_t at;
 
-	return h->as == HELD_CANARIED && h->known && h->was.kind < PMM_KIND_NEW && h->align <= 16 &&
-	       h->size >= IN_PLACE_BYTES &&
+	return h->as == HELD_CANARIED && h->known && !LOAD(checker.ended) &&
+	       h->was.kind < PMM_KIND_NEW && h->align <= 16 && h->size >= IN_PLACE_BYTES &&
 	       size >= (checker.o.level == PMM_CHECK_LIGHT ? IN_PLACE_BYTES : GUARDED_MOST) &&
 	       !canary_damage_around(old, h->size, h->align, &at);
 }

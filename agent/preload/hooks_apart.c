@@ -19,6 +19,7 @@
 #include "agent/env.h"
 #include "agent/preload/link.h"
 #include "agent/preload/agent_preload.h"
+#include "agent/preload/own_late.h"
 
 #define DEEPBIND	8
 /* threads between dlopen() and dlsym() at the same time; more leave blocks unseen */
@@ -173,11 +174,19 @@ static void loaded(void)
 
 /* ---- hooks ----------------------------------------------------------------------------------- */
 
+const bool own_late_looks = false;
+
+void own_late_met(void)
+{
+}
+
 __attribute__((used)) static void *apart_dlopen(const char *path, int flags)
 {
 	if (!agent.next.dlopen)
 		resolve();
 	loaded();
+	own_late_look();
+	own_late_open(path, flags);
 	if (unlikely(flags & DEEPBIND) && path && agent_on())
 		loading_put(0, (uint32_t)sys0(gettid));
 	return agent.next.dlopen;
@@ -188,6 +197,7 @@ __attribute__((used)) static void *apart_dlsym(void)
 	if (!agent.next.dlsym)
 		resolve();
 	loaded();
+	own_late_look();
 	return agent.next.dlsym;
 }
 
@@ -196,6 +206,7 @@ __attribute__((used)) static void *apart_dlvsym(void)
 	if (!agent.next.dlvsym)
 		resolve();
 	loaded();
+	own_late_look();
 	return agent.next.dlvsym;
 }
 

@@ -6,6 +6,7 @@
 #include "agent/unwind/module.h"
 #include "agent/preload/follow.h"
 #include "agent/preload/leave.h"
+#include "agent/preload/own_late.h"
 #include "agent/preload/agent_preload.h"
 #include "agent/segment.h"
 
@@ -34,6 +35,7 @@ static __attribute__((destructor(101))) void end(void)
 {
 	struct caller from = CALLER_HERE();
 
+	own_late_end();
 	agent_finish(&from);
 	leave_destructor();
 }

@@ -15,10 +15,14 @@
 enum rank { RANK_NONE, RANK_LOOKS, RANK_LIBC, RANK_OWN };
 
 struct calls {
-	const struct link_map *allocator;
 	struct own_called *found;
 	enum rank rank;		/* of what was found */
 };
+
+/* What the program was started with, which stays: the allocator, the last of all objects ... */
+static const struct link_map *allocator;
+static struct link_map *last_first;
+static uint64_t nr_first;		/* ... and how many there were */
 
 #define OWN_NAME(FORM, NAME, OWN, ...) OWN_##OWN(NAME)
 #define OWN_BARE(NAME)	NAME "\0"
@@ -84,14 +88,24 @@ static bool compared(const struct link_binding *b)
 	return b->weak && !b->call && str_equal(b->name, libc_names);
 }
 
-static enum rank rank_of(const struct calls *k, const struct link_binding *b, const char **n)
+/* Has an object behind ours the C library's function, of those that the program started with? */
+static bool libc_has(const char *name)
 {
-	if ((*n = listed(names, b->name)) && link_symbol(k->allocator, *n))
+	for (struct link_map *m = link_self(); m && m != last_first;) {
+		m = m->l_next;
+		if (m && link_symbol(m, name))
+			return true;
+	}
+	return false;
+}
+
+static enum rank rank_of(const struct link_binding *b, const char **n)
+{
+	if ((*n = listed(names, b->name)) && link_symbol(allocator, *n))
 		return RANK_OWN;
-	if ((*n = listed(libc_names, b->name)) && !compared(b) &&
-	    link_symbol_from(link_self()->l_next, *n, NULL))
+	if ((*n = listed(libc_names, b->name)) && !compared(b) && libc_has(*n))
 		return RANK_LIBC;
-	if ((*n = listed(looks, b->name)) && link_symbol(k->allocator, *n))
+	if ((*n = listed(looks, b->name)) && link_symbol(allocator, *n))
 		return RANK_LOOKS;
 	return RANK_NONE;
 }
@@ -104,24 +118,48 @@ static void called_look(void *arg, const struct link_binding *b)
 
 	if (k->rank == RANK_OWN || !own_likely(b->name))
 		return;
-	rank = rank_of(k, b, &n);
+	rank = rank_of(b, &n);
 	if (rank <= k->rank)
 		return;
 	k->rank = rank;
 	*k->found = (struct own_called){ .function = n, .looks = rank == RANK_LOOKS };
 }
 
-void own_called(const struct link_map *allocator, struct own_called *found)
+/* An object that calls nothing else of `rank` up to now. */
+static void object_look(struct calls *k, const struct link_map *m)
 {
-	struct calls k = { .allocator = allocator, .found = found };
+	link_bindings(m, called_look, k);
+	if (k->found->function && !k->found->caller)
+		k->found->caller = m->l_name;
+}
+
+void own_called(const struct link_map *has_malloc, struct own_called *found)
+{
+	struct calls k = { .found = found };
 	uint64_t loader = link_aux(AT_BASE);
 
 	*found = (struct own_called){ NULL };
-	for (struct link_map *m = link_first(); m && k.rank < RANK_OWN; m = m->l_next) {
-		if (m == allocator || m == link_self() || m->l_addr == loader)
-			continue;
-		link_bindings(m, called_look, &k);
-		if (found->function && !found->caller)
-			found->caller = m->l_name;
-	}
+	allocator = has_malloc;
+	for (struct link_map *m = link_first(); m; m = m->l_next, nr_first++)
+		last_first = m;
+	for (struct link_map *m = link_first(); m && k.rank < RANK_OWN; m = m->l_next)
+		if (m != allocator && m != link_self() && m->l_addr != loader)
+			object_look(&k, m);
+}
+
+struct link_map *own_called_last(uint64_t *nr)
+{
+	*nr = nr_first;
+	return last_first;
+}
+
+/* ---- what comes later ------------------------------------------------------------------------ */
+
+bool own_called_by(const struct link_map *object, bool looks_too, struct own_called *found)
+{
+	struct calls k = { .found = found, .rank = looks_too ? RANK_NONE : RANK_LOOKS };
+
+	*found = (struct own_called){ NULL };
+	object_look(&k, object);
+	return found->function;
 }

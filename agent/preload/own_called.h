@@ -8,20 +8,32 @@
 #define AGENT_PRELOAD_OWN_CALLED_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct link_map;
 
 struct own_called {
-	const char *function;	/* the name of one; NULL = none is called */
+	/* the name of one; NULL = none is called. Set last */
+	const char *function;
 	const char *caller;	/* path of the object that calls it; "" = the program */
 	/* it only looks at blocks (their size), and so do all others that are called */
 	bool looks;
+	uint32_t late;		/* enum pmm_own_late */
 };
 
 /*
  * What the objects call that the program is started with. `allocator`: the object that has these
- * functions.
+ * functions. Once, before anything is loaded later.
  */
 void own_called(const struct link_map *allocator, struct own_called *found);
+
+/* The last of those, and how many there were; NULL: that is not known yet. */
+struct link_map *own_called_last(uint64_t *nr);
+
+/*
+ * What an object calls that came later; false: nothing, where `looks_too` is not set nothing but
+ * looks.
+ */
+bool own_called_by(const struct link_map *object, bool looks_too, struct own_called *found);
 
 #endif

@@ -52,8 +52,14 @@ static __attribute__((constructor(102))) void begin(void)
 	bounds_secret = checker.o.secret;
 	bounds_where = (struct bounds_where){ .pool = areas.start,
 					      .pool_bytes = areas.end - areas.start };
-	if (checker.o.level == PMM_CHECK_LIGHT || checker.o.level == PMM_CHECK_GUARD)
+	if (!LOAD(checker.ended) &&
+	    (checker.o.level == PMM_CHECK_LIGHT || checker.o.level == PMM_CHECK_GUARD))
 		bounds_where.tops = 1ull << (PMM_ADDRESS_BITS - BOUNDS_TOP_SHIFT);
+}
+
+void bounds_end(void)
+{
+	STORE(bounds_where.tops, 0);
 }
 
 /* Are the tables this process's, and kept? */

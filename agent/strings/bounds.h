@@ -29,11 +29,14 @@ extern bool bounds_on __attribute__((visibility("hidden")));
 
 /*
  * Where blocks may be whose accesses are checked; all zero: nowhere. Constant once the program
- * runs.
+ * runs, but for what is said.
  */
 struct bounds_where {
 	uint64_t pool, pool_bytes;	/* guarded ones */
-	/* canaried ones: so many entries of the block tables' top are looked at */
+	/*
+	 * canaried ones: so many entries of the block tables' top are looked at; 0 when checking
+	 * has ended
+	 */
 	uint64_t tops;
 };
 
@@ -159,6 +162,9 @@ bool bounds_block(uint64_t at, size_t bytes, struct check_block *out);
 /* A finding: `function` copies between ranges that overlap. */
 void bounds_overlap(const void *to, const void *source, size_t bytes, const char *function,
 		    const struct caller *from);
+
+/* Checking has ended: only guarded blocks are looked at. */
+void bounds_end(void);
 
 /* In a forked child, which has tables of its own: what was found in its parent's is forgotten. */
 void bounds_forked(void);

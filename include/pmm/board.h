@@ -11,7 +11,7 @@
 #include "include/pmm/check.h"
 
 #define PMM_TREE_MAGIC		0x31454552544d4d50ull	/* "PMMTREE1" */
-#define PMM_LEDGER_VERSION	10u
+#define PMM_LEDGER_VERSION	11u
 #define PMM_BYTE_ORDER_MARK	0x01020304u
 #define PMM_BOARD_NAME		"pmm-board"
 /* where the monitor is: see include/pmm/channel.h */

@@ -38,6 +38,7 @@ enum pmm_check_flags {
 	/* no option: in captures whose blocks beyond the budget were not checked */
 	PMM_CHECK_THRIFT	= 1 << 5,
 	PMM_CHECK_OPENED	= 1 << 6,	/* no option: pmm_check_state.opened in captures */
+	PMM_CHECK_ENDED		= 1 << 7,	/* no option: pmm_ledger.own_late in captures */
 	/*
 	 * all guarded blocks end at a page's end; with neither of the two, some begin at a page's
 	 * start and most end at a page's end

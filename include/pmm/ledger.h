@@ -480,7 +480,16 @@ struct pmm_ledger {
 	uint32_t own_function_len, own_caller_len;
 	/* 1 = none of those that are called does more than to look at a block: all is recorded */
 	uint32_t own_looks;
-	uint32_t reserved;
+	uint32_t own_late;		/* enum pmm_own_late */
+};
+
+/* When the object was noticed that calls pmm_ledger.own_function. */
+enum pmm_own_late {
+	PMM_OWN_FIRST,			/* the program is started with it */
+	/* it was loaded later: from then on `pmm check` gives no block a head or guard pages */
+	PMM_OWN_LATE,
+	PMM_OWN_LAST,			/* it was loaded later, and noticed at the program's end */
+	PMM_NR_OWN_LATE
 };
 
 /* the fixed area of a slot, after the header */

@@ -37,8 +37,9 @@ static void read_check(struct ledger_reader *r)
 
 	*c = (struct heap_check){
 		.level = (uint8_t)asked->level,
-		.flags = (asked->flags & ~(uint32_t)PMM_CHECK_OPENED) |
-			 (s->opened ? PMM_CHECK_OPENED : 0),
+		.flags = (asked->flags & ~(uint32_t)(PMM_CHECK_OPENED | PMM_CHECK_ENDED)) |
+			 (s->opened ? PMM_CHECK_OPENED : 0) |
+			 (r->l->own_late == PMM_OWN_LATE ? PMM_CHECK_ENDED : 0),
 		.guarded = s->guarded,
 		.guarded_now = s->guarded_now,
 		.guarded_most = s->guarded_most,

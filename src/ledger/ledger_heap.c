@@ -98,7 +98,8 @@ static void read_head(struct ledger_reader *r)
 	for (unsigned i = 0; i < PMM_NR_DROPS; i++)
 		h->dropped[i] = l->dropped[i];
 	h->dropped_bytes = l->dropped_bytes;
-	h->own_calls = l->own_function && !l->own_looks;
+	h->own_late = l->own_late < PMM_NR_OWN_LATE ? l->own_late : PMM_OWN_LATE;
+	h->own_calls = !l->own_function || l->own_looks ? 0 : h->own_late ? 2 : 1;
 	h->off_reason = l->off_reason < PMM_NR_OFF_REASONS ? (int)l->off_reason : PMM_OFF_INTERNAL;
 }
 

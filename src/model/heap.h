@@ -395,15 +395,15 @@ struct heap {
 	uint64_t sample_bytes, min_size_bytes, warn_size_bytes;
 	uint64_t tick_ns;
 	uint64_t ledger_bytes, ledger_limit_bytes, space_taken_bytes; /* of its limit (ulimit -v) */
-	/* entries of the block tables: used, provided */
-	uint64_t ledger_slots_used, ledger_slots;
+	uint64_t ledger_slots_used, ledger_slots; /* entries of the block tables */
 	uint64_t dropped[HEAP_NR_DROPS], dropped_bytes;
 	int off_reason;			/* enum pmm_off_reason, 0 = tracked to the end */
-	/* blocks that changed while a running process was read; 0 = exact */
-	uint64_t drift_blocks;
-	uint64_t own_calls; /* 1 = it calls its allocator's own functions: they are not recorded */
+	uint64_t drift_blocks;	/* that changed while a running process was read; 0 = exact */
+	/* calls of its allocator's own functions are missing: 1, 2 = a library's loaded later */
+	uint64_t own_calls;
 	/* one of these, or one that looks at blocks; its caller's path, or NULL. No captures' */
 	char *own_function, *own_caller;
+	unsigned own_late;		/* ... enum pmm_own_late */
 
 	/* totals */
 	uint64_t allocs, frees, bytes_in, bytes_out;

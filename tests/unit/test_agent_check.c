@@ -197,6 +197,51 @@ static void passed_block(void **state)
 	assert_int_equal(real_frees, 2);
 }
 
+/* Blocks are plain from then on; those from before are still what they were. */
+static void checking_ends(void **state)
+{
+	char *before = get(100, PMM_KIND_MALLOC, 0), *p,
+	     *moved = get(200 << 10, PMM_KIND_MALLOC, 0);
+	struct caller from = caller(1);
+	uint64_t canaried;
+	char *untold;
+	size_t size;
+
+	(void)state;
+	agent.min_size = 64;
+	untold = get(20, PMM_KIND_MALLOC, 0);	/* in no table either */
+	agent.min_size = 0;
+	canaried = agent_host_canaried();
+	check_end();
+	check_end();
+	p = get(100, PMM_KIND_MALLOC, 0);
+	assert_false(check_usable(p, &size));
+	assert_true(check_usable(before, &size));
+	free(p);			/* nothing but the real allocator's */
+	p = get(100, PMM_KIND_MALLOC, 0);
+	p = check_realloc(ctx, p, 5000, PMM_KIND_REALLOC, &from);
+	give(p, PMM_RELEASE_FREE, 1);
+	assert_int_equal(real_frees, 1);
+	memset(moved, 7, 200 << 10);
+	moved = check_realloc(ctx, moved, 300 << 10, PMM_KIND_REALLOC, &from);
+	assert_false(check_usable(moved, &size));
+	assert_int_equal(moved[(200 << 10) - 1], 7);
+	free(moved);
+	assert_int_equal(agent.ledger->check.passed, 3);
+	assert_int_equal(agent_host_canaried(), canaried);
+	assert_int_equal(nr_findings(), 0);
+	give(untold, PMM_RELEASE_FREE, 1);
+	assert_int_equal(real_frees, 1);	/* it is in quarantine */
+	before[100] = 1;
+	give(before, PMM_RELEASE_FREE, 1);
+	assert_int_equal(nr_findings(), 1);
+	assert_int_equal(finding(0)->type, PMM_FINDING_OVERRUN);
+	give(before, PMM_RELEASE_FREE, 1);
+	assert_int_equal(nr_findings(), 2);
+	assert_int_equal(finding(1)->type, PMM_FINDING_DOUBLE_FREE);
+	assert_int_equal(agent_host_live(), 0);
+}
+
 static void mismatches(void **state)
 {
 	static const struct {
@@ -299,6 +344,7 @@ int main(void)
 		T(released_twice),
 		T(no_blocks),
 		T(passed_block),
+		T(checking_ends),
 		T(mismatches),
 		T(many_findings),
 		T(blocks_around),

@@ -138,9 +138,10 @@ static void figures_of_checking_are_read(void **state)
 		c->canaried = 2 + i;
 		c->unguarded_budget = 3 + i;
 	}
+	im.l->own_late = PMM_OWN_LATE;
 	h = read_image(&im);
 	assert_int_equal(h->check.level, PMM_CHECK_GUARD);
-	assert_int_equal(h->check.flags, PMM_CHECK_LEFT);
+	assert_int_equal(h->check.flags, PMM_CHECK_LEFT | PMM_CHECK_ENDED);
 	assert_int_equal(h->check.mechanism, PMM_GUARD_MADVISE);
 	assert_int_equal(h->check.findings_lost, 1);
 	assert_int_equal(h->check.left_open, 13);
