@@ -68,6 +68,7 @@ void coverage_add(struct coverage *c, const struct coverage *other)
 	}
 	c->processes += other->processes - gaps;
 	c->covered += other->covered;
+	c->partly += other->partly;
 	c->idle += other->idle;
 	c->replaced += other->replaced;
 	c->blocks += other->blocks;

@@ -29,6 +29,8 @@ struct coverage {
 	/* that were looked at or have a heap, and those that were not tracked */
 	uint64_t processes;
 	uint64_t covered;	/* of them were looked at */
+	/* that were not, but for some time; they are among the gaps */
+	uint64_t partly;
 	uint64_t killed;	/* of these a signal ended before anything was found in them */
 	uint64_t idle;		/* of these never allocated anything */
 	/* programs that exec replaced in a process: no processes, not looked at */

@@ -225,7 +225,7 @@ static void note_own(const struct session_sink *to, const struct heap *h)
 {
 	struct str text = STR_INIT;
 
-	lost_own_text(&text, h->own_function);
+	lost_own_text(&text, h);
 	session_warn_text(to, &text, "calls are missing");
 	session_hint(to, "'pmm attach PID' records those of glibc, jemalloc, tcmalloc and "
 			 "mimalloc as well");

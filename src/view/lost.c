@@ -131,11 +131,19 @@ void lost_space_text(struct str *to, uint64_t taken_bytes)
 		 fmt_bytes(taken_bytes).s);
 }
 
-void lost_own_text(struct str *to, const char *function)
+void lost_own_text(struct str *to, const struct heap *h)
 {
+	const char *function = h->own_function;
+
+	if (h->own_calls < 2)
+		str_add(to, "the program");
+	else if (h->own_caller && h->own_caller[0])
+		str_addf(to, "%s, loaded later,", str_basename(h->own_caller));
+	else
+		str_add(to, "a library, loaded later,");
 	str_addf(to,
-		 "the program calls %s%s of its allocator's own: what it allocates and releases so "
-		 "is not recorded",
+		 " calls %s%s of its allocator's own: what it allocates and releases so is not "
+		 "recorded",
 		 function ? function : "functions", function ? "(), a function" : "");
 }
 

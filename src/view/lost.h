@@ -40,8 +40,8 @@ const char *lost_drop_code(unsigned drop);
 void lost_space_text(struct str *to, uint64_t taken_bytes);
 #define LOST_SPACE_CODE "address_space_taken"
 
-/* The same where heap.own_calls; `function`: one of these, NULL = not known. "own_calls". */
-void lost_own_text(struct str *to, const char *function);
+/* The same where heap.own_calls. "own_calls". */
+void lost_own_text(struct str *to, const struct heap *h);
 #define LOST_OWN_CODE "own_calls"
 
 /* What is missing of the kernel's events. */

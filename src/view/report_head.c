@@ -368,8 +368,8 @@ static void warn_own(struct table *t, const struct heap *h)
 {
 	struct str text = STR_INIT;
 
-	lost_own_text(&text, h->own_function);
-	warn_text(t, LOST_OWN_CODE, h->own_calls, &text);
+	lost_own_text(&text, h);
+	warn_text(t, LOST_OWN_CODE, 1, &text);
 }
 
 static void warn_space(struct table *t, const struct heap *h)

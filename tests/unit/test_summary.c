@@ -314,6 +314,13 @@ static void limits_in_the_way(void **state)
 	     "allocates and releases so is not recorded\n"
 	     "pmm: hint: 'pmm attach PID' records those of glibc, jemalloc, tcmalloc and mimalloc "
 	     "as well\n");
+	h->own_calls = 2;
+	h->own_caller = strdup("/usr/lib/plugin.so");
+	says((struct summary){ .heap = h }, true,
+	     "pmm: WARNING: plugin.so, loaded later, calls mallocx(), a function of its allocator's "
+	     "own: what it allocates and releases so is not recorded\n"
+	     "pmm: hint: 'pmm attach PID' records those of glibc, jemalloc, tcmalloc and mimalloc "
+	     "as well\n");
 	says((struct summary){ .data_limit_bytes = 1000 << 10 }, true,
 	     "pmm: WARNING: nothing was seen: the agent never started in this program\n"
 	     "pmm: hint: the limit on data (ulimit -d) of 1000 KiB is too small for the agent, "

@@ -78,14 +78,30 @@ static void add_finding(struct verdicts *v, const struct heap *h, struct names *
 
 static void add_gaps(struct str *s, struct coverage *c)
 {
-	if (!c || !c->gaps.nr)
-		return;
-	str_addf(s, "; %s not checked: ",
-		 fmt_many(coverage_missed(c, false) + coverage_missed(c, true), "process").s);
+	str_addf(s, "%s not checked%s: ",
+		 fmt_many(coverage_missed(c, false) + coverage_missed(c, true), "process").s,
+		 c->partly ? " to the end" : "");
 	coverage_names(s, c, false);
 	if (coverage_missed(c, false) && coverage_missed(c, true))
 		str_add(s, ", ");
 	coverage_names(s, c, true);
+}
+
+/* Where checking ended before the process did that comes first. */
+static void add_coverage(struct str *s, const struct heap_check *check, struct coverage *tree)
+{
+	bool gaps = tree && tree->gaps.nr, first = gaps && tree->partly;
+
+	if (first) {
+		add_gaps(s, tree);
+		str_add(s, "; ");
+	}
+	check_coverage(s, check);
+	check_left_out(s, check);
+	if (gaps && !first) {
+		str_add(s, "; ");
+		add_gaps(s, tree);
+	}
 }
 
 /* What was looked at: it passes where that was all. */
@@ -101,13 +117,12 @@ static void add_checked(struct verdicts *v, const struct heap *h,
 	for (uint64_t i = 0; i < h->nr_findings; i++)
 		valgrind |= h->findings[i].by == PMM_BY_VALGRIND;
 	valgrind |= o->resolve != NULL;
-	none = !valgrind && (!c->level || check_covers_none(c) || (tree && !tree->covered));
+	none = !valgrind && (!c->level || check_covers_none(c) ||
+			     (tree && !tree->covered && !tree->partly));
 	if (valgrind) {
 		str_add(&s, "checked by Valgrind");
 	} else {
-		check_coverage(&s, c);
-		check_left_out(&s, c);
-		add_gaps(&s, tree);
+		add_coverage(&s, c, tree);
 	}
 	if (c->findings_lost)
 		str_addf(&s, "; %s not kept", fmt_many(c->findings_lost, "error").s);

@@ -288,12 +288,25 @@ static void own_function_missed(struct coverage *c, const struct heap *h)
 {
 	struct str s = STR_INIT;
 	bool libc = !strncmp(h->own_function, "__libc_", strlen("__libc_"));
+	const char *caller = h->own_caller[0] ? str_basename(h->own_caller) : "it";
+	const char *of = libc ? "glibc" : str_basename(h->allocator.path);
 
-	str_addf(&s,
-		 "%s calls %s() of %s, its allocator's own function, which must get no block of "
-		 "'pmm check': have it call malloc and free to check it",
-		 h->own_caller[0] ? str_basename(h->own_caller) : "it", h->own_function,
-		 libc ? "glibc" : str_basename(h->allocator.path));
+	if (h->own_late == PMM_OWN_LATE)
+		str_addf(&s,
+			 "checking ended when %s was loaded, which calls %s() of %s, its "
+			 "allocator's own function, which must get no block of 'pmm check'",
+			 caller, h->own_function, of);
+	else if (h->own_late)
+		str_addf(&s,
+			 "%s, loaded later, calls %s() of %s, its allocator's own function: what "
+			 "it allocates so was not checked",
+			 caller, h->own_function, of);
+	else
+		str_addf(&s,
+			 "%s calls %s() of %s, its allocator's own function, which must get no "
+			 "block of 'pmm check'",
+			 caller, h->own_function, of);
+	str_add(&s, ": have it call malloc and free to check it");
 	coverage_miss(c, untracked_name(h), str_text(&s), false, h->pid);
 	str_fini(&s);
 }
@@ -308,6 +321,22 @@ bool run_check_missed(struct coverage *c, const struct heap *h)
 	return h->own_function || !h->check.level;
 }
 
+/* A process that was checked up to some time. */
+static bool is_partly(const struct heap *h)
+{
+	return h->own_function && h->own_late && h->check.level;
+}
+
+/* ... its figures and what was found until then hold. */
+static void cover_partly(struct run_check *r, const struct heap *h)
+{
+	struct coverage *c = &r->coverage;
+
+	c->partly++;
+	c->blocks += h->check.guarded + h->check.canaried;
+	c->failed |= findings_tree_ended(&r->tree, h) != 0;
+}
+
 /* What was looked at in it. */
 static void cover(struct run_check *r, const struct heap *h, bool replaced)
 {
@@ -316,7 +345,8 @@ static void cover(struct run_check *r, const struct heap *h, bool replaced)
 	if (untracked_why(h)) {
 		coverage_miss(c, untracked_name(h), untracked_why(h), true, h->pid);
 	} else if (run_check_missed(c, h)) {
-		return;
+		if (is_partly(h))
+			cover_partly(r, h);
 	} else if (findings_tree_ended(&r->tree, h)) {
 		coverage_miss(c, untracked_name(h), "out of memory", false, h->pid);
 	} else if (replaced) {

@@ -109,8 +109,10 @@ static void add_unchecked(struct str *to, const struct heap_check *c)
 
 	reason(&r, early, "from before pmm was ready");
 	reason(&r, c->passed - early,
-	       c->flags & PMM_CHECK_THRIFT ? "for their cost (--budget)"
-					   : "where they could not be tracked");
+	       c->flags & PMM_CHECK_THRIFT  ? "for their cost (--budget)"
+	       : c->flags & PMM_CHECK_ENDED ? "after checking had ended or where they could not "
+					      "be tracked"
+					    : "where they could not be tracked");
 }
 
 static void add_unkept(struct str *to, const struct heap_check *c)

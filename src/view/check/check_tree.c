@@ -75,8 +75,9 @@ static void add_verdict(struct str *s, const struct check_view *v, bool all)
 
 	str_add(s, "pmm: ");
 	if (!all)
-		str_addf(s, "%s of ", fmt_count(c->covered).s);
-	str_addf(s, "%s checked: ", fmt_many(c ? c->processes : 1, "process").s);
+		str_addf(s, "%s of ", c->covered ? fmt_count(c->covered).s : "none");
+	str_addf(s, "%s%s checked%s: ", fmt_many(c ? c->processes : 1, "process").s,
+		 all || c->covered ? "" : " was", c && c->partly ? " to the end" : "");
 	check_coverage(s, &v->heap->check);
 	if (!check_covers_none(&v->heap->check))
 		str_add(s, all ? "; no heap errors" : "; no heap errors in those");
@@ -85,28 +86,45 @@ static void add_verdict(struct str *s, const struct check_view *v, bool all)
 	check_left_out(s, &v->heap->check);
 }
 
-/* One line, for all is well as far as it was looked at. */
+static void add_wrapped(struct table *t, struct str *s)
+{
+	table_wrap(t, 0, table_text(t, s), CHECK_LINE_WIDTH, 0, ROW_STRONG, false);
+	str_clear(s);
+}
+
+static void add_missed(struct table *t, struct coverage *c)
+{
+	uint64_t missed = c ? coverage_missed(c, false) : 0;
+	struct str s = STR_INIT;
+
+	if (missed) {
+		str_addf(&s, "pmm: %s not checked%s: ", fmt_many(missed, "process").s,
+			 c->partly ? " to the end" : "");
+		coverage_names(&s, c, false);
+		add_wrapped(t, &s);
+	}
+	str_fini(&s);
+}
+
+/* One line, for all is well as far as it was looked at; where that ended, this comes first. */
 static void add_line(struct check_view *v)
 {
 	struct table *t = table_new(TABLE_ROWS, NULL, NULL, line_columns, NR_COLUMNS(line_columns));
 	struct coverage *c = v->opt.coverage;
 	struct str s = STR_INIT;
-	uint64_t missed = c ? coverage_missed(c, false) : 0;
 	const bool all = !c || c->covered == c->processes;
 
-	if (c && !c->covered)
+	if (c && !c->covered && !c->partly)
 		str_addf(&s, "pmm: none of %s was checked", fmt_many(c->processes, "process").s);
 	else
 		add_verdict(&s, v, all);
 	if (t) {
 		t->no_margin = true;
-		table_wrap(t, 0, table_text(t, &s), CHECK_LINE_WIDTH, 0, ROW_STRONG, false);
-	}
-	str_clear(&s);
-	if (t && missed) {
-		str_addf(&s, "pmm: %s not checked: ", fmt_many(missed, "process").s);
-		coverage_names(&s, c, false);
-		table_wrap(t, 0, table_text(t, &s), CHECK_LINE_WIDTH, 0, ROW_STRONG, false);
+		if (c && c->partly)
+			add_missed(t, c);
+		add_wrapped(t, &s);
+		if (c && !c->partly)
+			add_missed(t, c);
 	}
 	str_fini(&s);
 	doc_add(&v->doc, t);
