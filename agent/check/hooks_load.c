@@ -26,24 +26,24 @@ __attribute__((used)) static void *load_dlopen(const char *path, int flags)
 {
 	if (!agent.next.dlopen)
 		resolve();
-	own_late_look();
+	own_late_look(NULL);
 	own_late_open(path, flags);
 	return agent.next.dlopen;
 }
 
-__attribute__((used)) static void *load_dlsym(void)
+__attribute__((used)) static void *load_dlsym(const void *handle)
 {
 	if (!agent.next.dlsym)
 		resolve();
-	own_late_look();
+	own_late_look(handle);
 	return agent.next.dlsym;
 }
 
-__attribute__((used)) static void *load_dlvsym(void)
+__attribute__((used)) static void *load_dlvsym(const void *handle)
 {
 	if (!agent.next.dlvsym)
 		resolve();
-	own_late_look();
+	own_late_look(handle);
 	return agent.next.dlvsym;
 }
 

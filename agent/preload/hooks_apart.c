@@ -185,28 +185,28 @@ __attribute__((used)) static void *apart_dlopen(const char *path, int flags)
 	if (!agent.next.dlopen)
 		resolve();
 	loaded();
-	own_late_look();
+	own_late_look(NULL);
 	own_late_open(path, flags);
 	if (unlikely(flags & DEEPBIND) && path && agent_on())
 		loading_put(0, (uint32_t)sys0(gettid));
 	return agent.next.dlopen;
 }
 
-__attribute__((used)) static void *apart_dlsym(void)
+__attribute__((used)) static void *apart_dlsym(const void *handle)
 {
 	if (!agent.next.dlsym)
 		resolve();
 	loaded();
-	own_late_look();
+	own_late_look(handle);
 	return agent.next.dlsym;
 }
 
-__attribute__((used)) static void *apart_dlvsym(void)
+__attribute__((used)) static void *apart_dlvsym(const void *handle)
 {
 	if (!agent.next.dlvsym)
 		resolve();
 	loaded();
-	own_late_look();
+	own_late_look(handle);
 	return agent.next.dlvsym;
 }
 

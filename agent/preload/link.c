@@ -27,7 +27,6 @@ struct dl_phdr_info {
 	const char *dlpi_name;
 	const Elf64_Phdr *dlpi_phdr;
 	uint16_t dlpi_phnum;
-	uint64_t dlpi_adds, dlpi_subs;
 };
 
 extern int dl_iterate_phdr(int (*look)(struct dl_phdr_info *, size_t, void *), void *arg)
@@ -427,7 +426,6 @@ struct visit {
 static int visited(struct dl_phdr_info *o, size_t bytes, void *arg)
 {
 	struct link_object to = { .map.l_addr = o->dlpi_addr,
-				  .map.l_name = (char *)o->dlpi_name,
 				  .headers = o->dlpi_phdr,
 				  .nr_headers = o->dlpi_phnum };
 	struct visit *v = arg;
@@ -445,51 +443,6 @@ void link_each(int (*look)(void *arg, const struct link_object *o), void *arg)
 
 	if (&dl_iterate_phdr)
 		dl_iterate_phdr(visited, &v);
-}
-
-struct visit_new {
-	struct visit visit;
-	struct link_seen *seen;
-	uint64_t nr;			/* objects met this time */
-	uint64_t added;
-};
-
-/*
- * New ones are at the list's end. How many of those that were looked at are gone is known, not
- * which, so that some are looked at again. glibc has its lock all the time, and so what is changed
- * here is changed by one thread at a time; musl takes no object away.
- */
-static int visited_new(struct dl_phdr_info *o, size_t bytes, void *arg)
-{
-	struct visit_new *v = arg;
-	struct link_seen *s = v->seen;
-	uint64_t gone;
-
-	if (bytes < sizeof(*o) || !o->dlpi_phnum)
-		return 1;
-	if (!v->nr) {
-		v->added = o->dlpi_adds;
-		if (v->added == LOAD(s->added))
-			return 1;
-		gone = o->dlpi_subs - s->removed;
-		STORE(s->nr, s->nr > gone ? s->nr - gone : 0);
-		STORE(s->removed, o->dlpi_subs);
-	}
-	if (v->nr++ < LOAD(s->nr))
-		return 0;
-	STORE(s->nr, v->nr);
-	return visited(o, bytes, &v->visit);
-}
-
-void link_each_new(struct link_seen *s, int (*look)(void *arg, const struct link_object *o),
-		   void *arg)
-{
-	struct visit_new v = { .visit = { look, arg }, .seen = s };
-
-	if (!&dl_iterate_phdr)
-		return;
-	if (!dl_iterate_phdr(visited_new, &v))
-		STORE(s->added, v.added);
 }
 
 struct wanted {

@@ -49,27 +49,13 @@ void link_bindings(const struct link_map *map,
  * than 0. Takes a lock of the loader: for functions that do so themselves.
  */
 struct link_object {
-	struct link_map map;		/* l_addr, l_name and l_ld only */
+	struct link_map map;		/* l_addr and l_ld only */
 	const void *headers;		/* Elf64_Phdr */
 	unsigned nr_headers;
 };
 void link_each(int (*look)(void *arg, const struct link_object *o), void *arg);
 
-/*
- * The same of those only that have come since the last time, which is what `s` says. Of several
- * threads at once each looks at what was there before it was called.
- */
-struct link_seen {
-	uint64_t nr;			/* objects from the list's start that were looked at */
-	uint64_t added, removed;	/* by the loader, until then */
-};
-void link_each_new(struct link_seen *s, int (*look)(void *arg, const struct link_object *o),
-		   void *arg);
-
-/*
- * Address of what the first object from `map` on defines that does; *where gets the object when not
- * NULL.
- */
+/* The same in the first object from `map` on that has it; *where gets the object when not NULL. */
 void *link_symbol_from(struct link_map *map, const char *name, struct link_map **where);
 
 /*

@@ -19,10 +19,9 @@ struct calls {
 	enum rank rank;		/* of what was found */
 };
 
-/* What the program was started with, which stays: the allocator, the last of all objects ... */
-static const struct link_map *allocator;
-static struct link_map *last_first;
-static uint64_t nr_first;		/* ... and how many there were */
+/* What the program was started with, which stays: the allocator, the last of all objects. */
+static const struct link_map *allocator, *last_first;
+static bool is_glibc;
 
 #define OWN_NAME(FORM, NAME, OWN, ...) OWN_##OWN(NAME)
 #define OWN_BARE(NAME)	NAME "\0"
@@ -140,26 +139,41 @@ void own_called(const struct link_map *has_malloc, struct own_called *found)
 
 	*found = (struct own_called){ NULL };
 	allocator = has_malloc;
-	for (struct link_map *m = link_first(); m; m = m->l_next, nr_first++)
+	for (struct link_map *m = link_first(); m; m = m->l_next)
 		last_first = m;
+	is_glibc = libc_has("gnu_get_libc_version");
 	for (struct link_map *m = link_first(); m && k.rank < RANK_OWN; m = m->l_next)
 		if (m != allocator && m != link_self() && m->l_addr != loader)
 			object_look(&k, m);
 }
 
-struct link_map *own_called_last(uint64_t *nr)
+const struct link_map *own_called_last(void)
 {
-	*nr = nr_first;
 	return last_first;
 }
 
+bool own_called_handles(void)
+{
+	return is_glibc;
+}
+
 /* ---- what comes later ------------------------------------------------------------------------ */
+
+static bool is_of_start(const struct link_map *object)
+{
+	const struct link_map *m = link_first();
+
+	while (m && m != object && m != last_first)
+		m = m->l_next;
+	return m == object;
+}
 
 bool own_called_by(const struct link_map *object, bool looks_too, struct own_called *found)
 {
 	struct calls k = { .found = found, .rank = looks_too ? RANK_NONE : RANK_LOOKS };
 
 	*found = (struct own_called){ NULL };
-	object_look(&k, object);
+	if (!is_of_start(object))
+		object_look(&k, object);
 	return found->function;
 }

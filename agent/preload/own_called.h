@@ -27,12 +27,15 @@ struct own_called {
  */
 void own_called(const struct link_map *allocator, struct own_called *found);
 
-/* The last of those, and how many there were; NULL: that is not known yet. */
-struct link_map *own_called_last(uint64_t *nr);
+/* The last of those objects; NULL: that is not known yet. */
+const struct link_map *own_called_last(void);
+
+/* Is a handle that dlsym() is given the object's struct link_map? */
+bool own_called_handles(void);
 
 /*
  * What an object calls that came later; false: nothing, where `looks_too` is not set nothing but
- * looks.
+ * looks, or it was there from the start.
  */
 bool own_called_by(const struct link_map *object, bool looks_too, struct own_called *found);
 

@@ -4,33 +4,35 @@
  *
  * dlopen() has to see who calls it, so that it is jumped to, and nothing of ours runs when it comes
  * back. The program gets at what it has loaded by dlsym() as a rule, so that is the time, and the
- * next dlopen(): whichever thread calls it, and each time from the first dlopen() on, as another
- * thread may have been in there just then. Where the loader has added nothing since the last look
- * that is soon known.
+ * next dlopen().
  *
- * The lock that is taken is dl_iterate_phdr()'s, not dlsym()'s. A thread may have had it when the
- * process was forked, and nobody gives it back in the child: nothing is looked at in a child of a
- * process with threads. Nor where dlopen() has loaded nothing in that very process.
+ * No lock of the loader's is taken: a thread may hold it in a callback of dl_iterate_phdr() while
+ * it waits for a lock that the caller of dlsym() has (Python's), or may have held it when the
+ * process was forked. So with one thread all objects behind those of the start are looked at, as
+ * nobody changes their list meanwhile. With several, only the one whose handle is given: it is the
+ * loader's own description of the object (glibc's), and stays as long as the caller has it open.
  */
 #include "agent/preload/own_late.h"
 
+#include <elf.h>
+
 #include "agent/agent_core.h"
-#include "agent/ctx.h"
 #include "agent/preload/link.h"
 #include "agent/preload/own_called.h"
 #include "agent/segment.h"
-#include "agent/sys.h"
 
 #define NO_LOAD		4		/* RTLD_NOLOAD: glibc, musl */
+#define NEXT		UINTPTR_MAX	/* RTLD_NEXT; 0 is RTLD_DEFAULT */
 #define PATH_BYTES	4096
-#define FIRST		1u		/* *agent.alive of a process that is no child */
-#define UNKNOWN		UINT32_MAX	/* `opened` of a process that has no ledger yet */
+#define NR_SEEN_BITS	10
 
-static struct link_seen seen;
-static uint32_t opened;			/* *agent.alive of who called dlopen(); 0 = nobody */
+static bool opened;			/* dlopen() was called, ... */
+static bool pending;			/* ... and nothing was looked at since */
 static uint32_t told;
 /* a path, which is the loader's and goes with the library */
 static char caller[PATH_BYTES];
+/* keys of objects that were looked at; who has lost its place is looked at again */
+static uint64_t seen[1u << NR_SEEN_BITS];
 
 static void path_copy(const char *path)
 {
@@ -56,67 +58,71 @@ static void met(const struct own_called *own, const char *path, enum pmm_own_lat
 		own_late_met();
 }
 
-static int object_look(void *arg, const struct link_object *o)
-{
-	struct own_called own;
-
-	(void)arg;
-	if (!own_called_by(&o->map, own_late_looks, &own))
-		return 0;
-	met(&own, o->map.l_name, PMM_OWN_LATE);
-	return 1;
-}
-
-/* Has this process loaded anything, and may that be looked at? */
-static bool is_open(void)
-{
-	uint32_t who = LOAD(opened), we;
-
-	if (likely(!who) || !agent_is_on())
-		return false;
-	we = LOAD(*agent.alive);
-	return (who == UNKNOWN || who == we) && (we == FIRST || LOAD(*agent.single_threaded));
-}
-
 /* Is there anything that would be news? */
 static bool is_asked(void)
 {
-	return is_open() && (!LOAD(agent.own_called.function) ||
-			     (!own_late_looks && agent.own_called.looks && !LOAD(told)));
+	return LOAD(opened) && agent_is_on() &&
+	       (!LOAD(agent.own_called.function) ||
+		(!own_late_looks && agent.own_called.looks && !LOAD(told)));
+}
+
+/*
+ * What tells an object from others, also from one that has taken its place in every way: where its
+ * tables are and how large.
+ */
+static uint64_t object_key(const struct link_map *m)
+{
+	uint64_t key = (uint64_t)m ^ (uint64_t)m->l_ld << 16;
+
+	for (const Elf64_Dyn *d = m->l_ld; d->d_tag != DT_NULL; d++)
+		key = (key ^ d->d_un.d_val) * 0x9e3779b97f4a7c15ull + (key >> 32);
+	return key;
+}
+
+static void object_look(const struct link_map *m, enum pmm_own_late late)
+{
+	uint64_t key = object_key(m), *was = &seen[key >> (64 - NR_SEEN_BITS)];
+	struct own_called own;
+
+	if (LOAD(*was) == key)
+		return;
+	if (own_called_by(m, own_late_looks, &own))
+		met(&own, m->l_name, late);
+	STORE_RELEASE(*was, key);
+}
+
+/* All that came after the start, by the list that only this thread changes. */
+static void list_look(enum pmm_own_late late)
+{
+	const struct link_map *m = own_called_last();
+
+	STORE(pending, false);
+	while (m && (m = m->l_next))
+		object_look(m, late);
 }
 
 void own_late_open(const char *path, int flags)
 {
-	uint32_t who;
-
-	if (!path || flags & NO_LOAD || !agent_is_on())
+	if (!path || flags & NO_LOAD)
 		return;
-	who = LOAD(*agent.alive);
-	STORE(opened, who ? who : UNKNOWN);
+	STORE(pending, true);
+	STORE(opened, true);
 }
 
-void own_late_look(void)
+void own_late_look(const void *handle)
 {
-	uint64_t nr, none = 0;
-
-	if (!is_asked() || !own_called_last(&nr))
+	if (likely(!is_asked()) || !own_called_last())
 		return;
-	CAS(seen.nr, none, nr);
-	link_each_new(&seen, object_look, NULL);
+	if (LOAD(*agent.single_threaded)) {
+		if (LOAD(pending))
+			list_look(PMM_OWN_LATE);
+	} else if (handle && (uintptr_t)handle != NEXT && own_called_handles()) {
+		object_look(handle, PMM_OWN_LATE);
+	}
 }
 
 void own_late_end(void)
 {
-	struct own_called own;
-	struct link_map *m;
-	uint64_t nr;
-
-	if (!is_asked() || !LOAD(*agent.single_threaded))
-		return;
-	m = own_called_last(&nr);
-	while (m && (m = m->l_next))
-		if (own_called_by(m, own_late_looks, &own)) {
-			met(&own, m->l_name, PMM_OWN_LAST);
-			return;
-		}
+	if (is_asked() && LOAD(*agent.single_threaded))
+		list_look(PMM_OWN_LAST);
 }

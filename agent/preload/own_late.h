@@ -21,12 +21,11 @@ void own_late_met(void);
 void own_late_open(const char *path, int flags);
 
 /*
- * dlopen() may have come back: look at what has come. Takes a lock of the loader, if dlopen() was
- * called in this process: for functions that do so themselves.
+ * dlopen() may have come back: look at what has come. `handle` is dlsym()'s, NULL = there is none.
  */
-void own_late_look(void);
+void own_late_look(const void *handle);
 
-/* The program ends: look without a lock, if there is one thread. */
+/* The program ends. */
 void own_late_end(void);
 
 #endif

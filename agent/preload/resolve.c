@@ -99,7 +99,6 @@ bool resolve(void)
 {
 	struct link_map *self = link_self(), *allocator = NULL, *all;
 	void **slot = (void **)&agent.next;
-	uint64_t nr;
 
 	if (!self)
 		return false;
@@ -119,7 +118,7 @@ bool resolve(void)
 	all = link_first();
 	/* the program's own goes before ours: we see nothing */
 	agent.own_allocator = all && link_symbol(all, "malloc");
-	if (!agent.own_allocator && !own_called_last(&nr))
+	if (!agent.own_allocator && !own_called_last())
 		own_called(allocator, &agent.own_called);
 	agent.find_object = (int (*)(void *, void *))link_symbol_from(all, "_dl_find_object", NULL);
 	for (; all && !agent.single_threaded; all = all->l_next)

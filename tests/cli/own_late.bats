@@ -77,7 +77,7 @@ checked() {
 	[ "$status" -eq 9 ]
 }
 
-@test "run: a library that only calls them is said to, by the summary, the report and its JSON" {
+@test "run: a library that only calls them is named in the summary, the report and its JSON" {
 	built
 	within "$PMM" run -o "$T/c.pmm" -- "$T/main" "$T/plain.so" "$T/sees.so" >"$T/out" 2>"$T/err" 3>&-
 	grep -q "^pmm: WARNING: sees.so, loaded later, $SAID$" "$T/err"
@@ -205,4 +205,102 @@ checked() {
 	mv "$T/takes.so" "$T/self2.so"
 	checked guard "$T/self.so" "$T/self2.so"
 	grep -q "main (checking ended when self.so was loaded" "$T/line"
+}
+
+@test "with threads: the library whose handle dlsym is given; in a child that is forked before dlsym, too" {
+	built
+	cat >"$T/main.c" <<-'EOF'
+		#include <dlfcn.h>
+		#include <pthread.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		static void *nothing(void *arg) { return arg; }
+		int main(int argc, char **argv)
+		{
+			pthread_t thread;
+			int status = 0;
+			void *lib, (*late)(void);
+			for (const char *how = argv[2]; *how; how++)
+				if (*how == 't' && !pthread_create(&thread, NULL, nothing, NULL))
+					pthread_join(thread, NULL);
+			lib = dlopen(argv[1], RTLD_NOW);
+			if (strchr(argv[2], 'f') && fork())
+				return wait(&status) < 0 || status;
+			late = lib ? (void *(*)(void))dlsym(lib, "late") : NULL;
+			if (!late)
+				return 2;
+			late();
+			return 0;
+		}
+	EOF
+	gcc -w -o "$T/main" "$T/main.c" -ldl
+	for how in t f tf; do
+		checked guard "$T/takes.so" $how
+		grep -q "checking ended when takes.so was loaded, which calls" "$T/line"
+	done
+}
+
+@test "no lock of the loader's is waited for" {
+	built
+	cat >"$T/main.c" <<-'EOF'
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <link.h>
+		#include <pthread.h>
+		static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+		static volatile int walks;
+		static int look(struct dl_phdr_info *info, size_t bytes, void *arg)
+		{
+			walks = 1;
+			pthread_mutex_lock(&mutex);
+			pthread_mutex_unlock(&mutex);
+			return 1;
+		}
+		static void *walk(void *arg)
+		{
+			dl_iterate_phdr(look, NULL);
+			return arg;
+		}
+		int main(int argc, char **argv)
+		{
+			pthread_t thread;
+			void *lib = dlopen(argv[1], RTLD_NOW), *late;
+			pthread_mutex_lock(&mutex);
+			pthread_create(&thread, NULL, walk, NULL);
+			while (!walks)
+				;
+			late = dlsym(lib, "late");
+			pthread_mutex_unlock(&mutex);
+			pthread_join(thread, NULL);
+			return !late;
+		}
+	EOF
+	gcc -o "$T/main" "$T/main.c" -ldl
+	within "$PMM" run -q -o "$T/c.pmm" -- "$T/main" "$T/plain.so"
+	within "$PMM" check -- "$T/main" "$T/plain.so" 2>"$T/err" 3>&-
+	tr -s '\n ' '  ' <"$T/err" | grep -q "no heap errors"
+}
+
+@test "an allocator of the start, opened again, is none that comes later" {
+	library libjemalloc.so.2
+	cat >"$T/main.c" <<-'EOF'
+		#include <dlfcn.h>
+		#include <pthread.h>
+		#include <stdlib.h>
+		static void *nothing(void *arg) { return arg; }
+		int main(int argc, char **argv)
+		{
+			void *lib = dlopen(argv[1], RTLD_NOW);
+			pthread_t thread;
+			pthread_create(&thread, NULL, nothing, NULL);
+			pthread_join(thread, NULL);
+			free(malloc(100));
+			return !lib || !dlsym(lib, "mallocx");
+		}
+	EOF
+	gcc -o "$T/main" "$T/main.c" -ldl
+	LD_PRELOAD=$LIBRARY within "$PMM" run -o "$T/c.pmm" -- "$T/main" "$LIBRARY" >"$T/out" 2>"$T/err" 3>&-
+	run ! grep WARNING "$T/err"
 }
