@@ -139,11 +139,8 @@ static bool dynamic_get(struct image *im, int fd, int64_t tag, unsigned n, uint6
 	return false;
 }
 
-/*
- * Is a sanitizer's runtime among the libraries it needs? These refuse to start behind a preloaded
- * library.
- */
-static bool needs_sanitizer(struct image *im, int fd)
+/* Is one of these among the libraries it needs? Beginnings of names, up to a NULL. */
+static bool needs_one_of(struct image *im, int fd, const char *const *libraries)
 {
 	uint64_t strings, name, offset;
 
@@ -153,13 +150,30 @@ static bool needs_sanitizer(struct image *im, int fd)
 	for (unsigned n = 0; dynamic_get(im, fd, DT_NEEDED, n, &name); n++) {
 		char text[16] = "";
 
-		if (name < INT64_MAX - offset &&
-		    pread(fd, text, sizeof(text) - 1, (off_t)(offset + name)) > 0 &&
-		    (str_starts(text, "libasan.") || str_starts(text, "libtsan.") ||
-		     str_starts(text, "libhwasan.")))
-			return true;
+		if (name >= INT64_MAX - offset ||
+		    pread(fd, text, sizeof(text) - 1, (off_t)(offset + name)) <= 0)
+			continue;
+		for (unsigned i = 0; libraries[i]; i++)
+			if (str_starts(text, libraries[i]))
+				return true;
 	}
 	return false;
+}
+
+/* Sanitizers' runtimes that refuse to start behind a preloaded library. */
+static bool needs_sanitizer(struct image *im, int fd)
+{
+	static const char *const libraries[] = { "libasan.", "libtsan.", "libhwasan.", NULL };
+
+	return needs_one_of(im, fd, libraries);
+}
+
+/* That one starts there. */
+static bool needs_leak_sanitizer(struct image *im, int fd)
+{
+	static const char *const libraries[] = { "liblsan.", NULL };
+
+	return needs_one_of(im, fd, libraries);
 }
 
 static bool is_wrong_arch(const unsigned char *id, const Elf64_Ehdr *eh)
@@ -308,6 +322,7 @@ static enum elf_check_kind follow(struct elf_check *c, struct image *im, uid_t u
 			kind = classify_image(im, fd, c->program);
 			if (kind == ELF_CHECK_OK)
 				kind = classify_rights(fd, uid, gid);
+			c->leak_sanitizer = kind == ELF_CHECK_OK && needs_leak_sanitizer(im, fd);
 			close(fd);
 			return kind;
 		}
@@ -394,4 +409,17 @@ enum elf_check_kind elf_check_as(const char *name, uid_t uid, gid_t gid, struct 
 enum elf_check_kind elf_check(const char *name, struct elf_check *c, struct err *e)
 {
 	return elf_check_as(name, getuid(), getgid(), c, e);
+}
+
+int elf_check_leak_sanitizer(const struct elf_check *c, struct err *e)
+{
+	if (!c->leak_sanitizer)
+		return 0;
+	err_set(e, -ENOEXEC,
+		"'%.300s' is built with LeakSanitizer, which finds no leaks where its malloc is not "
+		"the one that is called",
+		c->script ? c->program : c->path);
+	err_hint(e, "build it without -fsanitize=leak, for 'pmm leaks' too; 'pmm run' leaves "
+		    "LeakSanitizer at work");
+	return -ENOEXEC;
 }

@@ -35,6 +35,11 @@ struct elf_check {
 	char path[PATH_MAX];		/* the file `name` stands for; "" = not found */
 	char program[PATH_MAX]; /* the ELF file that will run: path, or a script's interpreter */
 	bool script;
+	/*
+	 * of a program of kind ELF_CHECK_OK: it needs LeakSanitizer's library, whose malloc has to
+	 * be called for each block
+	 */
+	bool leak_sanitizer;
 };
 
 /*
@@ -44,7 +49,13 @@ struct elf_check {
  */
 enum elf_check_kind elf_check(const char *name, struct elf_check *c, struct err *e);
 
-/* The same, judged for a user and group other than the caller's (real ids). */
+/*
+ * For launches where another malloc than the program's is called: with LeakSanitizer -ENOEXEC and
+ * `e`, else 0.
+ */
+int elf_check_leak_sanitizer(const struct elf_check *c, struct err *e);
+
+/* The same as elf_check(), judged for a user and group other than the caller's (real ids). */
 enum elf_check_kind elf_check_as(const char *name, uid_t uid, gid_t gid, struct elf_check *c,
 				 struct err *e);
 

@@ -248,6 +248,8 @@ static int prepare(struct run *r, struct err *e)
 
 	if (elf_check(r->argv[0], &r->program, e) != ELF_CHECK_OK)
 		return -ENOEXEC;
+	if (r->check.job && elf_check_leak_sanitizer(&r->program, e))
+		return -ENOEXEC;
 	o.path = r->program.path;
 	if (r->check.job)
 		o.tree.check = r->check.job->check;

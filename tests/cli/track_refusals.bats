@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What pmm refuses: exit code 3, one sentence with the cause, and nothing launched.
 
+bats_require_minimum_version 1.5.0
 load lib
 
 run_refused() {
@@ -28,6 +29,20 @@ run_refused() {
 	run_refused "sanitizer" "$T/tsan"
 	run ! grep -q ASAN_OPTIONS "$T/refused.err" # ThreadSanitizer reports no leaks
 	grep -q "hint: build it without -fsanitize" "$T/refused.err"
+}
+
+@test "program built with LeakSanitizer: 'pmm check' refuses it, and 'pmm run' keeps its verdict" {
+	printf '#include <stdlib.h>\nint main(void) { char *volatile p = malloc(77); p = NULL; return p != NULL; }\n' >"$T/lost.c"
+	gcc -fsanitize=leak -o "$T/lost" "$T/lost.c" 2>/dev/null || skip "gcc has no LeakSanitizer here"
+	run -23 timeout 20 "$T/lost"
+	for how in --level=guard --level=light --uninit; do
+		[ "$how" != --uninit ] || command -v valgrind >/dev/null || continue
+		run -3 timeout 20 "$PMM" check "$how" -- "$T/lost"
+		grep -q "lost' is built with LeakSanitizer" <<<"$output"
+		grep -q "hint: build it without -fsanitize=leak" <<<"$output"
+	done
+	run -23 timeout 20 "$PMM" run -q -o "$T/c.pmm" -- "$T/lost"
+	grep -q "LeakSanitizer: 77 byte(s) leaked" <<<"$output"
 }
 
 @test "program with a malloc of its own: it runs, and pmm says that it sees nothing" {

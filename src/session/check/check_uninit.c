@@ -190,9 +190,12 @@ static int find_command(const char *name, struct err *e)
 	struct elf_check *program = malloc(sizeof(*program));
 	enum elf_check_kind kind = program ? elf_check(name, program, e) : ELF_CHECK_UNREADABLE;
 
-	if (!program)
-		return err_set(e, -ENOMEM, "out of memory");
+	int rc = program ? elf_check_leak_sanitizer(program, e)
+			 : err_set(e, -ENOMEM, "out of memory");
+
 	free(program);
+	if (rc)
+		return rc;
 	switch (kind) {
 	case ELF_CHECK_OK:
 	case ELF_CHECK_STATIC:
