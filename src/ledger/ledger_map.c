@@ -23,6 +23,7 @@
 
 #include "src/base/nanotime.h"
 #include "src/ledger/ledger_find.h"
+#include "src/proc/proc.h"
 
 #define REF_REACH	(1ull << (32 + PMM_REF_SHIFT))	/* bytes a pmm_ref can name */
 #define MAX_SLOT_BYTES	(1ull << 46)
@@ -327,6 +328,26 @@ int ledger_map_open_shared(int fd, struct ledger_map **out, struct err *e)
 	return open_fd(fd, true, 0, out, e);
 }
 
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return (int64_t)(a - b) < 0 ? b - a : a - b;
+}
+
+/*
+ * Without a monitor it is the process that has noted when its tree began, by its own clock, which
+ * in another time namespace than ours is another one. Children of theirs may be in a third one, so
+ * the time of day decides.
+ */
+static void start_by_our_clock(struct pmm_tree *t, pid_t pid)
+{
+	uint64_t ours = t->start_monotonic_ns + proc_clock_offset(getpid()) -
+			proc_clock_offset(pid),
+		 now_ns = nanotime(), day_ns = nanotime_of(CLOCK_REALTIME) - t->start_realtime_ns;
+
+	if (distance(now_ns - ours, day_ns) < distance(now_ns - t->start_monotonic_ns, day_ns))
+		t->start_monotonic_ns = ours;
+}
+
 int ledger_map_open_pid(pid_t pid, struct ledger_map **out, struct err *e)
 {
 	struct ledger_map *m = calloc(1, sizeof(*m));
@@ -346,6 +367,8 @@ int ledger_map_open_pid(pid_t pid, struct ledger_map **out, struct err *e)
 		m->writable = place.writable;
 		m->delta = place.delta;
 		rc = open_tree(m, e);
+		if (!rc && m->tree.flags & PMM_TREE_STANDALONE)
+			start_by_our_clock(&m->tree, pid);
 		if (!rc)
 			rc = ledger_find_slot(&place, &m->tree, pid, &m->slot, e);
 		if (!rc)

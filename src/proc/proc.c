@@ -108,6 +108,22 @@ int proc_start_time(pid_t pid, uint64_t *ticks)
 	return task_stat(pid, pid, STAT_START_TIME, ticks);
 }
 
+uint64_t proc_clock_offset(pid_t pid)
+{
+	long long seconds = 0, ns = 0;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/timens_offsets", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "monotonic %lld %lld", &seconds, &ns) != 2)
+		seconds = ns = 0;
+	fclose(f);
+	return (uint64_t)seconds * 1000000000u + (uint64_t)ns;
+}
+
 static uint64_t read_rss(int fd)
 {
 	char statm[128];

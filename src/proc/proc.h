@@ -59,6 +59,12 @@ int proc_thread_comm(pid_t pid, pid_t tid, char comm[PROC_COMM_BYTES]);
 int proc_start_time(pid_t pid, uint64_t *ticks);
 
 /*
+ * What the kernel adds to CLOCK_MONOTONIC for children that a process makes, and, as a rule, for
+ * itself (time_namespaces(7)), in ns and modulo 2^64; 0 also when it cannot be known.
+ */
+uint64_t proc_clock_offset(pid_t pid);
+
+/*
  * Resident memory in bytes. *fd is -1 at first; it stays open for the next call and is the caller's
  * to close. 0 or -ESRCH.
  */
