@@ -148,6 +148,8 @@ struct agent {
 	/* the clock without a monitor */
 	uint32_t own_tick;
 	uint64_t own_clock_cycles;
+	/* what our CLOCK_MONOTONIC is ahead of the monitor's, modulo 2^64 (agent/clock.c) */
+	uint64_t clock_ahead_ns;
 
 	/* modules, under module_lock (agent/unwind/module.c) */
 	uint32_t module_lock;		/* tid of the holder, 0 = free */

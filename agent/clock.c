@@ -14,6 +14,8 @@
 #define SURE_TICKS	20
 #define LATE_TICKS	50		/* half a second: the monitor is gone, stopped or starved */
 #define FAST_EVENTS	16
+#define FAR_NS		1000000000ull	/* more than clocks of one time namespace ever differ */
+#define OFFSETS_BYTES	64		/* the first line of /proc/self/timens_offsets */
 #define CYCLES_PER_LOOK	2000000u	/* 0.5 to 2 ms on any machine of this century */
 
 uint64_t clock_ns(int clock)
@@ -25,9 +27,89 @@ uint64_t clock_ns(int clock)
 	return (uint64_t)ts[0] * 1000000000u + (uint64_t)ts[1];
 }
 
+/* ---- time namespaces ---- */
+
+static bool is_far(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns - b_ns + FAR_NS > 2 * FAR_NS;
+}
+
+/*
+ * What the kernel adds to CLOCK_MONOTONIC here; 0 where it does not say. It is that of children yet
+ * to be made, so another clock has to confirm it.
+ */
+static uint64_t offset_ns(void)
+{
+	char text[OFFSETS_BYTES] = "";
+	uint64_t seconds, ns;
+	const char *s = text;
+	bool below;
+	int fd;
+
+	fd = agent.confined ? -1 : sys_open("/proc/self/timens_offsets", SYS_O_RDONLY);
+	if (fd < 0)
+		return 0;
+	sys3(read, fd, text, sizeof(text) - 1);
+	sys1(close, fd);
+	while (*s && *s != ' ')
+		s++;
+	while (*s == ' ')
+		s++;
+	below = *s == '-';
+	s = str_number(s + below, 10, &seconds);
+	while (*s == ' ')
+		s++;
+	str_number(s, 10, &ns);
+	return (below ? -seconds : seconds) * 1000000000u + ns;
+}
+
+/*
+ * How much CLOCK_MONOTONIC is ahead of the monitor's, modulo 2^64: not 0 in another time namespace
+ * than the monitor's. A tick far behind is no proof, for a monitor that is stopped does not tick.
+ * The time of day is the same in all namespaces but may have been set, and goes on in suspend. Two
+ * of three sources have to agree: tick, time of day, and what the kernel says. A tick far ahead is
+ * proof alone. Without a monitor there is no tick.
+ */
+static uint64_t ahead_ns(void)
+{
+	const struct pmm_tree *t = agent.tree;
+	uint64_t tick_ns = t->start_monotonic_ns + LOAD(t->tick) * PMM_TICK_NS,
+		 now_ns = clock_ns(SYS_CLOCK_MONOTONIC), by_tick = now_ns - tick_ns, by_day, offset;
+	bool is_before;
+
+	if (!is_far(by_tick, 0))
+		return 0;
+	is_before = by_tick >> 63;
+	by_day = now_ns - t->start_monotonic_ns -
+		 (clock_ns(SYS_CLOCK_REALTIME) - t->start_realtime_ns);
+	if (!is_before && !is_far(by_day, 0))
+		return 0;
+	if (!is_far(by_day, by_tick) && !(t->flags & PMM_TREE_STANDALONE))
+		return by_day;
+	offset = offset_ns();
+	if (offset && (!is_far(offset, by_day) || !is_far(offset, by_tick)))
+		return offset;
+	return is_before ? by_tick : 0;
+}
+
+uint64_t clock_monitor_ns(void)
+{
+	uint64_t ahead = agent.tree ? ahead_ns() : 0;
+
+	return clock_ns(SYS_CLOCK_MONOTONIC) - ahead;
+}
+
+void clock_begin(void)
+{
+	STORE(agent.clock_ahead_ns, ahead_ns());
+	clock_check();
+}
+
+/* ---- ticks ---- */
+
 static uint32_t clock_ticks(void)
 {
-	uint64_t now_ns = clock_ns(SYS_CLOCK_MONOTONIC_COARSE);
+	uint64_t now_ns = clock_ns(SYS_CLOCK_MONOTONIC_COARSE) - LOAD(agent.clock_ahead_ns);
 
 	return now_ns > agent.tree->start_monotonic_ns
 		       ? (uint32_t)((now_ns - agent.tree->start_monotonic_ns) / PMM_TICK_NS)

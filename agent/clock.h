@@ -13,6 +13,14 @@
 /* Nanoseconds of a clock, without a system call where the kernel offers it. */
 uint64_t clock_ns(int clock);
 
+/*
+ * CLOCK_MONOTONIC as the monitor reads it, which in a time namespace differs from ours. For
+ * messages: it is found out each time. Before there is a tree: ours.
+ */
+uint64_t clock_monitor_ns(void);
+
+/* A ledger begins, in a process that may be in another time namespace than the one before. */
+void clock_begin(void);
 /* Look whether the monitor still ticks; now and then. */
 void clock_check(void);
 /* The tick without a monitor: the kernel's coarse clock, looked at about once in a millisecond. */

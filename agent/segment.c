@@ -203,7 +203,7 @@ static void ledger_begin(struct pmm_ledger *l)
 	l->compiled_in = agent.compiled_in;
 	l->mapping.brk_start = l->mapping.brk_now = l->mapping.brk_max = (uint64_t)sys1(brk, 0);
 	block_init();
-	clock_check();
+	clock_begin();
 	l->start_tick = clock_now();
 	l->image = arch_cycles();
 	if (!agent.confined)

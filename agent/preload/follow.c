@@ -6,6 +6,7 @@
 #include "agent/preload/follow.h"
 
 #include "agent/agent.h"
+#include "agent/clock.h"
 #include "agent/env.h"
 #include "agent/preload/preload_channel.h"
 #include "agent/preload/exec_look.h"
@@ -71,7 +72,7 @@ static void set_name(struct follow *f, const char *path)
 static void judge_file(struct follow *f, int dir, const char *path)
 {
 	f->on = true;
-	f->time_ns = sys_clock_ns(SYS_CLOCK_MONOTONIC);
+	f->time_ns = clock_monitor_ns();
 	f->why = exec_look(dir, path);
 	if (f->why == PMM_EXEC_TRACKED && !exec_is_readable(agent_path()))
 		f->why = PMM_EXEC_ELSEWHERE;

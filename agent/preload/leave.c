@@ -63,7 +63,7 @@ static void pause_while(uint32_t *word, uint32_t value)
 /* How long the monitor's clock may be stopped. */
 static uint64_t patience_ns(void)
 {
-	uint64_t now_ns = clock_ns(SYS_CLOCK_MONOTONIC),
+	uint64_t now_ns = clock_ns(SYS_CLOCK_MONOTONIC) - LOAD(agent.clock_ahead_ns),
 		 tick_ns = agent.tree->start_monotonic_ns + LOAD(agent.tree->tick) * PMM_TICK_NS;
 
 	return now_ns > tick_ns && now_ns - tick_ns > GONE_NS ? SURE_NS : GONE_NS;

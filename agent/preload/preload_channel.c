@@ -324,7 +324,7 @@ static int speak_message(struct pmm_message *m, int fd)
 
 	m->cookie = monitor.cookie;
 	m->version = PMM_MESSAGE_VERSION;
-	m->time_ns = m->time_ns ? m->time_ns : sys_clock_ns(SYS_CLOCK_MONOTONIC);
+	m->time_ns = m->time_ns ? m->time_ns : clock_monitor_ns();
 	for (unsigned tries = 0; monitor.known && tries < TRIES; tries++) {
 		sock = connect_any();
 		if (sock < 0 || !send_to(sock, m, fd))

@@ -93,7 +93,7 @@ struct pmm_message {
 	uint32_t what;		/* enum pmm_say */
 	uint32_t new_image;	/* PMM_SAY_HERE, PMM_SAY_FILE: 1 = begun by exec, 0 = by fork */
 	int32_t number;		/* see enum pmm_say */
-	uint64_t time_ns;	/* CLOCK_MONOTONIC */
+	uint64_t time_ns;	/* CLOCK_MONOTONIC, in the monitor's time namespace */
 	int32_t self;		/* own pid, as the sender sees it */
 	uint32_t why;		/* PMM_SAY_EXEC: enum pmm_exec */
 	char name[PMM_EXEC_NAME];	/* ... the file's, without directories; NUL-terminated */

@@ -12,20 +12,23 @@
 #include "agent/agent_core.h"
 
 #define START_NS	7000000000ull
+#define DAY_NS		1700000000000000000ull	/* the time of day at the start */
+#define SECOND_NS	1000000000ull
 
-static uint64_t now_ns;
+static uint64_t now_ns, day_ns;
 static unsigned asked;
 static int asked_for, refuses;
 static uint32_t alive = 1;
 
 static int fake_clock(int clock, void *to)
 {
+	uint64_t ns = clock == SYS_CLOCK_REALTIME ? day_ns : now_ns;
 	int64_t *ts = to;
 
 	asked++;
 	asked_for = clock;
-	ts[0] = (int64_t)(now_ns / 1000000000);
-	ts[1] = (int64_t)(now_ns % 1000000000);
+	ts[0] = (int64_t)(ns / 1000000000);
+	ts[1] = (int64_t)(ns % 1000000000);
 	return refuses;
 }
 
@@ -43,10 +46,12 @@ static int begin(void **state)
 	agent.state = AGENT_ON;
 	agent.alive = &alive;
 	tree()->start_monotonic_ns = START_NS;
+	tree()->start_realtime_ns = DAY_NS;
 	tree()->flags = 0;
 	tree()->mode = PMM_MODE_EXACT;
 	tree()->tick = 0;
 	now_ns = START_NS;
+	day_ns = DAY_NS;
 	refuses = 0;
 	return 0;
 }
@@ -255,6 +260,73 @@ static void a_check_is_due_now_and_then(void **state)
 		}
 }
 
+/* ---- time namespaces ---- */
+
+/* A ledger begins so long after the tree: by our clock, the time of day, the monitor's tick. */
+static uint64_t ahead_after(int64_t own_ms, int64_t day_ms, uint32_t tick)
+{
+	tree()->tick = tick;
+	now_ns = START_NS + (uint64_t)(own_ms * 1000000);
+	day_ns = DAY_NS + (uint64_t)(day_ms * 1000000);
+	clock_begin();
+	return agent.clock_ahead_ns;
+}
+
+static void an_offset_is_taken_off(void **state)
+{
+	(void)state;
+	assert_int_equal(ahead_after(1000005000, 5000, 500), 1000000 * SECOND_NS);
+	assert_int_equal(agent.own_tick, 500);
+	assert_int_equal(agent.own_clock, 0);
+	assert_int_equal(clock_monitor_ns(), START_NS + 5 * SECOND_NS);
+	now_ns += 3 * PMM_TICK_NS;
+	clock_check();
+	assert_int_equal(agent.own_tick, 503);
+	assert_int_equal(ahead_after(1000005000, 5000, 470), 1000000 * SECOND_NS); /* a bit late */
+	assert_int_equal(agent.own_tick, 500);
+	tree()->flags = PMM_TREE_ATTACHED;
+	assert_int_equal(ahead_after(60000, 0, 0), 60 * SECOND_NS);
+	assert_int_equal(agent.stale_since, 0);
+}
+
+static void an_offset_below_zero(void **state)
+{
+	(void)state;
+	assert_int_equal(ahead_after(2000, 5000, 500), -3 * SECOND_NS);
+	assert_int_equal(agent.own_tick, 500);
+	assert_int_equal(clock_monitor_ns(), START_NS + 5 * SECOND_NS);
+	/* the time of day was set: the tick is proof enough */
+	assert_int_equal(ahead_after(2000, 3600000, 500), -3 * SECOND_NS);
+}
+
+/* A child may have left the time namespace of who made it. */
+static void each_ledger_looks_anew(void **state)
+{
+	(void)state;
+	assert_int_equal(ahead_after(1005000, 5000, 500), 1000 * SECOND_NS);
+	assert_int_equal(ahead_after(6000, 6000, 600), 0);
+	assert_int_equal(agent.own_tick, 600);
+}
+
+static void no_namespace_no_offset(void **state)
+{
+	(void)state;
+	asked = 0;
+	assert_int_equal(ahead_after(5000, 5000, 500), 0);
+	assert_int_equal(asked, 2);	/* the time of day is not looked at */
+	assert_int_equal(ahead_after(100000, 100000, 500), 0);	/* the monitor is stopped */
+	assert_int_equal(agent.own_tick, 10000);
+	assert_int_equal(clock_monitor_ns(), START_NS + 100 * SECOND_NS);
+	assert_int_equal(ahead_after(5000, 3605000, 500), 0);	/* the clock was set, or suspend */
+	assert_int_equal(ahead_after(100000, 3700000, 500), 0);	/* both */
+	assert_int_equal(ahead_after(100000, -3500000, 500), 0);
+	assert_int_equal(agent.own_tick, 10000);
+	tree()->flags = PMM_TREE_STANDALONE;			/* nobody ticks */
+	assert_int_equal(ahead_after(100000, 0, 0), 0);
+	agent.tree = NULL;
+	assert_int_equal(clock_monitor_ns(), START_NS + 100 * SECOND_NS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +339,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_launched_process_goes_on, begin, end),
 		cmocka_unit_test_setup_teardown(own_clock_is_asked_once_in_a_while, begin, end),
 		cmocka_unit_test_setup_teardown(releases_ask_now_and_then, begin, end),
+		cmocka_unit_test_setup_teardown(an_offset_is_taken_off, begin, end),
+		cmocka_unit_test_setup_teardown(an_offset_below_zero, begin, end),
+		cmocka_unit_test_setup_teardown(each_ledger_looks_anew, begin, end),
+		cmocka_unit_test_setup_teardown(no_namespace_no_offset, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
