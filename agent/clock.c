@@ -27,7 +27,7 @@ uint64_t clock_ns(int clock)
 	return (uint64_t)ts[0] * 1000000000u + (uint64_t)ts[1];
 }
 
-/* ---- time namespaces ---- */
+/* ---- time namespaces ------------------------------------------------------------------------- */
 
 static bool is_far(uint64_t a_ns, uint64_t b_ns)
 {
@@ -105,7 +105,7 @@ void clock_begin(void)
 	clock_check();
 }
 
-/* ---- ticks ---- */
+/* ---- ticks ----------------------------------------------------------------------------------- */
 
 static uint32_t clock_ticks(void)
 {

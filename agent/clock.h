@@ -21,6 +21,7 @@ uint64_t clock_monitor_ns(void);
 
 /* A ledger begins, in a process that may be in another time namespace than the one before. */
 void clock_begin(void);
+
 /* Look whether the monitor still ticks; now and then. */
 void clock_check(void);
 /* The tick without a monitor: the kernel's coarse clock, looked at about once in a millisecond. */
