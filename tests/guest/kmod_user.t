@@ -6,6 +6,7 @@ begin() {
 	load
 	rm -f in
 	mkfifo in
+	: >out	# of the one before, which could be read before the next one begins
 	"$1" <in >out &
 	PID=$!
 	exec 5>in

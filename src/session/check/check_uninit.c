@@ -189,7 +189,6 @@ static int find_command(const char *name, struct err *e)
 {
 	struct elf_check *program = malloc(sizeof(*program));
 	enum elf_check_kind kind = program ? elf_check(name, program, e) : ELF_CHECK_UNREADABLE;
-
 	int rc = program ? elf_check_leak_sanitizer(program, e)
 			 : err_set(e, -ENOMEM, "out of memory");
 
