@@ -17,6 +17,7 @@ PAIRS = {"random": 3000000, "hot": 6000000}
 UPROBE_PAIRS = 150000    # they take some hundred times as long
 HEAP_MIB, THREADS, BUSY = 4096, 100, 8
 WATCHED_SECONDS = 0.3
+TRIES = 3    # to attach to a program before it has ended
 
 
 class Victim:
@@ -111,14 +112,20 @@ class Attach:
         victim.finish()
 
     def program(self, program, watcher):
-        """CPU of a real program, and of pmm, attached as soon as the program has its C library."""
+        """
+        CPU of a real program, and of pmm, attached as soon as the program has its C library. A short program may have ended
+        before: then it is run again.
+        """
         out = fresh_directory(self.bench.directory, "captures")
-        pid = start(program.argv, program.environment, f"{out}/log")
-        own = self.watch(pid, watcher, f"{out}/watch") if watcher else None
-        if program.drive:
-            program.drive()
-        cpu = [self.reap(pid), self.reap(own.pid) if own else 0]
-        if watcher and not own:
+        for _ in range(TRIES):
+            pid = start(program.argv, program.environment, f"{out}/log")
+            own = self.watch(pid, watcher, f"{out}/watch") if watcher else None
+            if program.drive:
+                program.drive()
+            cpu = [self.reap(pid), self.reap(own.pid) if own else 0]
+            if own or not watcher:
+                break
+        else:
             return
         if own:
             own.returncode = 0    # reaped here
@@ -135,10 +142,10 @@ class Attach:
 
     @staticmethod
     def watch(pid, watcher, log):
-        """None: it does not watch this program."""
+        """None: it does not watch this program, or the program has ended and has no mappings any more."""
         end = time.monotonic() + 5
-        while True:
-            if "libc.so" in read(f"/proc/{pid}/maps"):
+        while (maps := read(f"/proc/{pid}/maps")):
+            if "libc.so" in maps:
                 try:
                     return watcher.attach(pid, log)
                 except Refused as why:    # the loader is still at it
@@ -146,6 +153,7 @@ class Attach:
                         print(f"bench: {watcher.name}: {why}", file=sys.stderr, flush=True)
                         return None
             time.sleep(0.002)
+        return None
 
     def results(self):
         return {"refused": self.refused, "ns_per_pair": self.ns, "pauses": self.pauses, "heap_mib": self.heap_mib,
