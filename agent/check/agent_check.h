@@ -53,8 +53,8 @@ bool check_start(void);
 bool check_on(void);
 
 /*
- * From now on blocks are the real allocator's own, as somebody gives them to functions that we do
- * not see. Those that are out stay as they are, and are looked at when they are released.
+ * From now on blocks are the real allocator's own, as the program may give them to functions that
+ * we do not see. Those that are out stay as they are, and are looked at when they are released.
  */
 void check_end(void);
 

@@ -21,7 +21,6 @@ struct calls {
 
 /* What the program was started with, which stays: the allocator, the last of all objects. */
 static const struct link_map *allocator, *last_first;
-static bool is_glibc;
 
 #define OWN_NAME(FORM, NAME, OWN, ...) OWN_##OWN(NAME)
 #define OWN_BARE(NAME)	NAME "\0"
@@ -141,7 +140,6 @@ void own_called(const struct link_map *has_malloc, struct own_called *found)
 	allocator = has_malloc;
 	for (struct link_map *m = link_first(); m; m = m->l_next)
 		last_first = m;
-	is_glibc = libc_has("gnu_get_libc_version");
 	for (struct link_map *m = link_first(); m && k.rank < RANK_OWN; m = m->l_next)
 		if (m != allocator && m != link_self() && m->l_addr != loader)
 			object_look(&k, m);
@@ -154,7 +152,7 @@ const struct link_map *own_called_last(void)
 
 bool own_called_handles(void)
 {
-	return is_glibc;
+	return libc_has("gnu_get_libc_version");
 }
 
 /* ---- what comes later ------------------------------------------------------------------------ */

@@ -30,7 +30,7 @@ void own_called(const struct link_map *allocator, struct own_called *found);
 /* The last of those objects; NULL: that is not known yet. */
 const struct link_map *own_called_last(void);
 
-/* Is a handle that dlsym() is given the object's struct link_map? */
+/* Is a handle that dlsym() is given the object's struct link_map? Looks names up. */
 bool own_called_handles(void);
 
 /*

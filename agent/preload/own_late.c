@@ -8,8 +8,8 @@
  *
  * No lock of the loader's is taken: a thread may hold it in a callback of dl_iterate_phdr() while
  * it waits for a lock that the caller of dlsym() has (Python's), or may have held it when the
- * process was forked. So with one thread all objects behind those of the start are looked at, as
- * nobody changes their list meanwhile. With several, only the one whose handle is given: it is the
+ * process was forked. So with one thread all objects behind those of the start are looked at, as no
+ * other changes their list meanwhile. With several, only the one whose handle is given: it is the
  * loader's own description of the object (glibc's), and stays as long as the caller has it open.
  */
 #include "agent/preload/own_late.h"
@@ -28,6 +28,7 @@
 
 static bool opened;			/* dlopen() was called, ... */
 static bool pending;			/* ... and nothing was looked at since */
+static bool handles;			/* own_called_handles() */
 static uint32_t told;
 /* a path, which is the loader's and goes with the library */
 static char caller[PATH_BYTES];
@@ -106,7 +107,10 @@ void own_late_open(const char *path, int flags)
 	if (!path || flags & NO_LOAD)
 		return;
 	STORE(pending, true);
-	STORE(opened, true);
+	if (LOAD(opened))
+		return;
+	STORE(handles, own_called_handles());
+	STORE_RELEASE(opened, true);
 }
 
 void own_late_look(const void *handle)
@@ -116,7 +120,7 @@ void own_late_look(const void *handle)
 	if (LOAD(*agent.single_threaded)) {
 		if (LOAD(pending))
 			list_look(PMM_OWN_LATE);
-	} else if (handle && (uintptr_t)handle != NEXT && own_called_handles()) {
+	} else if (handle && (uintptr_t)handle != NEXT && LOAD(handles)) {
 		object_look(handle, PMM_OWN_LATE);
 	}
 }

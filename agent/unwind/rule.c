@@ -38,7 +38,7 @@ static void near_put(uint64_t pc, uint64_t id, struct cfi_rule r)
 }
 
 /*
- * Is `pc` the byte before a function that nobody called, but that a frame returns to: what makes a
+ * Is `pc` the byte before a function that was not called, but that a frame returns to: what makes a
  * coroutine's first frame has put it there (makecontext())? Then what is before it fills up a gap,
  * and is neither a call nor a function without unwind information.
  */

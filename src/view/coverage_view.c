@@ -24,10 +24,9 @@ void coverage_untracked(struct str *s, struct coverage *c)
 	coverage_names(s, c, true);
 }
 
-/* Of what was not looked at, some was for a time. */
-static const char *to_end(const struct coverage *c)
+const char *coverage_to_end(const struct coverage *c)
 {
-	return c->partly ? " to the end" : "";
+	return c && c->partly ? " to the end" : "";
 }
 
 static void row(struct table *t, const char *name, struct str *s)
@@ -43,7 +42,8 @@ static void add_number(struct str *s, const struct coverage *c, const struct cov
 			 fmt_agree(c->processes, "", "all "), words->briefly);
 	else
 		str_addf(s, "%s, %s %s%s", fmt_count(c->processes).s,
-			 c->covered ? fmt_count(c->covered).s : "none", words->briefly, to_end(c));
+			 c->covered ? fmt_count(c->covered).s : "none", words->briefly,
+			 coverage_to_end(c));
 	if (words->blocks)
 		str_addf(s, ": %s of %s", fmt_many(c->blocks, "block").s,
 			 fmt_bytes(c->bytes).s);
@@ -67,7 +67,7 @@ void coverage_rows(struct table *t, struct coverage *c, const struct coverage_wo
 	}
 	if (missed) {
 		str_addf(&s, "%s %s not %s%s: ", fmt_many(missed, "process").s, were(missed),
-			 words->looked, to_end(c));
+			 words->looked, coverage_to_end(c));
 		coverage_names(&s, c, false);
 		row(t, "!", &s);
 	}

@@ -29,6 +29,9 @@ void coverage_rows(struct table *t, struct coverage *c, const struct coverage_wo
  */
 void coverage_untracked(struct str *s, struct coverage *c);
 
+/* " to the end" where some of what was not looked at was for a time, else ""; c may be NULL. */
+const char *coverage_to_end(const struct coverage *c);
+
 /* JSON: the record "tree", and the lists "untracked" and "not_looked_at". */
 void coverage_record(struct doc *d, struct coverage *c);
 

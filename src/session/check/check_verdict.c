@@ -8,6 +8,7 @@
 #include "src/proc/access.h"
 #include "src/session/verdict_stack.h"
 #include "src/view/check/check_coverage.h"
+#include "src/view/coverage_view.h"
 
 static const char checked_help[] =
 	"What was checked. What was not checked can have errors unseen.";
@@ -80,7 +81,7 @@ static void add_gaps(struct str *s, struct coverage *c)
 {
 	str_addf(s, "%s not checked%s: ",
 		 fmt_many(coverage_missed(c, false) + coverage_missed(c, true), "process").s,
-		 c->partly ? " to the end" : "");
+		 coverage_to_end(c));
 	coverage_names(s, c, false);
 	if (coverage_missed(c, false) && coverage_missed(c, true))
 		str_add(s, ", ");

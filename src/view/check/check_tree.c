@@ -77,7 +77,7 @@ static void add_verdict(struct str *s, const struct check_view *v, bool all)
 	if (!all)
 		str_addf(s, "%s of ", c->covered ? fmt_count(c->covered).s : "none");
 	str_addf(s, "%s%s checked%s: ", fmt_many(c ? c->processes : 1, "process").s,
-		 all || c->covered ? "" : " was", c && c->partly ? " to the end" : "");
+		 all || c->covered ? "" : " was", coverage_to_end(c));
 	check_coverage(s, &v->heap->check);
 	if (!check_covers_none(&v->heap->check))
 		str_add(s, all ? "; no heap errors" : "; no heap errors in those");
@@ -99,7 +99,7 @@ static void add_missed(struct table *t, struct coverage *c)
 
 	if (missed) {
 		str_addf(&s, "pmm: %s not checked%s: ", fmt_many(missed, "process").s,
-			 c->partly ? " to the end" : "");
+			 coverage_to_end(c));
 		coverage_names(&s, c, false);
 		add_wrapped(t, &s);
 	}
