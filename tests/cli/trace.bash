@@ -23,6 +23,9 @@ once_traced() {
 	{ await grep -q '^pmm: tracing ' "$T/err"; echo; } >&"$1" 3>&- &
 }
 
+# traces PID: the pmm that process PID, a timeout, has started has its programs in place.
+traces() { [ "$(ps -o ni= -p "$(pgrep -P "$1")")" -eq -15 ]; }
+
 # count EVENT FILTER: lines of that event for which the filter holds.
 count() { jq -c "select(.event == \"$1\") | select($2)" "$T/out" | wc -l; }
 

@@ -8,9 +8,6 @@ load trace
 
 setup() { needs_bpf; }
 
-# traces PID: pmm has its programs in place.
-traces() { [ "$(ps -o ni= -p "$1")" -eq -15 ]; }
-
 # A process with a libc.so.6 that has probes; it passes each TIMES times when there is a line in fd 7. Its number in $victim.
 waiting() {
 	mkdir -p "$T/lib"
@@ -24,8 +21,7 @@ waiting() {
 # watches NAME [OPTION...]: pmm traces the victim into $T/NAME. Its number in $tracer.
 watches() {
 	timeout -k 5 60 "$PMM" trace libc --json --top 0 -p "$victim" "${@:2}" >"$T/$1" 2>"$T/err.$1" 3>&- 7>&- & tracer=$!
-	await -p "$tracer" pgrep -P "$tracer"
-	await -p "$tracer" traces "$(pgrep -P "$tracer")"
+	await -p "$tracer" traces "$tracer"
 }
 
 # sums NAME FILTER EXPRESSION: of the lines of $T/NAME.

@@ -135,9 +135,6 @@ depths() {
 	grep -A4 '^Stacks by thread' "$T/text" | grep -q '^  3 more rows (--top=0 shows all)$'
 }
 
-# traces PID: pmm has its programs in place.
-traces() { [ "$(ps -o ni= -p "$1")" -eq -15 ]; }
-
 @test "a limit that is raised later" {
 	need_areas
 	traced 0 stack -- bash -c 'ulimit -S -s 512; exec "$0" raise' "$PROG/trace_depth"
@@ -154,7 +151,7 @@ traces() { [ "$(ps -o ni= -p "$1")" -eq -15 ]; }
 	exec 7>"$T/go"
 	await -p "$victim" grep -q ready "$T/said"
 	timeout 60 "$PMM" trace stack --json --top 0 -p "$victim" >"$T/traced" 2>"$T/err" 3>&- & tracer=$!
-	await -p "$tracer" traces "$(pgrep -P "$tracer")"
+	await -p "$tracer" traces "$tracer"
 	echo >&7
 	exec 7>&-
 	wait "$victim"
