@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/str.h"
@@ -41,16 +42,29 @@ static bool from_here(const char *place, char path[PATH_MAX])
 	return !access(here, R_OK) && realpath(here, path);
 }
 
+/* A file that the loader can map? 0, else errno. */
+static int unusable(const char *path)
+{
+	struct stat st;
+
+	if (access(path, R_OK) || stat(path, &st))
+		return errno;
+	return S_ISREG(st.st_mode) ? 0 : S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+}
+
 /* The file `name`: what the environment's `variable` says, beside pmm, or installed. */
 static int find(const char *name, const char *variable, char path[PATH_MAX], struct err *e)
 {
 	const char *wanted = getenv(variable);
 	char installed[64];
+	int why;
 
 	if (wanted && *wanted) {
-		if (realpath(wanted, path))
+		why = realpath(wanted, path) ? unusable(path) : errno;
+		if (!why)
 			return 0;
-		err_set(e, -errno, "cannot find the agent '%s': %s", wanted, strerror(errno));
+		err_set(e, -why, "cannot %s the agent '%s': %s", why == ENOENT ? "find" : "use",
+			wanted, strerror(why));
 		err_hint(e, "%s names it; unset it to use the one that came with pmm", variable);
 		return -ENOENT;
 	}

@@ -315,6 +315,10 @@ powerless() {
 	[ "$STATUS" -eq 3 ]
 	grep "cannot find the agent '/nonexistent/libpmm.so'" err
 	[ ! -e ran ]
+	PMM_AGENT="$T" run_pmm -- touch "$T/ran"
+	[ "$STATUS" -eq 3 ]
+	grep -x "pmm: cannot use the agent '$T': Is a directory" err
+	[ ! -e ran ]
 }
 
 @test "run: an agent whose path LD_PRELOAD cannot name is refused" {
@@ -365,6 +369,10 @@ powerless() {
 	[ "$STATUS" -eq 1 ]
 	grep -E "^ *no +agent +cannot find the agent '/nonexistent'" out
 	grep "does NOT work here" out
+	STATUS=0
+	PMM_AGENT="$T" "$PMM" doctor >out || STATUS=$?
+	[ "$STATUS" -eq 1 ]
+	grep -E "^ *no +agent +cannot use the agent '$T': Is a directory" out
 }
 
 @test "the peak of resident memory is the kernel's, between two looks as well" {
