@@ -11,10 +11,12 @@
  */
 #include "agent/check/agent_check.h"
 #include "agent/preload/agent_preload.h"
+#include "agent/preload/exec_elf.h"
 #include "agent/preload/own_late.h"
 #include "agent/strings/bounds.h"
 
 const bool own_late_looks = true;
+const bool exec_elf_bypasses = true;
 
 void own_late_met(void)
 {

@@ -67,25 +67,45 @@ static uint64_t offset_of(const struct image *im, uint64_t address)
 	return 0;
 }
 
-/*
- * Is it a library whose start-up code ends the program when it is not the first one that is loaded?
- */
-static bool insists(const struct image *im, uint64_t name)
+/* Is it the shared runtime of that sanitizer, gcc's ("libasan.so.8") or clang's? */
+static bool is_runtime(const char *library, const char *sanitizer)
 {
-	char text[16] = "";
+	size_t n = str_length(sanitizer);
 
-	return read_some(im->fd, text, sizeof(text) - 1, name) > 0 &&
-	       (str_starts(text, "libasan.") || str_starts(text, "libhwasan."));
+	if (str_starts(library, "libclang_rt."))
+		return str_starts(library + sizeof("libclang_rt.") - 1, sanitizer);
+	return str_starts(library, "lib") && str_starts(library + 3, sanitizer) &&
+	       library[3 + n] == '.';
+}
+
+/*
+ * enum pmm_exec of a program that needs the library with this name. AddressSanitizer's start-up
+ * code ends the program when its library is not the first one that is loaded; where its malloc is
+ * not called LeakSanitizer finds no leaks, and ThreadSanitizer crashes.
+ */
+static uint32_t judge_library(const struct image *im, uint64_t name)
+{
+	char text[32] = "";
+
+	if (read_some(im->fd, text, sizeof(text) - 1, name) <= 0)
+		return PMM_EXEC_TRACKED;
+	if (is_runtime(text, "asan") || is_runtime(text, "hwasan"))
+		return PMM_EXEC_SANITIZER;
+	if (exec_elf_bypasses && is_runtime(text, "lsan"))
+		return PMM_EXEC_LEAK_SANITIZER;
+	return exec_elf_bypasses && is_runtime(text, "tsan") ? PMM_EXEC_THREAD_SANITIZER
+							     : PMM_EXEC_TRACKED;
 }
 
 /*
  * Walk the dynamic section: find the strings' offset in the file where *strings is 0, else look at
- * the libraries that are needed.
+ * the libraries that are needed, up to the first that is in the way.
  */
-static bool walk_dynamic(const struct image *im, uint64_t *strings)
+static uint32_t walk_dynamic(const struct image *im, uint64_t *strings)
 {
 	uint64_t nr = im->dynamic.p_filesz / sizeof(Elf64_Dyn);
 	bool look = *strings;
+	uint32_t why;
 	Elf64_Dyn d[DYNAMIC];
 
 	for (uint64_t i = 0; i < nr && i < MOST_DYNAMIC; i += DYNAMIC) {
@@ -93,24 +113,26 @@ static bool walk_dynamic(const struct image *im, uint64_t *strings)
 
 		if (read_some(im->fd, d, n * sizeof(*d), im->dynamic.p_offset + i * sizeof(*d)) !=
 		    (long)(n * sizeof(*d)))
-			return false;
+			return PMM_EXEC_TRACKED;
 		for (uint64_t j = 0; j < n && d[j].d_tag != DT_NULL; j++) {
 			if (!look && d[j].d_tag == DT_STRTAB)
 				*strings = offset_of(im, d[j].d_un.d_ptr);
-			if (look && d[j].d_tag == DT_NEEDED &&
-			    insists(im, *strings + d[j].d_un.d_val))
-				return true;
+			if (!look || d[j].d_tag != DT_NEEDED)
+				continue;
+			why = judge_library(im, *strings + d[j].d_un.d_val);
+			if (why != PMM_EXEC_TRACKED)
+				return why;
 		}
 	}
-	return false;
+	return PMM_EXEC_TRACKED;
 }
 
-static bool needs_sanitizer(const struct image *im)
+static uint32_t judge_needed(const struct image *im)
 {
 	uint64_t strings = 0;
 
 	walk_dynamic(im, &strings);
-	return strings && walk_dynamic(im, &strings);
+	return strings ? walk_dynamic(im, &strings) : PMM_EXEC_TRACKED;
 }
 
 /* The loader itself, executed as a program, reads LD_PRELOAD as well. */
@@ -139,5 +161,5 @@ uint32_t exec_elf(int fd, const char *path)
 	read_headers(&im);
 	if (!im.has_loader && !is_loader(path))
 		return PMM_EXEC_STATIC;
-	return needs_sanitizer(&im) ? PMM_EXEC_SANITIZER : PMM_EXEC_TRACKED;
+	return judge_needed(&im);
 }

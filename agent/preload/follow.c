@@ -130,19 +130,30 @@ static bool is_of_another(const char *value, const char *preload)
 	return false;
 }
 
+/*
+ * Their loaders say on standard error that they cannot load it; or they do, and the program ends
+ * itself, crashes, or does not find what it looks for.
+ */
+static bool is_in_the_way(uint32_t why)
+{
+	switch (why) {
+	case PMM_EXEC_32BIT:
+	case PMM_EXEC_ELSEWHERE:
+	case PMM_EXEC_SANITIZER:
+	case PMM_EXEC_LEAK_SANITIZER:
+	case PMM_EXEC_THREAD_SANITIZER:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* May the agent be put in? Where nothing would come of it the program is not to see it either. */
 static enum follow_change change_for(const struct follow *f, bool has_address)
 {
 	if (f->why == PMM_EXEC_TRACKED)
 		return f->named && has_address ? FOLLOW_AS_IT_IS : FOLLOW_ADD;
-	/*
-	 * their loaders say on standard error that they cannot load it; or they do, and the program
-	 * ends itself
-	 */
-	return f->named && (f->why == PMM_EXEC_32BIT || f->why == PMM_EXEC_ELSEWHERE ||
-			    f->why == PMM_EXEC_SANITIZER)
-		       ? FOLLOW_REMOVE
-		       : FOLLOW_AS_IT_IS;
+	return f->named && is_in_the_way(f->why) ? FOLLOW_REMOVE : FOLLOW_AS_IT_IS;
 }
 
 size_t follow_plan(struct follow *f, char *const *env)

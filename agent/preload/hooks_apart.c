@@ -17,6 +17,7 @@
 #include <elf.h>
 
 #include "agent/env.h"
+#include "agent/preload/exec_elf.h"
 #include "agent/preload/link.h"
 #include "agent/preload/agent_preload.h"
 #include "agent/preload/own_late.h"
@@ -175,6 +176,7 @@ static void loaded(void)
 /* ---- hooks ----------------------------------------------------------------------------------- */
 
 const bool own_late_looks = false;
+const bool exec_elf_bypasses = false;
 
 void own_late_met(void)
 {

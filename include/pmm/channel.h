@@ -119,6 +119,9 @@ enum pmm_exec {
 	PMM_EXEC_ENVIRONMENT,
 	PMM_EXEC_FAILED,	/* it was not executed after all */
 	PMM_EXEC_OTHER,		/* PMM_LEDGER is not ours: another pmm launches it? */
+	/* its LeakSanitizer finds nothing when another malloc is called, as under 'pmm check' */
+	PMM_EXEC_LEAK_SANITIZER,
+	PMM_EXEC_THREAD_SANITIZER, /* ... crashes */
 	PMM_NR_EXECS,
 };
 

@@ -148,7 +148,7 @@ static bool needs_one_of(struct image *im, int fd, const char *const *libraries)
 	    !(offset = file_offset(im, fd, strings)))
 		return false;
 	for (unsigned n = 0; dynamic_get(im, fd, DT_NEEDED, n, &name); n++) {
-		char text[16] = "";
+		char text[32] = "";
 
 		if (name >= INT64_MAX - offset ||
 		    pread(fd, text, sizeof(text) - 1, (off_t)(offset + name)) <= 0)
@@ -163,7 +163,15 @@ static bool needs_one_of(struct image *im, int fd, const char *const *libraries)
 /* Sanitizers' runtimes that refuse to start behind a preloaded library. */
 static bool needs_sanitizer(struct image *im, int fd)
 {
-	static const char *const libraries[] = { "libasan.", "libtsan.", "libhwasan.", NULL };
+	static const char *const libraries[] = {
+		"libasan.",
+		"libtsan.",
+		"libhwasan.",
+		"libclang_rt.asan",
+		"libclang_rt.tsan",
+		"libclang_rt.hwasan",
+		NULL,
+	};
 
 	return needs_one_of(im, fd, libraries);
 }

@@ -129,6 +129,8 @@ const char *census_why(uint32_t why)
 		[PMM_EXEC_ENVIRONMENT] = "its environment is without pmm's agent",
 		[PMM_EXEC_FAILED] = "not executed",
 		[PMM_EXEC_OTHER] = "another pmm tracks it, or its PMM_LEDGER was changed",
+		[PMM_EXEC_LEAK_SANITIZER] = "built with LeakSanitizer",
+		[PMM_EXEC_THREAD_SANITIZER] = "built with ThreadSanitizer",
 	};
 
 	return why < PMM_NR_EXECS ? text[why] : "unknown";

@@ -127,6 +127,44 @@ said() {
 	run -7 --separate-stderr "$PMM" run -q -o x.pmm -- env LD_PRELOAD= ./seven
 }
 
+@test "programs built with clang's AddressSanitizer as a library run as natively" {
+	local lib
+	lib=$(clang -print-file-name=libclang_rt.asan-x86_64.so 2>/dev/null) && [ -e "$lib" ] || skip "no clang with an AddressSanitizer here"
+	echo 'int main(void) { return 7; }' >seven.c
+	clang -shared-libsan -Wl,-rpath,"${lib%/*}" -fsanitize=address -o seven seven.c
+	run -7 ./seven
+	for how in run check; do
+		run -7 --separate-stderr "$PMM" "$how" -- sh -c './seven; exit $?'
+		grep -q -x "pmm: WARNING: 1 program was not tracked: seven (built with AddressSanitizer)" <<<"$stderr"
+		run -3 --separate-stderr "$PMM" "$how" -- ./seven
+		grep -q "is built with a sanitizer" <<<"$stderr"
+	done
+}
+
+@test "programs built with LeakSanitizer keep its verdict: under pmm check as they are not tracked" {
+	printf '#include <stdlib.h>\nint main(void) { char *volatile p = malloc(77); p = NULL; return p != NULL; }\n' >lost.c
+	gcc -fsanitize=leak -o lost lost.c 2>/dev/null || skip "no LeakSanitizer here"
+	run -23 ./lost
+	local how
+	for how in './lost; exit $?' 'exec env LD_PRELOAD= ./lost' 'exec env -i ./lost'; do
+		run -23 --separate-stderr "$PMM" check -- sh -c "$how"
+		grep -q "LeakSanitizer: 77 byte(s) leaked" <<<"$stderr"
+		grep -q -x "pmm: WARNING: 1 program was not tracked: lost (built with LeakSanitizer)" <<<"$stderr"
+		run -23 --separate-stderr "$PMM" run -q -o x.pmm -- sh -c "$how"
+		grep -q "LeakSanitizer: 77 byte(s) leaked" <<<"$stderr"
+		run ! grep "not tracked" <<<"$stderr"
+	done
+}
+
+@test "programs built with ThreadSanitizer" {
+	echo 'int main(void) { return 7; }' >seven.c
+	gcc -fsanitize=thread -o seven seven.c 2>/dev/null && { ./seven || [ $? -eq 7 ]; } || skip "no ThreadSanitizer here"
+	run -7 --separate-stderr "$PMM" check -- sh -c './seven; exit $?'
+	grep -q -x "pmm: WARNING: 1 program was not tracked: seven (built with ThreadSanitizer)" <<<"$stderr"
+	run -7 --separate-stderr "$PMM" run -q -o x.pmm -- sh -c './seven; exit $?'
+	[ -z "$stderr" ]
+}
+
 @test "programs with capabilities of their own" {
 	[ "$(id -u)" -eq 0 ] || skip "only root can give capabilities"
 	OPEN=$(mktemp -d)
