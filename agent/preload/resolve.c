@@ -91,6 +91,22 @@ static enum cxx_form operators_find(const struct link_map *allocator)
 	return form;
 }
 
+/*
+ * Does the program run under Valgrind, with a tool that calls its own malloc in the place of each?
+ * Nothing of ours would be called, and Valgrind speaks of system calls that it does not know.
+ */
+static bool under_valgrind(const struct link_map *o)
+{
+	const char *base;
+
+	for (; o; o = o->l_next) {
+		base = o->l_name ? base_name(o->l_name) : "";
+		if (str_starts(base, "vgpreload_") && !str_starts(base, "vgpreload_core"))
+			return true;
+	}
+	return false;
+}
+
 /* By the linker: where we begin, and where our code ends. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
@@ -116,6 +132,10 @@ bool resolve(void)
 		agent.next.mallinfo2 = NULL;
 	agent.allocator_path = allocator->l_name;
 	all = link_first();
+	if (under_valgrind(all)) {
+		STORE(agent.state, AGENT_OFF);
+		return false;
+	}
 	/* the program's own goes before ours: we see nothing */
 	agent.own_allocator = all && link_symbol(all, "malloc");
 	if (!agent.own_allocator && !own_called_last())

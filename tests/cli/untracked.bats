@@ -165,6 +165,19 @@ said() {
 	[ -z "$stderr" ]
 }
 
+@test "programs under memcheck, which calls its own malloc: output as natively, and no verdict on them" {
+	command -v valgrind >/dev/null || skip "no Valgrind here"
+	run -0 --separate-stderr valgrind -q "$PROG/leaf"
+	[ -z "$stderr" ] || skip "memcheck complains of the C library here"
+	run -0 --separate-stderr "$PMM" check -- sh -c 'valgrind -q "$0"; exit $?' "$PROG/leaf"
+	grep -q -x "pmm: WARNING: 1 program was not tracked: memcheck-[a-z0-9]*-linux (static)" <<<"$stderr"
+	grep -q "^pmm: 1 of 2 processes checked: " <<<"$stderr"
+	run ! grep sigprocmask <<<"$stderr"
+	run -0 --separate-stderr "$PMM" run -q -o x.pmm -- sh -c 'valgrind -q "$0"; exit $?' "$PROG/leaf"
+	grep -q -x "pmm: WARNING: 1 program was not tracked: memcheck-[a-z0-9]*-linux (static)" <<<"$stderr"
+	run ! grep sigprocmask <<<"$stderr"
+}
+
 @test "programs with capabilities of their own" {
 	[ "$(id -u)" -eq 0 ] || skip "only root can give capabilities"
 	OPEN=$(mktemp -d)
