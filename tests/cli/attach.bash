@@ -23,6 +23,12 @@ start_below() {
 	while child=$(cat "/proc/$PID/task/$PID/children") && [ -n "$child" ]; do PID=${child%% *}; done
 }
 
+# asleep: the victim waits, as for an order. It said that it is ready or done just before that.
+asleep() {
+	local stat
+	read -r stat <"/proc/$PID/stat" && [[ ${stat##*) } == S* ]]
+}
+
 # hear LINE: the victim's next line is that.
 hear() {
 	next_line 8 "$PID" && [ "$LINE" = "$1" ] || { echo "the victim says '$LINE', must say '$1'"; cat "$T/victim.err"; return 1; }
@@ -64,36 +70,46 @@ unwatch() {
 	[ "$STATUS" -le 1 ] || { echo "attach ended with status $STATUS:"; cat "$T/watch.err"; return 1; }
 }
 
-# kill_monitor: it ends without having left the victim, and its watchdog before it.
+# halt PID: until it goes on by SIGCONT. Fails where it has ended.
+halt() { kill -STOP "$1" 2>/dev/null && await -p "$1" grep -q '^State:.T' "/proc/$1/status"; }
+
+# kill_monitor: it ends without having left the victim, and its watchdog before it: stopped, it does not just make one.
 kill_monitor() {
+	halt "$MONITOR" || return 1
 	# shellcheck disable=SC2046
 	kill -9 $(cat "/proc/$MONITOR/task/$MONITOR/children") "$MONITOR"
 	wait "$MONITOR" 2>/dev/null || true
 	MONITOR=
 }
 
-# killed_early: a monitor is killed within the first 60 ms, anywhere.
+# killed_early: a monitor is killed within the first 60 ms, anywhere. On a machine that is too busy it may have ended by then.
 killed_early() {
-	"$PMM" attach -q "$PID" >/dev/null 2>&1 3>&- 7>&- 8<&- &
+	"$PMM" attach -q "$PID" >/dev/null 2>"$T/early.err" 3>&- 7>&- 8<&- &
 	MONITOR=$!
 	sleep "0.0$(printf %02d $((RANDOM % 60)))"
-	kill_monitor
+	kill_monitor || { grep -q -E "$TOO_BUSY" "$T/early.err" && MONITOR=; }
 }
 
-# patiently CMD...: pmm, messages in $T/watch.err, again as long as it says that the machine is too slow for it. Its status.
+# What pmm says where the machine is too slow for it.
+TOO_BUSY='the machine is too busy|it takes too long'
+
+# patiently CMD...: pmm, messages in $T/watch.err, again as long as it says so. Its status.
 patiently() {
 	local status end=$((SECONDS + LIMIT))
 	while :; do
 		status=0
 		within "$@" >/dev/null 2>"$T/watch.err" || status=$?
-		grep -q -E 'the machine is too busy|it takes too long' "$T/watch.err" && [ $SECONDS -lt $end ] || return "$status"
+		grep -q -E "$TOO_BUSY" "$T/watch.err" && [ $SECONDS -lt $end ] || return "$status"
 	done
 }
 
 # picture NAME [loose], same_picture NAME [loose]: what must not change, before and after.
 # FACE: a thread by which the kernel shows what all of them share, where the first one has ended.
 FACE=
-picture() { python3 "$CLI/picture.py" "${FACE:-$PID}" "${@:2}" >"$T/$1.picture"; }
+picture() {
+	[ $# -gt 1 ] || await -p "$PID" asleep	# its registers are in the picture
+	python3 "$CLI/picture.py" "${FACE:-$PID}" "${@:2}" >"$T/$1.picture"
+}
 same_picture() {
 	clean
 	cp "$T/$1.picture" "$T/before.picture"

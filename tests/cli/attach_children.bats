@@ -60,8 +60,12 @@ forked() {
 	start attach_victim
 	watch
 	tell g done
+	halt "$MONITOR"		# else it may notice before it is told to end
 	tell x ready
-	unwatch
+	kill -INT "$MONITOR"
+	kill -CONT "$MONITOR"
+	wait "$MONITOR" || [ $? -eq 1 ]
+	MONITOR=
 	grep -q "another program" "$T/watch.err"
 	! grep -q "as it was" "$T/watch.err" || return 1
 	check "$T/c.pmm" <<<"$(expected attach_victim.c)"

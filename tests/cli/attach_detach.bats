@@ -147,7 +147,7 @@ as_before() {
 
 @test "a stopped process stays stopped" {
 	start attach_victim
-	kill -STOP "$PID"
+	halt "$PID"
 	within "$PMM" attach -d 200ms "$PID" >"$T/said" 2>"$T/err"
 	grep -q 'State:.T' "/proc/$PID/status"
 	grep -q -x "no allocations were seen in [0-9.]* m\?s; process $PID is stopped, and 'kill -CONT $PID' continues it" "$T/said"

@@ -17,8 +17,7 @@ says() { await -p "$MONITOR" grep -q -E -- "$1" "$T/said" || { cat "$T/said" "$T
 
 # at_once ORDER LINE: as tell(), between two looks and within one tick of pmm's clock, so that its blocks are of one age.
 at_once() {
-	kill -STOP "$MONITOR"
-	await -p "$MONITOR" grep -q '^State:.T' "/proc/$MONITOR/status"
+	halt "$MONITOR"
 	tell "$@"
 	kill -CONT "$MONITOR"
 }
