@@ -76,12 +76,12 @@ two() {
 	# shellcheck disable=SC2016
 	start unshare -p -f --mount-proc sh -c \
 		'{ until [ -e "$3" ]; do sleep 0.1; done
-		   exec "$1" attach -q 1; } >/dev/null 2>"$2" </dev/null 3>&- & exec "$0"' \
+		   exec "$1" attach 1; } >/dev/null 2>"$2" </dev/null 3>&- & exec "$0"' \
 		"$PROG/attach_victim" "$PMM" "$T/inner.err" "$T/ready"
 	touch "$T/ready"
 	TOP=$PID
 	PID=$(cut -d ' ' -f 1 "/proc/$TOP/task/$TOP/children")
-	await -p "$PID" grep -q memfd:pmm-ledger "/proc/$PID/maps" || { cat "$T/inner.err"; return 1; }
+	await -p "$PID" grep -q '^pmm: attached to ' "$T/inner.err" || { cat "$T/inner.err"; return 1; }
 	refused "process $PID is watched by process" "$PMM" attach -q -d 1 "$PID"
 	tell g done
 	finish 42

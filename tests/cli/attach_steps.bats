@@ -45,9 +45,9 @@ nothing_left() { [ "$("$PMM" detach "$PID" 2>&1)" = "pmm: process $PID has nothi
 # detached: the first pmm detach does all that there is to do, if no guarded blocks live.
 detached() {
 	local status=0
-	within "$PMM" detach -q "$PID" 2>"$T/detach.err" || status=$?
-	if ! grep -q 'guarded block' "$T/detach.err"; then
-		[ "$status" -eq 0 ] || { cat "$T/detach.err"; return 1; }
+	patiently "$PMM" detach -q "$PID" || status=$?
+	if ! grep -q 'guarded block' "$T/watch.err"; then
+		[ "$status" -eq 0 ] || { cat "$T/watch.err"; return 1; }
 		nothing_left
 		return
 	fi
@@ -95,11 +95,11 @@ ends() { finish 45 unharmed; }
 
 # left [OPTION...]: attached by a monitor that was killed.
 left() {
-	watch -q "$@"
+	watch "$@"
 	kill_monitor
 }
-# shellcheck disable=SC2034
-attached() { await -p "$MONITOR" grep -q memfd:pmm-ledger "/proc/$PID/maps" && tell p on; }
+# The victim has got on under it, too.
+attached() { await -p "$MONITOR" grep -q '^pmm: attached to ' "$T/watch.err" && tell p on; }
 
 @test "killed while it attaches and leaves" {
 	begin attach -q -d 1ms
@@ -154,7 +154,7 @@ attached() { await -p "$MONITOR" grep -q memfd:pmm-ledger "/proc/$PID/maps" && t
 
 @test "stopped while it searches for leaks: the victim goes on" {
 	start attach_steady
-	watch -q
+	watch
 	WHAT=(leaks)
 	COUNT=$(taken 1000000000 | sed -n 's/^ended [0-9]* //p')
 	[ "$COUNT" -gt 20 ]
@@ -170,7 +170,7 @@ attached() { await -p "$MONITOR" grep -q memfd:pmm-ledger "/proc/$PID/maps" && t
 	start attach_steady
 	picture first steady
 	for signal in SEGV BUS ABRT USR1 KILL; do
-		watch -q
+		watch
 		kill -"$signal" "$MONITOR"
 		wait "$MONITOR" 2>/dev/null || true
 		MONITOR=
@@ -182,7 +182,7 @@ attached() { await -p "$MONITOR" grep -q memfd:pmm-ledger "/proc/$PID/maps" && t
 @test "the watchdog holds nothing of its caller's and ends with pmm" {
 	local dog
 	start attach_steady
-	watch -q
+	watch
 	dog=$(cat "/proc/$MONITOR/task/$MONITOR/children")
 	dog=${dog% }
 	# of descriptors also the way to pmm and a reference to it
