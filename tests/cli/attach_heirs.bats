@@ -139,7 +139,7 @@ attack() {
 	top=$PID
 	picture first loose
 	watch
-	while ((SECONDS < end)); do
+	while ((rounds == 0 || SECONDS < end)); do
 		tell h harmed
 		PID=$(awk '{ print $NF }' "/proc/$top/task/$top/children")
 		for command in "report" "leaks" "check --sweep" "attach -q -d 10ms" "detach -q" "detach -q"; do
@@ -179,7 +179,7 @@ attack() {
 	start heir $NOBODY random
 	tell w forking
 	for i in {1..15}; do
-		within "$PMM" attach -q -d 20ms "$PID" >"$T/said" 2>&1 || { cat "$T/said"; return 1; }
+		patiently "$PMM" attach -q -d 20ms "$PID" || { cat "$T/watch.err"; return 1; }
 	done
 	echo s >&7
 	next_line 8 "$PID"
@@ -196,7 +196,7 @@ attack() {
 	watch
 	prlimit --pid "$PID" --as=900000000:
 	await -p "$MONITOR" grep -q "$limit was lowered to 858 MiB while pmm's ledger takes [0-9.]* .iB" "$T/watch.err"
-	grep -q "^pmm: hint: end 'pmm attach' (Ctrl-C), or raise the limit .*(prlimit --pid $PID --as=BYTES)" "$T/watch.err"
+	await -p "$MONITOR" grep -q "^pmm: hint: end 'pmm attach' (Ctrl-C), or raise the limit .*(prlimit --pid $PID --as=BYTES)" "$T/watch.err"
 	prlimit --pid "$PID" --as=800000000:
 	await -p "$MONITOR" grep -q "$limit was lowered to 763 MiB" "$T/watch.err"
 	[ "$(grep -c WARNING "$T/watch.err")" -eq 2 ]

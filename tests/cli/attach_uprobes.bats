@@ -207,7 +207,7 @@ musl() {
 	libc=$(libc_of)
 	probe "$libc" -- malloc+2
 	watch
-	grep -q "not patched: malloc: at +0x2: a breakpoint is set there (a uprobe, or a debugger's)" "$T/watch.err"
+	await -p "$MONITOR" grep -q "not patched: malloc: at +0x2: a breakpoint is set there (a uprobe, or a debugger's)" "$T/watch.err"
 	tell g done
 	unwatch
 	unprobe
@@ -222,6 +222,7 @@ musl() {
 	start env LD_PRELOAD="$LIBRARY" "$PROG/attach_victim"
 	probe "$(readlink -f "$LIBRARY")" -- malloc_good_size posix_memalign
 	watch --alloc "malloc_good_size=malloc(arg0)"
+	await -p "$MONITOR" grep -q "not patched" "$T/watch.err"
 	[ "$(grep "not patched" "$T/watch.err")" = "pmm: not patched: malloc_good_size: a uprobe is set on it, which leads past the first\
  instruction, a jump: remove it and attach again" ] || { cat "$T/watch.err"; return 1; }
 	tell g done

@@ -372,7 +372,7 @@ overruns() { [ "$(grep -c 'heap overrun, of a block from' "$T/err")" -ge "$1" ];
 	await -p "$CHECKER" overruns 1
 	printf 'x\n' >&8
 	await -p "$CHECKER" overruns 2
-	told 'between the canary scans'
+	await -p "$CHECKER" told 'between the canary scans'
 	finish 5
 	"$PMM" check --json "$T/c.pmm" >"$T/c.json" || [ $? -eq 1 ]
 	json_is '[["overrun","sweep"],["overrun","sweep"]]' '[.findings[] | [.type, .by]]' <"$T/c.json"
@@ -386,7 +386,7 @@ overruns() { [ "$(grep -c 'heap overrun, of a block from' "$T/err")" -ge "$1" ];
 	await -p "$CHECKER" overruns 1
 	printf 'x\n' >&8
 	await -p "$CHECKER" told 'heap overrun, found again in drop'
-	told 'free of a block of 33 bytes at ADDRESS, whose damage a canary scan has reported'
+	await -p "$CHECKER" told 'free of a block of 33 bytes at ADDRESS, whose damage a canary scan has reported'
 	finish 5
 	told 'found 1 error: 1 heap overrun;'
 	"$PMM" check --json "$T/c.pmm" >"$T/c.json" || [ $? -eq 1 ]
