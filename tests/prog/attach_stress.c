@@ -22,7 +22,7 @@
 
 #define NR_CHURNERS 8
 
-static atomic_int stop, handled, quiet;
+static atomic_int stop, hush, handled, quiet;
 static atomic_ulong rounds[NR_CHURNERS];
 static const char *what = "";
 
@@ -115,12 +115,14 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 		handled++;
 }
 
-/* Queued signals to the process, which any of the eight takes; each must arrive exactly once. */
+/*
+ * Queued signals to the process, which any of the eight takes; each must arrive exactly once. It ends before they do: who would take the last ones?
+ */
 static void *signaller(void *arg)
 {
 	int sent = 0;
 
-	while (!stop) {
+	while (!hush) {
 		if (!sigqueue(getpid(), SIGRTMIN, (union sigval){ .sival_int = sent }))
 			sent++;
 		if (sent % 16 == 0)
@@ -172,7 +174,7 @@ static void *loader(void *arg)
 int main(int argc, char **argv)
 {
 	struct sigaction sa = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
-	pthread_t t[NR_CHURNERS + 4];
+	pthread_t t[NR_CHURNERS + 4], by;
 	sigset_t all, old;
 	int nr = 0;
 
@@ -185,7 +187,7 @@ int main(int argc, char **argv)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pthread_create(&t[nr++], NULL, waiter, NULL);
 	if (strchr(what, 's'))
-		pthread_create(&t[nr++], NULL, signaller, NULL);
+		pthread_create(&by, NULL, signaller, NULL);
 	if (strchr(what, 'f'))
 		pthread_create(&t[nr++], NULL, forker, NULL);
 	if (strchr(what, 'l'))
@@ -193,6 +195,9 @@ int main(int argc, char **argv)
 	say("ready\n");
 	while (order())
 		;
+	hush = 1;
+	if (strchr(what, 's'))
+		pthread_join(by, NULL);
 	stop = 1;
 	for (int i = 0; i < nr; i++)
 		pthread_join(t[i], NULL);
