@@ -32,9 +32,10 @@ checks() { ends_with "$1" "$PMM" check "${@:2}"; }
 }
 
 @test "a daemon continues: how to look at it is said" {
-	checks 0 -- "$PROG/daemon"
+	checks 0 -- "$PROG/daemon" 60000
 	grep -q -x "pmm: 1 process not checked: daemon (still running)" "$T/err"
 	grep -q -x -E "pmm: hint: 'pmm check ([0-9]+)' shows what was found in process \\1 so far" "$T/err"
+	kill "$(sed -n "s/^pmm: hint: 'pmm check \([0-9]*\)'.*/\1/p" "$T/err")"
 }
 
 @test "what was not tracked is said before the verdict, which is of the others" {
