@@ -10,7 +10,7 @@ checked() {
 	shift
 	rm -f "$T/live.pmm"
 	start_below "$PMM" check --level="$1" --budget=all "${@:2}" -o "$T/live.pmm" -- "$PROG/leak_$name"
-	tell g "done"
+	worked
 	search "$T/live.json" "$PID"
 	[ "$("$PMM" report --json --no-symbols "$PID" | jq '.totals.live_blocks')" -eq "$(jq '[.totals[].blocks] | add' "$T/live.json")" ]
 	clean_of_search

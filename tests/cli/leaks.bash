@@ -40,13 +40,16 @@ at_exit() {
 	sums "$name" "$ways" "$T/exit.json"
 }
 
+# worked: give the order, until the victim has done its work and waits. What it may have left in registers before that is nobody's.
+worked() { tell g "done" && await -p "$PID" asleep; }
+
 # launch NAME [ARGUMENT...]: run a victim tracked until it has done its work and waits. Sets PID, TOP.
 launch() {
 	rm -f "$T/live.pmm"
 	local name=$1
 	shift
 	start_below "$PMM" run -q -o "$T/live.pmm" -- "$PROG/leak_$name" "$@"
-	tell g "done"
+	worked
 }
 
 # core NAME: run a victim tracked until it waits, have it dump core: $T/in.NAME/core, $T/NAME.pmm.
@@ -58,7 +61,7 @@ core() {
 	cd "$T/in.$1"
 	ulimit -c unlimited || skip "no core files are allowed here"
 	start_below "$PMM" run -q -o "$T/$1.pmm" -- "$PROG/leak_$1"
-	tell g "done"
+	worked
 	kill -SEGV "$PID"
 	exec 7>&-
 	wait "$TOP" || true
@@ -92,7 +95,7 @@ while_attached() {
 	need_attach
 	start "$PROG/leak_$1"
 	watch
-	tell g "done"
+	worked
 	search "$T/attached.json" "$PID"
 	unwatch
 	clean_of_search

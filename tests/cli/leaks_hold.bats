@@ -185,14 +185,14 @@ threads() {
 	strip -o "$T/leak_hold" "$PROG/leak_hold"
 	cp "$PROG/libleak_lib.so" "$T"
 	start_below env LD_LIBRARY_PATH="$T" "$PMM" run -q -o "$T/live.pmm" -- "$T/leak_hold"
-	tell g "done"
+	worked
 	address=$(within "$PMM" report --json --blocks --top 0 "$PID" 3>&- 7>&- 8<&- | jq -r '[.blocks[] | select(.size_bytes == 72 and .module == "'"$T"'/leak_hold")][-1].address')
 	chains "$address" "$PID" >"$T/stripped"
 	grep -Eq '^(\.bss\+0x of leak_hold|variable lib_bss of libleak_lib.so): 1/72' "$T/stripped"
 	objcopy --add-gnu-debuglink="$T/leak_hold.debug" "$T/leak_hold" "$T/leak_hold.linked"
 	finish 0
 	start_below env LD_LIBRARY_PATH="$T" "$PMM" run -q -o "$T/live.pmm" -- "$T/leak_hold.linked"
-	tell g "done"
+	worked
 	holds make_leaf "$PID" <<-'END'
 	variable root: 1/24, alone 4/96
 	  root -> struct tree 24, alone 4/96
@@ -241,7 +241,7 @@ threads() {
 		skip "no static C library here"
 	start "$T/static"
 	watch
-	tell g "done"
+	worked
 	holds make_leaf "$PID" <<-'END'
 	variable root: 1/24, alone 4/96
 	  root -> struct tree 24, alone 4/96

@@ -119,7 +119,7 @@ MISSED='[.warnings[] | select(.code == "missed_frees") | .count]'
 	need_attach
 	start "$PROG/slack" wait
 	watch
-	tell g "done"
+	worked
 	search "$T/attached.json" "$PID"
 	within "$PMM" leaks --fail-on none "$PID" >"$T/text" 2>&1 3>&- 7>&- 8<&-
 	unwatch
