@@ -118,9 +118,9 @@ runs() {
 
 @test "a program that is interrupted is not run again" {
 	local pid status=0
-	"$PMM" check --exhaustive -- sh -c 'echo started; exec sleep 30' >out 2>err </dev/null 3>&- &
+	"$PMM" check --exhaustive -- sh -c 'echo started; exec sleep 100' >out 2>err </dev/null 3>&- &
 	pid=$!
-	until [ -s out ]; do sleep 0.1; done
+	await -p $pid test -s out
 	kill -TERM $pid
 	wait $pid || status=$?
 	[ $status -eq 143 ] || { echo "status $status"; cat err; return 1; }

@@ -46,23 +46,12 @@ service() {
 		sh -c 'echo $$ >"$0"; while :; do sleep 0.2; grep memfd:pmm- /proc/self/maps >>"$1"; done' "$T/service" "$T/mapped" >/dev/null 2>&1 3>&- &
 	MONITOR=$!
 	STARTED+=("$MONITOR")
-	wait_for test -s "$T/service"
+	await test -s "$T/service"
 	SERVICE=$(cat "$T/service")
 	STARTED+=("$SERVICE")
 	value=$(tr '\0' '\n' <"/proc/$SERVICE/environ" | sed -n 's/^PMM_LEDGER=//p')
 	IFS=: read -r -a FIELD <<<"$value"	# PID BOARD COOKIE START UID SOCKET ADDRESS
 	ADDRESS=pmm-${FIELD[6]}
-}
-
-# wait_for CMD...: until it is true, half a minute at most.
-wait_for() {
-	local i
-	for ((i = 0; i < 600; i++)); do
-		"$@" >/dev/null 2>&1 && return 0
-		sleep 0.05
-	done
-	echo "in vain: $*"
-	return 1
 }
 
 drops() {
@@ -88,7 +77,7 @@ drops() {
 	done
 }
 
-# scribbled OPTION...: every way to write over the head of a ledger file ends as the program wants, in some seconds.
+# scribbled OPTION...: every way to write over the head of a ledger file ends as the program wants, and does not wait for long.
 scribbled() {
 	local mode status begin
 	for mode in states head asking ones child; do
@@ -96,7 +85,7 @@ scribbled() {
 		within "$PMM" "$@" -- "$PROG/scribbler" $mode >"$T/out" 2>"$T/err" || status=$?
 		[ "$status" -eq 7 ] || { echo "$mode: status $status"; cat "$T/err"; return 1; }
 		grep -qx done "$T/out"
-		((SECONDS - begin < 20)) || { echo "$mode: $((SECONDS - begin)) seconds"; return 1; }
+		((SECONDS - begin < LIMIT)) || { echo "$mode: $((SECONDS - begin)) seconds"; return 1; }
 	done
 }
 
@@ -132,8 +121,8 @@ has_captures() { [ "$(captures | wc -l)" -eq "$1" ]; }
 	sleep 0.5
 	track fork_storm
 	[ "$STATUS" -eq 0 ]
-	wait_for has_captures 201		# of those that outlived the program, too
-	wait_for grep -q '^connected [1-9]' "$T/flood"
+	await has_captures 201		# of those that outlived the program, too
+	await grep -q '^connected [1-9]' "$T/flood"
 	kill "$SERVICE"
 	wait "$MONITOR" || [ $? -eq 143 ]
 }
@@ -149,17 +138,19 @@ has_captures() { [ "$(captures | wc -l)" -eq "$1" ]; }
 	kill "$SERVICE"
 }
 
-# As process number N: CMD... in the background. The shell does not take well to two jobs of one number, so another program does it.
+# As process number N: CMD... in the background. The shell does not take well to two jobs of one number, so another program does it. Status 77: a
+# process of somebody else has that number.
 as_pid() {
 	python3 - "$@" 3>&- <<-'END'
-		import os, sys
+		import os, sys, time
 		last = "/proc/sys/kernel/ns_last_pid"
 		def then(pid):
 		    with open(last, "w") as f:
 		        f.write(str(pid))
 		with open(last) as f:
 		    before = int(f.read())
-		for _ in range(300):
+		end = time.monotonic() + 30
+		while time.monotonic() < end:
 		    then(int(sys.argv[1]) - 1)
 		    pid = os.fork()
 		    if not pid:
@@ -170,27 +161,37 @@ as_pid() {
 		    if pid == int(sys.argv[1]):
 		        sys.exit(0)
 		    os.waitpid(pid, 0)
-		sys.exit("never got " + sys.argv[1])
+		    time.sleep(0.02)
+		sys.exit(77)
 	END
 }
 
+# The service's new programs have ledgers of their own.
+has_ledgers() { [ "$(grep -c 'rw-s 00000000 .*memfd:pmm-ledger' "$T/mapped")" -ge 3 ]; }
+
+# ended PID: also where nobody asks for its status.
+ended() { [ ! -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"; }
+
 @test "when the monitor is dead, who takes its number and shows a forged board is not believed" {
-	local inode
+	local inode status=0
 	service
 	kill -9 "$MONITOR"
 	wait "$MONITOR" || true
 	touch "$BOX/held"
 	chmod 666 "$BOX/held"
 	[ -w /proc/sys/kernel/ns_last_pid ] || skip "process numbers cannot be chosen here (ns_last_pid)"
-	as_pid "$MONITOR" sh -c 'exec setpriv --reuid="$1" --regid=65534 --clear-groups "$2" hold "$3" "$4" "$5" 3 >"$6" 2>&1' sh \
-		"$OTHER_UID" "$BOX/intruder" "${FIELD[1]}" "${FIELD[2]}" "${FIELD[4]}" "$BOX/held"
-	wait_for grep -q "^holding $MONITOR inode" "$BOX/held"
+	as_pid "$MONITOR" sh -c 'exec setpriv --reuid="$1" --regid=65534 --clear-groups "$2" hold "$3" "$4" "$5" 300 >"$6" 2>&1' sh \
+		"$OTHER_UID" "$BOX/intruder" "${FIELD[1]}" "${FIELD[2]}" "${FIELD[4]}" "$BOX/held" || status=$?
+	[ "$status" -ne 77 ] || skip "another process has got the monitor's number"
+	[ "$status" -eq 0 ]
+	await grep -q "^holding $MONITOR inode" "$BOX/held"
 	inode=$(sed -n 's/^holding .* inode //p' "$BOX/held")
 	grep -q " $inode  */memfd:pmm-board" "/proc/$MONITOR/maps"
 	: >"$T/mapped"
-	wait_for grep -qx over "$BOX/held"
-	[ "$(grep -c 'rw-s 00000000 .*memfd:pmm-ledger' "$T/mapped")" -ge 3 ]	# the service's new programs have ledgers of their own
+	await -p "$MONITOR" has_ledgers
 	! grep " $inode  */memfd" "$T/mapped" || return 1
+	kill -9 "$MONITOR"
+	await ended "$MONITOR"	# or its user cannot be deleted
 	kill "$SERVICE"
 }
 

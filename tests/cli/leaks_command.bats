@@ -149,18 +149,18 @@ command_is() {
 	for cmd in leaks check; do
 		refused_with 2 "standard output is the program's" "$PMM" $cmd --report - -- true
 		refused_with 2 "have no meaning in its name" "$PMM" $cmd --report r.%p -- true
-		refused_with 3 "cannot write to 'pipe': no process reads it" timeout 20 "$PMM" $cmd --report pipe -- true
+		refused_with 3 "cannot write to 'pipe': no process reads it" "$PMM" $cmd --report pipe -- true
 		[ ! -e - ]
 		rm -f got
 		exec 9<>pipe		# a reader, whenever the other one comes
 		cat pipe >got 3>&- 9>&- &
 		within "$PMM" $cmd --report pipe -- true 9>&-
-		until [ -s got ]; do sleep 0.05; done
+		await -p $! test -s got
 		exec 9>&-
 		wait $!
 		[ -s got ]
 	done
-	refused_with 3 "cannot read the suppressions in 'pipe': it is a named pipe" timeout 20 "$PMM" leaks --suppressions pipe -- true
+	refused_with 3 "cannot read the suppressions in 'pipe': it is a named pipe" "$PMM" leaks --suppressions pipe -- true
 	"$PMM" leaks --suppressions <(:) -- true
 	"$PMM" check -o c.pmm -- true
 	[ "$("$PMM" check --report - c.pmm)" = "$("$PMM" check c.pmm)" ]
@@ -178,10 +178,7 @@ command_is() {
 	echo older >"$T/file"
 	"$PMM" check --report "$T/file" -- "$T/v" >"$T/out" 2>"$T/said" 3>&- &
 	local pid=$! found='' children
-	for _ in $(seq 300); do
-		if grep -q "use after free in main, v.c:3" "$T/file"; then found=1; break; fi
-		sleep 0.1
-	done
+	! await -p "$pid" grep -q "use after free in main, v.c:3" "$T/file" || found=1
 	children=$(pgrep -P "$pid")
 	kill -KILL "$pid"	# first: when the program has ended, it writes once more
 	wait "$pid" || true

@@ -125,10 +125,10 @@ lost() {
 @test "ruby: what it loses while it runs is told" {
 	local pid
 	need ruby
-	"$PMM" run -q -o "$T/ruby.pmm" -- ruby -e 'STDOUT.puts "here"; STDOUT.flush; sleep 100' >"$T/here" 2>"$T/err" 3>&- &
-	for _ in $(seq 300); do grep -q here "$T/here" && break; sleep 0.1; done
+	"$PMM" run -q -o "$T/ruby.pmm" -- ruby -e 'STDOUT.puts "here"; STDOUT.flush; sleep 300' >"$T/here" 2>"$T/err" 3>&- &
+	await -p $! grep -q here "$T/here"
 	pid=$(pgrep -P $!)
-	timeout 60 "$PMM" leaks --json --fail-on none "$pid" >"$T/live.json"
+	within "$PMM" leaks --json --fail-on none "$pid" >"$T/live.json"
 	kill "$pid"
 	wait || true
 	[ "$(jq '.totals[] | select(.class == "suppressed").bytes' "$T/live.json")" -lt 1000 ]

@@ -134,7 +134,7 @@ ends() {
 	local status number
 	for ((i = 0; i < 20; i++)); do
 		status=0
-		timeout -k 5 60 "$PROG/leave_driver" ends "$AGENT" "$PROG/leave_race" >out 2>&1 || status=$?
+		within "$PROG/leave_driver" ends "$AGENT" "$PROG/leave_race" >out 2>&1 || status=$?
 		[ "$(wc -l <ends)" -eq 1 ]
 		number=$(sed 's/.* \([0-9]*\) [a-z]* held=$/\1/' ends)
 		! grep -q signal ends || number=$((128 + number))

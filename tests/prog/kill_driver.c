@@ -30,7 +30,6 @@
 #include "tests/prog/kill_compare.h"
 #include "tests/prog/truth_driver.h"
 
-#define CAPTURE_MS	4000
 #define MOST_STEPS	8000		/* until a thread is where it is to be */
 #define MOST_CODE	(1u << 19)	/* bytes of the agent */
 #define FIRST_CHANCE	4		/* one in as many to stop at an instruction, the first time */
@@ -342,7 +341,7 @@ static void end(pid_t monitor)
 static void wait_for_capture(const char *name, unsigned image)
 {
 	for (unsigned ms = 0; access(name, F_OK); ms += 5, truth_nap_us(5000))
-		if (ms > CAPTURE_MS)
+		if (ms > TRUTH_PATIENCE_MS)
 			truth_fail("there is no capture '%s' of image %u, which knows of %" PRIu64
 				   " events",
 				   name, image, events_of(&file->image[image]));
