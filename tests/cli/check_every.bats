@@ -88,20 +88,25 @@ told() {
 	[ "$(cut -d" " -f1 out)" -lt 60000 ]
 }
 
-# cpu OPTION...: milliseconds that the program takes with a block guarded at each hit, the least of three.
-cpu() {
-	for _ in 1 2 3; do
-		every --level=sampled --sample=1 "$@" -- short 1000000
-		cut -d" " -f2 out
-	done | sort -n | head -1
+# less MS OPTION...: milliseconds that the program takes with a block guarded at each hit, or MS if it is less.
+less() {
+	local ms
+	every --level=sampled --sample=1 "${@:2}" -- short 1000000
+	ms=$(cut -d" " -f2 out)
+	echo $((ms < $1 ? ms : $1))
 }
 
+# Of each the least of three turns. What else a machine does adds to that, for a while: more turns then.
 @test "sampled: the budget is kept" {
-	none=$(cpu --budget=0)
-	some=$(cpu --budget=5)
-	[ "$(jq '.check.guarded_blocks > 0' found.json)" = true ]
-	most=$(cpu --budget=all)
-	echo "$none $some $most"
+	local none=1000000 some=1000000 most=1000000 turn
+	for turn in {1..12}; do
+		none=$(less "$none" --budget=0)
+		some=$(less "$some" --budget=5)
+		[ "$(jq '.check.guarded_blocks > 0' found.json)" = true ]
+		most=$(less "$most" --budget=all)
+		echo "$none $some $most"
+		[ "$turn" -lt 3 ] || [ "$some" -gt $((none * 3 / 2 + 20)) ] || break
+	done
 	[ "$some" -le $((none * 3 / 2 + 20)) ]
 	[ "$most" -ge $((none * 3)) ]
 }
