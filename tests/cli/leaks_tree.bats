@@ -104,3 +104,9 @@ leaks() { ends_with "$1" "$PMM" leaks "${@:2}"; }
 	tree '[.not_looked_at[] | [.program, .why, .processes]]' '[["perl","killed by SIGKILL",1]]'
 	tree '[.tree.processes, .tree.looked_at, .tree.missed]' '[3,2,1]'
 }
+
+@test "processes that were not searched for the same reason are one entry" {
+	leaks 0 --json --report "$T/tree.json" -- sh -c "$PROG/confined seccomp; $PROG/confined seccomp; :"
+	tree '[.not_looked_at[] | [.program, .processes]]' '[["confined",2]]'
+	tree '.not_looked_at[0].why | test("^at its end .return from main.: it has its system calls filtered")' true
+}

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,13 +29,26 @@ int run_leaks_init(struct run_leaks *r, const struct leaks_job *job, const struc
 	return 0;
 }
 
+/* With "it" for "process PID": reasons that name their process are all different ones. */
+static void add_reason(struct str *to, pid_t pid, const char *reason)
+{
+	char name[32];
+	const int n = snprintf(name, sizeof(name), "process %d ", (int)pid);
+
+	if (str_starts(reason, name))
+		str_addf(to, "it %s", reason + n);
+	else
+		str_add(to, reason);
+}
+
 /* It stays what it is until the process has ended. */
 static void note(struct run_leaks *r, pid_t pid, const struct leaving *l, const struct err *e)
 {
 	struct run_leaks_failed new = { .pid = pid };
 	struct str s = STR_INIT;
 
-	str_addf(&s, "at its end (%s): %s", leaving_cause_name(l->cause), e->text);
+	str_addf(&s, "at its end (%s): ", leaving_cause_name(l->cause));
+	add_reason(&s, pid, e->text);
 	new.why = str_error(&s) ? NULL : strdup(str_text(&s));
 	str_fini(&s);
 	if (!new.why || vec_push(&r->failed, new))
