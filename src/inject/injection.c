@@ -144,6 +144,10 @@ static int map_image(struct job *j, struct err *e)
 			  (const uint64_t[6]){ at + j->image.part[i].offset, j->image.part[i].bytes,
 					       (uint64_t)j->image.part[i].prot },
 			  "make memory executable", &result, e);
+	if (rc == -EACCES)
+		err_hint(e, "it was forbidden that (systemd's MemoryDenyWriteExecute=, "
+			    "prctl(PR_SET_MDWE), SELinux): allow it, or start the program with "
+			    "'pmm run'");
 	return rc;
 }
 

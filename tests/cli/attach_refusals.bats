@@ -132,6 +132,14 @@ filter_refuses() {
 	finish 48
 }
 
+@test "memory that may not be made executable" {
+	local kernel; kernel=$(uname -r)
+	[ "$(printf '%s\n' 6.3 "$kernel" | sort -V | head -1)" = 6.3 ] || skip "PR_SET_MDWE takes Linux 6.3"
+	start attach_refuse mdwe
+	victim_refused "process $PID cannot make memory executable" 48
+	grep -q "^pmm: hint: .*MemoryDenyWriteExecute=" "$T/refused.err"
+}
+
 @test "seccomp's strict mode" { start attach_refuse strict; victim_refused "seccomp" 48; }
 
 @test "a kernel thread" {

@@ -3,6 +3,7 @@
  *   trace PID  traces that process until then
  *   filter     has a seccomp filter (that allows everything)
  *   strict     is in seccomp's strict mode; ends with status 48 as well
+ *   mdwe       may not make memory executable (Linux 6.3)
  *   zombie     has a child that has ended and is not waited for -> "zombie PID"
  */
 #include <errno.h>
@@ -14,6 +15,8 @@
 #include <sys/wait.h>
 
 #include "attach.h"
+
+#define SET_MDWE	65	/* PR_SET_MDWE, and PR_MDWE_REFUSE_EXEC_GAIN is 1 */
 
 static int filter(void)
 {
@@ -48,6 +51,8 @@ int main(int argc, char **argv)
 		failed = filter();
 	if (!strcmp(how, "strict"))
 		failed = prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
+	if (!strcmp(how, "mdwe"))
+		failed = prctl(SET_MDWE, 1, 0, 0, 0);
 	if (!strcmp(how, "zombie"))
 		failed = zombie();
 	say(failed ? "FAILED " : "ready\n");

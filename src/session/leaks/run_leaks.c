@@ -246,7 +246,7 @@ static void tell_unseen(const struct run_leaks *r, const struct heap *root, cons
 	} else if (*comm && strcmp(comm, root->comm)) {
 		str_addf(&s,
 			 "at its end it was '%s', which pmm's agent is not in (static, "
-			 "set-user-ID, or started without LD_PRELOAD)",
+			 "set-user-ID, under seccomp, or started without LD_PRELOAD)",
 			 comm);
 		unsearched(r, root, text_of(&s),
 			   "'pmm attach PID' and then 'pmm leaks PID' search such a program while "
