@@ -21,7 +21,7 @@ BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 PMM = os.path.join(BUILD, "pmm")
 MKCAPTURE = os.path.join(BUILD, "tests/fake/mkcapture")
 DRIVER = "/usr/bin/chromedriver"
-WAIT_SECONDS = 30	# on a machine that does much else
+WAIT_SECONDS = 60	# on a machine that does much else
 
 
 def lacking():
