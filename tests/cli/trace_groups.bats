@@ -106,11 +106,11 @@ groups="life calls reclaim compaction migrate thp oom files stack kmem rss cache
 @test "alone, it is an error" {
 	need python3
 	damage oom gone
-	run -3 timeout 20 "$T/bin/pmm" trace oom --all
+	run -3 timeout 60 "$T/bin/pmm" trace oom --all
 	[[ "${lines[0]}" == "pmm: "*"programs cannot be loaded: "* ]]
 	# of two groups that see a class one is enough
 	damage major gone
-	timeout 20 "$T/bin/pmm" trace faults --json -s -- true >"$T/out" 2>"$T/err"
+	timeout 60 "$T/bin/pmm" trace faults --json -s -- true >"$T/out" 2>"$T/err"
 	[ "$(result '.not_seen[] | "\(.events) \(.partly)"')" = "faults true" ]
 	[ "$(result '.fault_memory | length')" -ge 1 ]
 	"$T/bin/pmm" trace --list --json | jq -r '.events[] | select(.works != "yes") | "\(.event) \(.works)"' | grep -v -E '^(pmc|libc) ' | xargs >"$T/list"
@@ -129,7 +129,7 @@ groups="life calls reclaim compaction migrate thp oom files stack kmem rss cache
 		"$PROG/libc_victim" "$T/lib/libc.so.6" 3 <"$T/go" >"$T/victim" 3>&- & victim=$!
 		exec 7>"$T/go"
 		await -p "$victim" grep -q ready "$T/victim"
-		timeout -k 5 20 "$T/bin/pmm" trace libc,brk --json --duration 1 -p "$victim" >"$T/out" 2>"$T/err" 7>&-
+		timeout -k 5 60 "$T/bin/pmm" trace libc,brk --json --duration 1 -p "$victim" >"$T/out" 2>"$T/err" 7>&-
 		echo >&7
 		exec 7>&-
 		wait "$victim"

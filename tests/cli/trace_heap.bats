@@ -23,6 +23,15 @@ victim() {
 	await -p "$VICTIM" grep -q ready "$T/victim.out"
 }
 
+# attach OPTION...: run pmm attach to the victim, again as long as it says that the machine is too slow for it.
+attach() {
+	local end=$((SECONDS + LIMIT))
+	while :; do
+		run --separate-stderr "$PMM" attach "$@" "$VICTIM"
+		[[ $stderr =~ 'the machine is too busy'|'it takes too long' ]] && [ $SECONDS -lt $end ] || return 0
+	done
+}
+
 # faults_of KIND FUNCTION: faults of memory that it has allocated or mapped, and by whom that was touched.
 faults_of() {
 	jq -c "[.kernel_fault_sites[] | select(.of == \"$1\" and .function == \"$2\") |
@@ -96,7 +105,8 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 
 @test "run --trace: of a child that outlives the program, too" {
 	needs_bpf
-	bare "$PMM" run --trace -q -o "$T/%p.pmm" -- /bin/sh -c "{ sleep 0.5; exec $PROG/trace_heap touch 31; } >/dev/null & echo \$!" >"$T/pid" 3>&-
+	bare "$PMM" run --trace -q -o "$T/%p.pmm" -- /bin/sh -c "sh -c ': >$T/there; sleep 0.5; exec $PROG/trace_heap touch 31' >/dev/null & echo \$!
+		until [ -e $T/there ]; do :; done" >"$T/pid" 3>&-
 	await test -s "$T/$(cat "$T/pid").pmm"
 	report "$T/$(cat "$T/pid").pmm"
 	[ "$(faults_of block make)" = '[30,30,"touch_it",30]' ]
@@ -142,10 +152,10 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 @test "attach --trace: without a capture it says what is missing" {
 	needs_bpf
 	victim wait
-	run --separate-stderr "$PMM" attach --trace -d 100ms "$VICTIM"
+	attach --trace -d 100ms
 	[ "$status" -eq 0 ]
 	[[ "${stderr_lines[0]}" == "pmm: hint: the kernel's events are summed up in a line at the end; give '-o FILE' "* ]]
-	run --separate-stderr "$PMM" attach --trace -d 100ms -o "$T/c.pmm" "$VICTIM"
+	attach --trace -d 100ms -o "$T/c.pmm"
 	[[ "$stderr" != *"give '-o FILE'"* ]]
 	[ "${stderr_lines[-1]}" = "pmm: hint: pmm report $T/c.pmm" ]
 }
@@ -153,7 +163,8 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 @test "attach --trace: what the detach makes the process do is not its own" {
 	needs_bpf
 	victim wait
-	"$PMM" attach --trace -q -d 300ms -o "$T/c.pmm" "$VICTIM"
+	attach --trace -q -d 300ms -o "$T/c.pmm"
+	[ "$status" -eq 0 ]
 	kill -0 "$VICTIM"
 	report "$T/c.pmm"
 	# it waits all the time: neither the ledger nor the agent is unmapped by it
@@ -179,9 +190,10 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 @test "attach --trace: faults and mappings of a process that runs already" {
 	needs_bpf
 	victim wait
-	"$PMM" attach --trace -q -o "$T/c.pmm" "$VICTIM" >"$T/attach.out" 2>"$T/attach.err" &
+	"$PMM" attach --trace -o "$T/c.pmm" "$VICTIM" >"$T/attach.out" 2>"$T/attach.err" 3>&- 7>&- &
 	local attach=$!
-	await -p "$attach" "$PMM" report "$VICTIM"
+	# the ledger is there before; what the kernel sees is asked for last
+	await -p "$attach" grep -q '^pmm: attached to' "$T/attach.err"
 	echo >&7
 	wait "$attach" || { cat "$T/attach.err"; false; }
 	wait "$VICTIM"
@@ -211,7 +223,8 @@ report() { "$PMM" report --json "$1" >"$T/report.json"; }
 	[ "$lines" -ge 3 ]
 	for ((n = 1; n <= lines; n++)); do
 		sed -n "${n}p" "$T/out" >"$T/line"
-		[ "$(jq '.heap_stacks | length' "$T/line")" -eq 1 ]
+		# none in the first one yet, where the victim had to wait for a processor
+		[ "$(jq '.heap_stacks | length' "$T/line")" -eq 1 ] || { [ "$n" -eq 1 ] && [ "$(jq '.heap_stacks | length' "$T/line")" -eq 0 ] && continue; }
 		objects=$(jq '.heap_stacks[0].objects' "$T/line")
 		[ "$(jq '.heap_stacks[0].size_bytes' "$T/line")" -eq $((objects * 1000)) ]
 		[ "$(jq '.heap_stacks[0].allocated' "$T/line")" -eq "$objects" ]

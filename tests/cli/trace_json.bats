@@ -189,6 +189,7 @@ print(sum(m[i] for i in range(0, len(m), 4096)))"
 	"$PROG/trace_heap" leak 30000 100 >"$T/victim" 3>&- &
 	pids=$!
 	await -p "$STRACE" pgrep -P "$STRACE" sleep
+	await -p "$pids" grep -q ready "$T/victim"
 	traced=$(pgrep -P "$STRACE" sleep)
 	"$PMM" trace heap --json -d 200ms -p "$pids" -p "$traced" >"$T/lines" 2>"$T/err"
 	kill "$traced" "$STRACE" "$pids" 2>/dev/null || :

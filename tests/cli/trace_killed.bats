@@ -16,20 +16,15 @@ held() {
 
 # gone: all of it goes within a while, and no copy of pmm waits for one that has ended. The command that runs is ended here.
 gone() {
-	local child tries=0
-	until [ "$("$PROG/bpf_programs" <"$T/held")" -eq 0 ]; do
-		[ $((++tries)) -lt 200 ] || { echo "left in the kernel:"; cat "$T/held"; return 1; }
-		sleep 0.05
-	done
+	local child
+	await none_held || { echo "left in the kernel:"; cat "$T/held"; return 1; }
 	for child in $(cat "$T/children"); do
-		tries=0
-		while [ "$(cat "/proc/$child/comm" 2>/dev/null)" = pmm ]; do
-			[ $((++tries)) -lt 200 ] || { echo "left: process $child"; return 1; }
-			sleep 0.05
-		done
+		await is_no_pmm "$child" || { echo "left: process $child"; return 1; }
 		[ "$(cat "/proc/$child/comm" 2>/dev/null)" != sleep ] || kill -9 "$child"
 	done
 }
+none_held() { [ "$("$PROG/bpf_programs" <"$T/held")" -eq 0 ]; }
+is_no_pmm() { [ "$(cat "/proc/$1/comm" 2>/dev/null)" != pmm ]; }
 
 # A random moment, in ms, below $1.
 moment() { echo $((SRANDOM % $1)); }

@@ -121,13 +121,13 @@ no_probes() {
 	traced 0 libc --stack-size 0 -- "$PROG/libc_heaps"
 	sed -i '/^{/!d' "$T/out"
 	[ "$(sums out true length)" -eq 0 ]
-	timeout 20 "$PMM" trace libc -s --stack-size 0 -- "$PROG/libc_heaps" >"$T/text"
+	timeout 60 "$PMM" trace libc -s --stack-size 0 -- "$PROG/libc_heaps" >"$T/text"
 	grep -q "seen by  *nothing: which calls are malloc's is known by copies of stacks alone" "$T/text"
 	traced 0 libc,brk -- "$PROG/libc_heaps"
 	sed -i '/^{/!d' "$T/out"
 	[ "$(count brk '.grown_bytes > 0' 2>/dev/null || count brk .)" -gt 10 ]
 	[ "$(count libc_sbrk_more .)" -gt 10 ]
-	timeout 20 "$PMM" trace libc -s -- "$PROG/libc_heaps" >"$T/text"
+	timeout 60 "$PMM" trace libc -s -- "$PROG/libc_heaps" >"$T/text"
 	traced 0 libc --buffer 64K -- "$PROG/libc_heaps"
 	[ "$(result '.libc.unknown_calls + .coverage.lost_in_ring')" -ge 50 ]
 	grep -q '^  seen by  *system calls that malloc and free make: retries, reused arenas, mallopt and double frees are not known$' "$T/text"

@@ -8,6 +8,9 @@ load trace
 
 setup() { needs_bpf; }
 
+# what sleeps for long
+teardown() { [ -z "${parent:-}" ] || kill "$parent"; }
+
 # names EVENT: the commands of its lines, sorted, and how often each.
 names() { jq -r "select(.event == \"$1\") | .command" "$T/out" | sort | uniq -c | awk '{ print $2 "=" $1 }' | xargs; }
 
@@ -17,22 +20,15 @@ waiting() {
 	bash -c 'read -r _ <"$0"; exec "$1" "$2"' "$T/go" "$PROG/trace_calls" "$1" 3>&- & victim=$!
 }
 
-# holds_links PID: its programs are in the kernel, all of them: their number stays, and it waits.
-holds_links() {
-	local links=0 before=0 same=0
-	until [ "$same" -eq 5 ]; do
-		sleep 0.1
-		links=$("$PROG/bpf_programs" "$1" | grep -c '^link') || :
-		same=$((links && links == before ? same + 1 : 0)) before=$links
-		grep -q '^State:.S' "/proc/$1/status" || same=0
-	done
-}
+# in_place PID MESSAGES: the pmm of that number, which writes its messages there, has its programs in the kernel.
+in_place() { await -p "$1" grep -q '^pmm: tracing ' "$2"; }
 
 # following OPTION...: traced life of processes that read to the end of $T/end, which comes when all is in place.
 following() {
 	local tracer
+	rm -f "$T/err"
 	"$PMM" trace life --json --top 0 "$@" >"$T/out" 2>"$T/err" 3>&- 9>&- & tracer=$!
-	holds_links "$tracer"
+	in_place "$tracer" "$T/err"
 	exec 9>&-
 	wait "$tracer"
 }
@@ -43,7 +39,7 @@ following() {
 	for i in 1 2 3; do
 		"$PMM" trace mmap,life --json --top 0 -p "$victim" >"$T/out.$i" 2>"$T/err.$i" 3>&- & tracer[i]=$!
 	done
-	for i in 1 2 3; do holds_links "${tracer[i]}"; done
+	for i in 1 2 3; do in_place "${tracer[i]}" "$T/err.$i"; done
 	echo >"$T/go"
 	wait "$victim" || [ "$?" -eq 3 ]
 	for i in 1 2 3; do
@@ -60,9 +56,9 @@ following() {
 	local tracer
 	waiting 100
 	"$PMM" trace mmap --json --top 0 -p "$victim" >"$T/out" 2>"$T/err" 3>&- & tracer=$!
-	holds_links "$tracer"
-	(sleep 0.5; echo >"$T/go") 3>&- &
-	timeout 60 gdb -batch -nx -iex 'set debuginfod enabled off' -p "$victim" -ex 'catch exec' -ex continue -ex delete \
+	in_place "$tracer" "$T/err"
+	# the line comes once gdb has it: the shell that writes it waits for who reads
+	within gdb -batch -nx -iex 'set debuginfod enabled off' -p "$victim" -ex 'catch exec' -ex "shell echo >'$T/go' &" -ex continue -ex delete \
 		-ex 'break munmap' -ex continue -ex delete -ex detach >"$T/gdb" 2>&1 3>&-
 	wait "$victim" || [ "$?" -eq 3 ]
 	wait "$tracer"
@@ -162,9 +158,9 @@ following() {
 }
 
 @test "what is no process, has ended, is given twice, or is the kernel's" {
-	run -3 timeout 20 "$PMM" trace life -p 4194304
+	run -3 timeout 60 "$PMM" trace life -p 4194304
 	[ "${lines[0]}" = "pmm: no process 4194304" ]
-	run -2 timeout 20 "$PMM" trace life -p 0
+	run -2 timeout 60 "$PMM" trace life -p 0
 	mkfifo "$T/end"
 	exec 9<>"$T/end"
 	cat <"$T/end" 3>&- 9>&- & local victim=$!
@@ -175,29 +171,29 @@ following() {
 	python3 -c 'import os, sys, time
 p = os.fork() or os._exit(0)
 print(p, flush=True)
-time.sleep(30)' >"$T/zombie" 3>&- & local parent=$!
+time.sleep(1000)' >"$T/zombie" 3>&- & parent=$!
 	until [ -s "$T/zombie" ] && grep -q '^State:.Z' "/proc/$(cat "$T/zombie")/status"; do sleep 0.02; done
 	traced 0 life -p "$(cat "$T/zombie")"
 	[ "$(result .coverage.seen)" -eq 0 ]
 	kill "$parent"
+	parent=
 	traced 0 life -p 2 --duration 100ms
 }
 
 @test "a thread's number is none of a process, which is said" {
 	python3 -c 'import threading, time
-t = threading.Thread(target=lambda: (print(threading.get_native_id(), flush=True), time.sleep(30)), daemon=True)
-t.start(); time.sleep(30)' >"$T/tid" 3>&- & local pid=$!
-	until [ -s "$T/tid" ]; do sleep 0.02; done
-	run -3 timeout 20 "$PMM" trace life -p "$(cat "$T/tid")"
-	kill "$pid"
-	[ "${lines[0]}" = "pmm: $(cat "$T/tid") is a thread of process $pid" ]
-	[ "${lines[1]}" = "pmm: hint: give the process: '--pid $pid'" ]
+t = threading.Thread(target=lambda: (print(threading.get_native_id(), flush=True), time.sleep(1000)), daemon=True)
+t.start(); time.sleep(1000)' >"$T/tid" 3>&- & parent=$!
+	await -p "$parent" grep -q . "$T/tid"
+	run -3 timeout 60 "$PMM" trace life -p "$(cat "$T/tid")"
+	[ "${lines[0]}" = "pmm: $(cat "$T/tid") is a thread of process $parent" ]
+	[ "${lines[1]}" = "pmm: hint: give the process: '--pid $parent'" ]
 }
 
 @test "a process that ends while the trace begins" {
 	local i
 	for i in 0.01 0.05 0.1 0.2 0.3; do
 		sleep "$i" 3>&- &
-		timeout -k 5 20 "$PMM" trace life --summary -p $! >"$T/out" 2>"$T/err" || { [ $? -eq 3 ] && grep -qx "pmm: no process $!" "$T/err"; }
+		timeout -k 5 60 "$PMM" trace life --summary -p $! >"$T/out" 2>"$T/err" || { [ $? -eq 3 ] && grep -qx "pmm: no process $!" "$T/err"; }
 	done
 }

@@ -114,7 +114,8 @@ huge_pages() {
 	small_group 32M
 	head -c 60M /dev/zero >"$T/file"
 	# shellcheck disable=SC2016 # the shell in the group expands it
-	mapfile -d '' inside < <(inside sh -c '"$0" "$1"; sleep 0.6; "$0" "$1"' "$PROG/trace_reclaim" "$T/file")
+	mapfile -d '' inside < <(inside sh -c 'results() { until [ "$(grep -c schema "$2")" -ge "$3" ]; do sleep 0.05; done; }
+		"$0" "$1"; results "$@" 1; "$0" "$1"; results "$@" 2' "$PROG/trace_reclaim" "$T/file" "$T/out")
 	traced 0 reclaim --summary --interval 200ms -- "${inside[@]}"
 	local pages listed
 	pages=$(awk '$1 == "reclaimed" { n += $2 } END { print n }' "$T/out")

@@ -131,7 +131,7 @@ depths() {
 	depths
 	[ "$(count stack_growth '.pid == .tid and .depth_bytes == 1048576')" -eq 1 ]
 	[ "$(count stack_growth .)" -eq 1 ]
-	timeout 20 "$PMM" trace stack -s --top 2 -- "$PROG/trace_depth" 4 64 300 1000 >"$T/text"
+	timeout 60 "$PMM" trace stack -s --top 2 -- "$PROG/trace_depth" 4 64 300 1000 >"$T/text"
 	grep -A4 '^Stacks by thread' "$T/text" | grep -q '^  3 more rows (--top=0 shows all)$'
 }
 

@@ -170,15 +170,20 @@ adds_up() {
 }
 
 @test "processes: programs, arguments, names, short-lived children" {
-	by_user 0 life -- sh -c 'sleep 1; for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done; :'
+	# the first one lives until pmm has said that it began
+	mkfifo "$D/go"
+	chmod 666 "$D/go"
+	rm -f "$T/out"
+	{ await grep -q '"arguments".*"cat"' "$T/out"; echo >"$D/go"; } 3>&- &
+	by_user 0 life -- sh -c 'cat "$0" >/dev/null; for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done; :' "$D/go"
 	[ "$(count exec .)" -eq 12 ]
 	[ "$(count exec '.file | endswith("/true")')" -eq 10 ]
 	[ "$(count fork .)" -eq 11 ]
 	[ "$(count exit '.thread == false')" -eq 12 ]
 	# each says who its parent is, and where its arguments could be read, these
 	[ "$(jq -c 'select(.event == "exec") | .parent_pid' "$T/out" | sort -u | wc -l)" -eq 2 ]
-	jq -c 'select(.event == "exec" and (.file | endswith("/sleep"))) | [.arguments, .arguments_cut]' "$T/out" >"$T/exec"
-	[ "$(cat "$T/exec")" = '[["sleep","1"],false]' ]
+	jq -c 'select(.event == "exec" and (.file | endswith("/cat"))) | [.arguments, .arguments_cut]' "$T/out" >"$T/exec"
+	[ "$(cat "$T/exec")" = '[["cat","'"$D/go"'"],false]' ]
 	[ "$(count rename '.new_command == "true"')" -eq 10 ]
 	nothing_lost
 }
@@ -220,9 +225,14 @@ adds_up() {
 
 @test "complete stacks of a distribution's binary" {
 	need python3
-	by_user 0 faults --sample 1 --stack-size 8K -- python3 -c pass
-	result '.coverage | "\(.seen) seen, \(.stacks) stacks, \(.complete_stacks) complete"'
-	result '.coverage | .stacks >= 300 and .complete_stacks >= .stacks * 0.94' | grep -qx true
+	# the ring of an ordinary user is small: a pmm that has to wait for a processor loses most
+	for _ in {1..20}; do
+		by_user 0 faults --sample 1 --stack-size 8K -- python3 -c pass
+		result '.coverage | "\(.seen) seen, \(.lost_in_ring) lost, \(.stacks) stacks, \(.complete_stacks) complete"'
+		result '.coverage | .complete_stacks >= .stacks * 0.94' | grep -qx true
+		! result '.coverage.stacks >= 300' | grep -qx true || break
+	done
+	result '.coverage.stacks >= 300' | grep -qx true
 	# names, too, although it has ended: those of the C library's begin are in the most
 	[ "$(count fault '.stack_end == null and ([.stack[].function] | index("_start"))')" -ge 100 ]
 }
@@ -253,9 +263,10 @@ adds_up() {
 	[ "$(count fault .)" -eq "$seen" ]
 	# every fault is one or the other: as many as without stacks
 	by_user 0 faults --sample 1 --stack-size 0 -- "$PROG/trace_faults" again 20000
-	nothing_lost
-	[ $((seen + lost)) -ge $(($(result .coverage.seen) - 10)) ]
-	[ $((seen + lost)) -le $(($(result .coverage.seen) + 10)) ]
+	local all
+	all=$(result '.coverage.seen + .coverage.lost_in_ring')		# none is lost, if pmm need not wait for a processor
+	[ $((seen + lost)) -ge $((all - 10)) ]
+	[ $((seen + lost)) -le $((all + 10)) ]
 }
 
 @test "a small limit of locked memory makes rings smaller" {
@@ -270,7 +281,7 @@ adds_up() {
 }
 
 @test "processes of others, groups, users, all: refused with the reason" {
-	sleep 20 &
+	sleep 1000 3>&- &
 	VICTIM=$!
 	by_user 3 life -p "$VICTIM"
 	grep -q "process $VICTIM is another user's, which perf events may not see" "$T/err"
@@ -298,7 +309,12 @@ without() {
 }
 
 @test "no events at all: what the kernel's counters have gained" {
-	without bpf 7 default -- sh -c "'$PROG/trace_faults' again 20000; sleep 0.6; exit 7"
+	# it looks five times a second, if it can
+	local pause
+	for pause in 0.6 4 20; do
+		without bpf 7 default -- sh -c "'$PROG/trace_faults' again 20000; sleep $pause; exit 7"
+		! result '.processes[].command' | grep -qx sleep || break
+	done
 	head -1 "$T/err" >"$T/first"
 	grep -q '^pmm: no events can be seen: bpf() is refused, probably by the seccomp filter' "$T/first"
 	grep -q 'perf_event_open() is refused, probably by the seccomp filter' "$T/first"
@@ -316,14 +332,20 @@ without() {
 @test "figures of a process that runs" {
 	"$PROG/trace_faults" again 200000000 3>&- &
 	VICTIM=$!
-	without bpf 0 faults,rss -p "$VICTIM" -d 1.5 -i 0.5
+	await grep -qx trace_faults "/proc/$VICTIM/comm"
+	local duration
+	for duration in 1.5 6 20; do
+		without bpf 0 faults,rss -p "$VICTIM" -d "$duration" -i 0.5
+		[ "$(jq -s length "$T/out")" -lt 2 ] || break
+	done
 	[ "$(jq -s length "$T/out")" -ge 2 ]
 	jq -s -e --argjson pid "$VICTIM" 'all(.[]; .processes | length == 1 and .[0].pid == $pid and
 		.[0].ended == false and .[0].began == false and .[0].resident_bytes > 0 and .[0].mappings >= 10)' "$T/out"
 	# the last interval may be of a moment
 	jq -s -e '(map(.processes[0].minor_faults) | add > 300) and (.[0].processes[0].minor_faults > 100)' "$T/out"
 	jq -s -e '.[0].machine | map(select(.counter == "pgfault"))[0].gained > 100' "$T/out"
-	(sleep 2; kill "$VICTIM") 3>&- &
+	rm -f "$T/err"
+	{ await grep -q '^pmm: no events can be seen' "$T/err"; kill "$VICTIM"; } 3>&- &
 	without bpf 0 faults -p "$VICTIM"
 	[ "$(result '.processes[0].ended')" = true ]
 	VICTIM=
