@@ -42,7 +42,7 @@ over() {
 	grep -q "^pmm: the ledger of process $pid asks for more than 1.00 MiB" <("$PMM" report --memory-limit 1M "$pid" 2>&1)
 	over leaks --no-symbols "$pid"
 	over snapshot -o "$T/y.pmm" "$pid"
-	grep -q '^State:.S' "/proc/$pid/status"
+	await -p "$pid" grep -q '^State:.S' "/proc/$pid/status"
 }
 
 @test "memory limit: less than makes sense is refused" {

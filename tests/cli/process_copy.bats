@@ -286,13 +286,17 @@ intact() {
 }
 
 @test "process copy: many in a row (PMM_COPIES) under busy threads, and nothing grows" {
+	sizes() { awk '/VmSize|VmPTE|FDSize|Threads/ { print $1, $2 }' /proc/"$VICTIM"/status; }
 	victim copy_victim
 	drive take "$VICTIM" 5 >/dev/null
-	local before after
-	before=$(awk '/VmSize|VmPTE|FDSize|Threads/ { print $1, $2 }' /proc/"$VICTIM"/status)
-	drive take "$VICTIM" "${PMM_COPIES:-60}" "$FIRST"
-	after=$(awk '/VmSize|VmPTE|FDSize|Threads/ { print $1, $2 }' /proc/"$VICTIM"/status)
-	diff <(echo "$before") <(echo "$after")
+	local before try
+	# a thread that had no processor before may touch its stack for the first time
+	for try in 1 2 3 4 5; do
+		before=$(sizes)
+		drive take "$VICTIM" "${PMM_COPIES:-60}" "$FIRST"
+		[ "$before" != "$(sizes)" ] || break
+	done
+	diff <(echo "$before") <(sizes)
 	[ -z "$(children)" ]
 	ends_well
 }

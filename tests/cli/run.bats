@@ -189,7 +189,8 @@ run_pmm() {
 
 @test "run: children that outlive the program are watched in the background" {
 	mkfifo go
-	run_pmm -o s.pmm -- sh -c '(cat go; ls /) >/dev/null & exit 4'
+	# it ends when pmm knows of a child: a shell that was executed, not one that was forked and has not done anything yet
+	run_pmm -o s.pmm -- sh -c 'sh -c ": >there; cat go; ls /" >/dev/null & until [ -e there ]; do :; done; exit 4'
 	[ "$STATUS" -eq 4 ]
 	grep -E "process(es are| is) still running \(pid [0-9]+" err
 	[ "$(find . -name 's.*.pmm' | wc -l)" -eq 0 ]
@@ -200,8 +201,8 @@ run_pmm() {
 
 @test "run: a pipe on stderr ends when pmm does, whatever goes on in the background" {
 	mkfifo go
-	within "$PMM" run -o s.pmm -- sh -c 'cat go >/dev/null 2>&1 & exit 0' 2>&1 | cat >piped
-	grep -q 'is still running' piped
+	within "$PMM" run -o s.pmm -- sh -c 'sh -c ": >there; cat go; :" >/dev/null 2>&1 & until [ -e there ]; do :; done; exit 0' 2>&1 | cat >piped
+	grep -q -E '(is|are) still running' piped
 	pgrep -f "^$PMM run -o s.pmm" >/dev/null
 	echo >go
 }
@@ -376,13 +377,17 @@ powerless() {
 }
 
 @test "the peak of resident memory is the kernel's, between two looks as well" {
-	local peak
+	local peak pause
 	need python3
 	cd "$T"
-	within "$PMM" run -q -o resident.pmm -- /usr/bin/python3 -c 'x = bytearray(50 << 20); del x; import time; time.sleep(0.5)'
-	"$PMM" report --json resident.pmm >report.json
-	peak=$(jq .totals.resident_peak_bytes report.json)
-	echo "peak $peak"
+	# until pmm has had a processor to look once more
+	for pause in 0.5 5 20; do
+		within "$PMM" run -q -o resident.pmm -- /usr/bin/python3 -c "x = bytearray(50 << 20); del x; import time; time.sleep($pause)"
+		"$PMM" report --json resident.pmm >report.json
+		peak=$(jq .totals.resident_peak_bytes report.json)
+		echo "peak $peak"
+		[ "$peak" -lt $((50 << 20)) ] || break
+	done
 	[ "$peak" -ge $((50 << 20)) ]
 	[ "$peak" -lt $((100 << 20)) ]
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """run_stop.py PMM CAPTURE: at a terminal a program under `pmm run` is stopped and continued, alone or with pmm as by a shell.
 
-pmm stops with the program, so that the shell sees it, and goes on with it. The program hears of each SIGCONT that was sent and of no other.
+pmm stops with the program, so that the shell sees it, and goes on with it. The program hears of each SIGCONT that was sent and of no other. It says so,
+as one that it has not been told of yet is gone when it is stopped anew.
 """
 import os
 import pty
@@ -11,13 +12,14 @@ import sys
 import time
 
 PMM, CAPTURE = sys.argv[1:]
-SECONDS = 20
+SECONDS = 60
 PROGRAM = """
-import signal, sys
+import os, signal, sys
 count = 0
 def on_cont(sig, frame):
     global count
     count += 1
+    os.write(1, b"continued %d\\n" % count)
 signal.signal(signal.SIGCONT, on_cont)
 print("ready", flush=True)
 for line in sys.stdin:
@@ -58,15 +60,17 @@ def hear(fd, word):
 def stop_and_continue(monitor, terminal):
     hear(terminal, b"ready")
     program = children(monitor)[0]
-    for time_ in ("once", "twice"):	# by SIGSTOP: a group that no shell watches is not stopped by SIGTSTP
+    for number, time_ in ((1, "once"), (2, "twice")):	# by SIGSTOP: a group that no shell watches is not stopped by SIGTSTP
         os.kill(program, signal.SIGSTOP)
         until(f"stopped {time_}", lambda: state(program) == "T" and state(monitor) == "T")
         os.kill(program, signal.SIGCONT)
         until(f"continued {time_}", lambda: state(program) != "T" and state(monitor) != "T" and children(monitor) == [program])
+        hear(terminal, b"continued %d" % number)
     os.kill(program, signal.SIGSTOP)
     until("stopped before pmm alone is continued", lambda: state(program) == "T" and state(monitor) == "T")
     os.kill(monitor, signal.SIGCONT)
     until("continued by pmm", lambda: state(program) != "T" and state(monitor) != "T" and children(monitor) == [program])
+    hear(terminal, b"continued 3")
     os.write(terminal, b"end\n")
     hear(terminal, b"heard end")
     _, status = os.waitpid(monitor, 0)

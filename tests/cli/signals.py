@@ -142,6 +142,11 @@ def unread(code, *arguments):
         expect(what, p, (-sig,) if code is None else code, False)
 
 
+def bytes_read(p):
+    with open(f"/proc/{p.pid}/io") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("rchar"))
+
+
 def agent_gone(pid):
     return "/memfd:pmm" not in open(f"/proc/{pid}/maps").read()
 
@@ -153,10 +158,14 @@ def attached(pid):
         p = begin("attach", "--expire", "100ms", "--interval", "100ms", str(pid))
         await_(what, p, lambda: reads_huge(p) and not agent_gone(pid))
         p.send_signal(sig)
-        await_(what, p, lambda: agent_gone(pid))
-        read = next(int(line.split()[1]) for line in open(f"/proc/{p.pid}/io") if line.startswith("rchar"))
-        if read > SIZE:
-            fail(f"{what}: it has read {read} bytes before it let go")
+        before = []	# looked at before the agent is: it goes on reading
+
+        def let_go():
+            before.append(bytes_read(p))
+            return agent_gone(pid)
+        await_(what, p, let_go)
+        if before[-1] > SIZE:
+            fail(f"{what}: it has read {before[-1]} bytes before it let go")
         p.send_signal(sig)	# nothing is held now: the table is cut short, too
         expect(what, p, (-sig, 0, 1), False)
         if open(f"/proc/{pid}/stat").read().split(") ")[1][0] not in "SRD":

@@ -3,7 +3,7 @@
 # pmm under a small limit on stacks, which the program under it gets as it is.
 
 bats_require_minimum_version 1.5.0
-load lib
+load attach
 
 # small CMD...: with stacks of 64 KiB, soft and hard.
 small() { (ulimit -Ss 64; ulimit -Hs 64; "$@"); }
@@ -38,7 +38,8 @@ teardown() { kill "$SLEEPER" 2>/dev/null || true; }
 }
 
 @test "commands for running processes" {
-	run -0 small "$PMM" attach -q -d 100ms -o "$T/attached.pmm" "$SLEEPER"
+	# shellcheck disable=SC2016
+	patiently bash -c 'ulimit -Ss 64; ulimit -Hs 64; exec "$@"' - "$PMM" attach -q -d 100ms -o "$T/attached.pmm" "$SLEEPER"
 	[ -s "$T/attached.pmm" ]
 	for command in snapshot leaks check report detach; do
 		run small "$PMM" "$command" "$SLEEPER"

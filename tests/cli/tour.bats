@@ -15,7 +15,9 @@ load lib
 	# shellcheck disable=SC2016
 	{
 		echo '. "$CLI/wait.bash"'
-		sed "s|build/|$build/|g; s|^sleep 5\$|await pgrep -P \$! -x shop >before; sleep 5|" "$T/commands"
+		# who types it takes longer than the program to begin
+		sed "s|build/|$build/|g; s|^sleep 5\$|await pgrep -P \$! -x shop >before; sleep 5|; s|.*attach -d|await grep -qx shop /proc/\$!/comm; &|" \
+			"$T/commands"
 	} >"$T/walk"
 	(cd "$T" && CLI=$CLI within bash walk >out 2>err 3>&-)
 	sed 's/pid [0-9]*/pid N/; s/ [0-9.]* \(ms\|s\)$/ TIME/' "$T/out" "$T/err" >"$T/all"

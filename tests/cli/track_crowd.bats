@@ -29,7 +29,7 @@ ended() { [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/nu
 # killed WHEN OPTION...: pmm is killed before the program ends, or while it waits at its end for a pmm that is stopped. Milliseconds that its end
 # was late in LATE.
 killed() {
-	local when=$1 begin pid monitor
+	local when=$1 begin pid monitor waits=yes
 	shift
 	rm -f "$T/pid" "$T/go"
 	mkfifo "$T/go"
@@ -47,22 +47,32 @@ killed() {
 		await grep -q '^State:.T' "/proc/$monitor/status"
 		echo >"$T/go"
 		sleep 0.5
-		! ended "$pid" || return 1		# it waits
+		! ended "$pid" || waits=no
 		begin=$(date +%s%3N)
 		kill -9 "$monitor"
 		wait "$monitor" || true
 	fi
 	await ended "$pid"
 	LATE=$(($(date +%s%3N) - begin))
+	[ "$waits" = yes ] || LATE=never
+}
+
+# soon ARGUMENTS...: as killed, and the program's end is not late. A machine that does much else may be: it is tried some times.
+soon() {
+	local try
+	for try in 1 2 3 4 5; do
+		killed "$@"
+		[ "$LATE" = never ] || ((LATE >= 3000)) || return 0
+	done
+	echo "$*: $LATE ms"
+	return 1
 }
 
 @test "a monitor that dies is known at once: nobody waits for it at his end" {
 	local when
-	# who does not know it waits for four seconds; the rest is for a machine that does much else
+	# who does not know it waits for four seconds
 	for when in before waiting; do
-		killed $when run -q --leaks
-		((LATE < 3000)) || { echo "run --leaks, $when: $LATE ms"; return 1; }
-		killed $when check
-		((LATE < 3000)) || { echo "check, $when: $LATE ms"; return 1; }
+		soon $when run -q --leaks
+		soon $when check
 	done
 }

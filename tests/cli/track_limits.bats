@@ -54,13 +54,22 @@ teardown() {
 @test "a control group whose memory runs out is named" {
 	grows 40M "$PMM" run -q -o "$T/c.pmm" -- "$PROG/many" 3000000 16
 	[ "$STATUS" -eq 137 ]
-	grep -x "pmm: WARNING: memory ran out, and the kernel killed 1 process, probably it: the control group allows 40.0 MiB for .*" "$T/err"
+	# others than this test may have lacked memory as well: it is the machine that counts
+	grep -E -x "pmm: WARNING: memory ran out, and the kernel killed (1 process, probably it|[0-9]+ processes, probably it among them): \
+the control group allows 40.0 MiB for .*" "$T/err"
 	grep -x "pmm: hint: give it more, or let pmm take less: 'pmm run --sample', 'pmm check --level=sampled'" "$T/err"
 }
 
+oom_kills() { awk '$1 == "oom_kill" { print $2 }' /proc/vmstat; }
+
 @test "a program that another killed is not said to have lacked memory" {
-	loudly -- sh -c 'kill -9 $$'
-	[ "$STATUS" -eq 137 ]
+	local before
+	for _ in {1..10}; do
+		before=$(oom_kills)
+		loudly -- sh -c 'kill -9 $$'
+		[ "$STATUS" -eq 137 ]
+		[ "$(oom_kills)" -ne "$before" ] || break	# of others meanwhile
+	done
 	run ! grep "memory ran out" "$T/err"
 }
 

@@ -34,14 +34,14 @@ run_refused() {
 @test "program built with LeakSanitizer: 'pmm check' refuses it, and 'pmm run' keeps its verdict" {
 	printf '#include <stdlib.h>\nint main(void) { char *volatile p = malloc(77); p = NULL; return p != NULL; }\n' >"$T/lost.c"
 	gcc -fsanitize=leak -o "$T/lost" "$T/lost.c" 2>/dev/null || skip "gcc has no LeakSanitizer here"
-	run -23 timeout 20 "$T/lost"
+	run -23 timeout 60 "$T/lost"
 	for how in --level=guard --level=light --uninit; do
 		[ "$how" != --uninit ] || command -v valgrind >/dev/null || continue
-		run -3 timeout 20 "$PMM" check "$how" -- "$T/lost"
+		run -3 timeout 60 "$PMM" check "$how" -- "$T/lost"
 		grep -q "lost' is built with LeakSanitizer" <<<"$output"
 		grep -q "hint: build it without -fsanitize=leak" <<<"$output"
 	done
-	run -23 timeout 20 "$PMM" run -q -o "$T/c.pmm" -- "$T/lost"
+	run -23 timeout 60 "$PMM" run -q -o "$T/c.pmm" -- "$T/lost"
 	grep -q "LeakSanitizer: 77 byte(s) leaked" <<<"$output"
 }
 
