@@ -428,7 +428,7 @@ line_of() { await -p "$MONITOR" grep -q -E -- "$1" "$T/lines" || { cat "$T/lines
 	diff "$T/kept" "$T/told"
 	[ "$(jq length "$T/kept")" -eq 2 ]
 	# one clock for all of it; that of findings has steps of 10 ms, counted from the one of the start
-	jq -e 'select(.event == "error") | .time_ns + 10000000 > .finding.last_ns' "$T/lines" >"$T/later"
+	jq 'select(.event == "error") | .time_ns + 10000000 > .finding.last_ns' "$T/lines" >"$T/later"
 	[ "$(cat "$T/later")" = $'true\ntrue' ]
 	[ "$(jq 'select(.event == "site" or .event == "detached") | .time_ns' "$T/lines" | sort -u)" = "$(jq .process.run_ns "$T/json")" ]
 	[ "$(jq 'select(.event == "detached") | .seen_ns' "$T/lines")" = "$(jq .process.run_ns "$T/json")" ]
