@@ -494,6 +494,18 @@ const struct attach_info *attach_info(const struct attach *a)
 
 /* ---- leaving -------------------------------------------------------------------------------- */
 
+/* That something is left is said also where the reason has a hint of its own. */
+static void hint_left(pid_t pid, struct err *e)
+{
+	char own[sizeof(e->hint) + sizeof("; ")];
+
+	snprintf(own, sizeof(own), "%s%s", e->hint, e->hint[0] ? "; " : "");
+	err_hint(e,
+		 "%spmm's agent may still be in process %d, where it soon ceases to record; "
+		 "'pmm detach %d' takes it out",
+		 own, (int)pid, (int)pid);
+}
+
 /* What fails for want of memory or descriptors may be done the next moment. */
 static int take_out(struct attach *a, bool *removed, struct err *e)
 {
@@ -501,11 +513,8 @@ static int take_out(struct attach *a, bool *removed, struct err *e)
 
 	if (rc < 0 && rc != -ESRCH && rc != -ENOENT && rc != -EBUSY)
 		rc = inject_detach(a->pid, removed, &a->info.detach_pause_ns, e);
-	if (rc < 0 && e && !e->hint[0])
-		err_hint(e,
-			 "pmm's agent may still be in process %d, where it soon ceases to record; "
-			 "'pmm detach %d' takes it out",
-			 (int)a->pid, (int)a->pid);
+	if (rc < 0 && e)
+		hint_left(a->pid, e);
 	return rc;
 }
 

@@ -114,6 +114,30 @@ as_before() {
 	finish 42
 }
 
+@test "another tracer holds it at the end: that the agent is left is said, and pmm detach takes it out" {
+	local tracer status=0
+	start attach_victim
+	watch
+	mkfifo "$T/tin" "$T/tout"
+	"$PROG/attach_refuse" trace "$PID" <"$T/tin" >"$T/tout" 3>&- 7>&- 8<&- &
+	tracer=$!
+	exec 9>"$T/tin" 6<"$T/tout"
+	next_line 6 "$tracer"
+	[ "$LINE" = ready ]
+	kill -INT "$MONITOR"
+	wait "$MONITOR" || status=$?
+	MONITOR=
+	[ "$status" -eq 3 ]
+	grep -q "^pmm: process $PID is being traced by 'attach_refuse'" "$T/watch.err"
+	grep -q "^pmm: hint: .*let that one detach first; pmm's agent may still be in process $PID, .*'pmm detach $PID' takes it out" "$T/watch.err"
+	exec 9>&- 6<&-
+	wait "$tracer" || true
+	within "$PMM" detach "$PID" 2>/dev/null
+	clean
+	tell g done
+	finish 42
+}
+
 @test "the monitor is killed: pmm detach takes it out" {
 	start attach_victim
 	picture first loose
