@@ -400,8 +400,9 @@ static void hint_living(const struct run *r)
 	if (!r->summary.nr_living || o->shared || o->only_losses || !o->quiet)
 		return;			/* or give_summary() has said it */
 	if (o->check)
-		session_hint(r->to, "'pmm check %d' shows what was found in process %d so far", pid,
-			     pid);
+		session_hint(r->to, "'pmm check %d' shows what was found in process %d so far%s",
+			     pid, pid,
+			     o->output ? "" : "; once it has ended only a capture shows it (-o)");
 	else if (o->leaks)
 		session_hint(r->to, "'pmm leaks %d' searches process %d now", pid, pid);
 }
