@@ -31,6 +31,7 @@
 
 #define FRAME_MAX	2048	/* of the program's stack for each call */
 #define CHUNK		(64u << 10)
+#define ROOM_ENOUGH	64		/* bytes of stack: not worth a search for less */
 #define LOWEST_SLOT	(-8 - (int64_t)sizeof(((struct arch_call *)0)->slot))
 
 struct arch_borrow arch_borrow __attribute__((visibility("hidden")));
@@ -85,12 +86,17 @@ static void try_code(const struct cfi_module *m, uint64_t at, const uint8_t code
 		borrow_if_better(at, &row, which, is_call);
 }
 
+static bool good_enough(void)
+{
+	return arch_borrow.code != (uint64_t)arch_own_code && arch_borrow.room <= ROOM_ENOUGH;
+}
+
 /* Code is read by the kernel, so that a hole in it is no fault. */
 static void search(const struct agent_module *m)
 {
 	uint8_t *buf = (uint8_t *)agent.scratch;
 
-	for (uint64_t at = m->start + 1; at + CHUNK <= m->end; at += CHUNK - 2) {
+	for (uint64_t at = m->start + 1; at + CHUNK <= m->end && !good_enough(); at += CHUNK - 2) {
 		if (!module_copy(buf, at, CHUNK))
 			continue;
 		for (uint32_t i = 0; i + 3 <= CHUNK; i++)
@@ -99,8 +105,7 @@ static void search(const struct agent_module *m)
 	}
 }
 
-/* Will it stay as long as the process? */
-static bool stays(const struct agent_module *m, const char *exe, uint32_t exe_len)
+static bool is_libc(const struct agent_module *m)
 {
 	const char *path = agent.paths + m->path, *base = path;
 	uint32_t length = m->rec.path_len;
@@ -108,26 +113,39 @@ static bool stays(const struct agent_module *m, const char *exe, uint32_t exe_le
 	for (uint32_t i = 0; i < length; i++)
 		if (path[i] == '/')
 			base = path + i + 1;
-	if (length - (uint32_t)(base - path) >= 9 && str_starts(base, "libc.so.6"))
-		return true;
-	if (length != exe_len || !exe_len)
+	return length - (uint32_t)(base - path) >= 9 && str_starts(base, "libc.so.6");
+}
+
+static bool is_program(const struct agent_module *m)
+{
+	const char *path = agent.paths + m->path;
+	const char *exe = agent.base + ((uint64_t)agent.ledger->exe << PMM_REF_SHIFT);
+
+	if (m->rec.path_len != agent.ledger->exe_len || !agent.ledger->exe_len)
 		return false;
-	for (uint32_t i = 0; i < length; i++)
+	for (uint32_t i = 0; i < m->rec.path_len; i++)
 		if (path[i] != exe[i])
 			return false;
 	return true;
 }
 
+static void search_those(bool (*wanted)(const struct agent_module *m))
+{
+	for (uint32_t i = 0; i < agent.nr_modules; i++)
+		if (agent.modules[i].cfi.hdr && wanted(&agent.modules[i]))
+			search(&agent.modules[i]);
+}
+
+/*
+ * The C library first. A program may be a hundred times as large, and a thread of it is stopped
+ * meanwhile: each chunk costs four stops and brings pages of the file into memory.
+ */
 void borrow_find(void)
 {
-	const char *exe = agent.base + ((uint64_t)agent.ledger->exe << PMM_REF_SHIFT);
-
 	arch_borrow = (struct arch_borrow){ .code = (uint64_t)arch_own_code,
 					    .back = (uint64_t)arch_back,
 					    .is_in = { 1 } };
-	for (uint32_t i = 0; i < agent.nr_modules; i++)
-		if (agent.modules[i].cfi.hdr &&
-		    stays(&agent.modules[i], exe, agent.ledger->exe_len))
-			search(&agent.modules[i]);
+	search_those(is_libc);
+	search_those(is_program);
 	agent.borrowed = arch_borrow.code;
 }

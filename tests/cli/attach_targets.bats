@@ -186,3 +186,19 @@ stack_of() { awk '$6 == "[stack]" { print $1 }' "/proc/$1/maps"; }
 	tell a done
 	finish 42
 }
+
+# code_kib: what is resident of the victim's own file.
+code_kib() { awk '$1 ~ /^[0-9a-f]+-/ { own = $6 == "'"$T/wide"'" } own && /^Rss:/ { n += $2 } END { print n + 0 }' "/proc/$PID/smaps"; }
+
+@test "a program of 32 MiB of code is not read for a place that the C library has" {
+	need gcc
+	local before
+	printf '.section .text.wide, "ax"\n.skip 32 << 20, 0x90\n.section .note.GNU-stack, "", @progbits\n' >"$T/wide.s"
+	gcc -O1 -g -fno-builtin -fno-optimize-sibling-calls -o "$T/wide" "$SOURCE/attach_victim.c" "$T/wide.s"
+	start "$T/wide"
+	before=$(code_kib)
+	watch
+	[ "$(code_kib)" -le $((before + 2048)) ] || { echo "$before KiB, now $(code_kib)"; return 1; }
+	unwatch
+	finish 42
+}
