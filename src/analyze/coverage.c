@@ -10,21 +10,18 @@
 #define MOST_NAMED	8	/* in a sentence */
 
 static struct coverage_gap *find(struct coverage *c, const char *program, const char *why,
-				 bool untracked)
+				 enum coverage_kind kind)
 {
 	vec_each(&c->gaps, g)
-		if (g->untracked == untracked && !strcmp(g->program, program) &&
-		    !strcmp(g->why, why))
+		if (g->kind == kind && !strcmp(g->program, program) && !strcmp(g->why, why))
 			return g;
 	return NULL;
 }
 
 static struct coverage_gap *add(struct coverage *c, const char *program, const char *why,
-				bool untracked)
+				enum coverage_kind kind)
 {
-	struct coverage_gap new = { .program = strdup(program),
-				    .why = strdup(why),
-				    .untracked = untracked };
+	struct coverage_gap new = { .kind = kind, .program = strdup(program), .why = strdup(why) };
 
 	if (new.program && new.why && !vec_push(&c->gaps, new))
 		return vec_last(&c->gaps);
@@ -34,16 +31,23 @@ static struct coverage_gap *add(struct coverage *c, const char *program, const c
 	return NULL;
 }
 
-void coverage_miss_many(struct coverage *c, const char *program, const char *why, bool untracked,
-			uint64_t nr, uint32_t pid)
+/* Those that there are too many of to tell them apart. */
+static struct coverage_gap *rest(struct coverage *c, enum coverage_kind kind)
 {
-	struct coverage_gap *g = find(c, program, why, untracked);
+	struct coverage_gap *g;
 
-	if (!g && c->gaps.nr >= COVERAGE_MAX_GAPS)
-		g = find(c, "", "", untracked);
+	kind = kind == COVERAGE_ATTACHABLE ? COVERAGE_UNTRACKED : kind;
+	g = find(c, "", "", kind);
+	return g ? g : add(c, "", "", kind);
+}
+
+void coverage_miss_many(struct coverage *c, const char *program, const char *why,
+			enum coverage_kind kind, uint64_t nr, uint32_t pid)
+{
+	struct coverage_gap *g = find(c, program, why, kind);
+
 	if (!g)
-		g = c->gaps.nr >= COVERAGE_MAX_GAPS ? add(c, "", "", untracked)
-						    : add(c, program, why, untracked);
+		g = c->gaps.nr >= COVERAGE_MAX_GAPS ? rest(c, kind) : add(c, program, why, kind);
 	c->processes += nr;
 	if (!g)
 		return;
@@ -52,10 +56,10 @@ void coverage_miss_many(struct coverage *c, const char *program, const char *why
 	g->nr += nr;
 }
 
-void coverage_miss(struct coverage *c, const char *program, const char *why, bool untracked,
-		   uint32_t pid)
+void coverage_miss(struct coverage *c, const char *program, const char *why,
+		   enum coverage_kind kind, uint32_t pid)
 {
-	coverage_miss_many(c, program, why, untracked, 1, pid);
+	coverage_miss_many(c, program, why, kind, 1, pid);
 }
 
 void coverage_add(struct coverage *c, const struct coverage *other)
@@ -63,7 +67,7 @@ void coverage_add(struct coverage *c, const struct coverage *other)
 	uint64_t gaps = 0;
 
 	vec_each(&other->gaps, g) {
-		coverage_miss_many(c, g->program, g->why, g->untracked, g->nr, g->pid);
+		coverage_miss_many(c, g->program, g->why, g->kind, g->nr, g->pid);
 		gaps += g->nr;
 	}
 	c->processes += other->processes - gaps;
@@ -81,7 +85,7 @@ uint64_t coverage_missed(const struct coverage *c, bool untracked)
 	uint64_t nr = 0;
 
 	vec_each(&c->gaps, g)
-		if (g->untracked == untracked)
+		if (coverage_untracked_gap(g) == untracked)
 			nr += g->nr;
 	return nr;
 }
@@ -102,7 +106,7 @@ void coverage_names(struct str *s, struct coverage *c, bool untracked)
 
 	vec_sort(&c->gaps, by_number);
 	vec_each(&c->gaps, g) {
-		if (g->untracked != untracked || !g->program[0] || shown >= MOST_NAMED)
+		if (coverage_untracked_gap(g) != untracked || !g->program[0] || shown >= MOST_NAMED)
 			continue;
 		str_add(s, shown ? ", " : "");
 		if (g->nr > 1)

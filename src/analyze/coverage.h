@@ -16,10 +16,16 @@
 
 #define COVERAGE_MAX_GAPS	256	/* different programs and reasons that are kept */
 
+enum coverage_kind {
+	COVERAGE_MISSED,	/* tracked, but not looked at */
+	COVERAGE_UNTRACKED,	/* nothing at all is known of them */
+	COVERAGE_ATTACHABLE,	/* likewise; 'pmm attach' would have tracked them */
+};
+
 /* Processes that were not looked at. */
 struct coverage_gap {
+	enum coverage_kind kind;
 	char *program, *why;	/* "" where there are too many to tell apart */
-	bool untracked;		/* nothing at all is known of them */
 	uint64_t nr;
 	uint32_t pid;		/* one of them; 0 = not known */
 };
@@ -41,15 +47,21 @@ struct coverage {
 };
 
 /* A process that was not looked at. */
-void coverage_miss(struct coverage *c, const char *program, const char *why, bool untracked,
-		   uint32_t pid);
+void coverage_miss(struct coverage *c, const char *program, const char *why,
+		   enum coverage_kind kind, uint32_t pid);
 
 /* The same for `nr` of them. */
-void coverage_miss_many(struct coverage *c, const char *program, const char *why, bool untracked,
-			uint64_t nr, uint32_t pid);
+void coverage_miss_many(struct coverage *c, const char *program, const char *why,
+			enum coverage_kind kind, uint64_t nr, uint32_t pid);
 
 /* Add another one, of other processes. */
 void coverage_add(struct coverage *c, const struct coverage *other);
+
+/* Is nothing at all known of them? */
+static inline bool coverage_untracked_gap(const struct coverage_gap *g)
+{
+	return g->kind != COVERAGE_MISSED;
+}
 
 /* How many were not tracked, or were but were not looked at. */
 uint64_t coverage_missed(const struct coverage *c, bool untracked);

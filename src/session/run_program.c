@@ -119,7 +119,7 @@ static void on_idle(struct run *r, const struct heap *h)
 	const char *why = untracked_why(h);
 
 	if (why)
-		coverage_miss(&r->rest, untracked_name(h), why, true, h->pid);
+		coverage_miss(&r->rest, untracked_name(h), why, COVERAGE_UNTRACKED, h->pid);
 	else if (r->check.job)
 		r->nr_idle_missed += run_check_missed(&r->rest, h);
 }
@@ -136,7 +136,8 @@ static void on_unreadable(struct run *r, pid_t pid, const struct err *e)
 {
 	if (r->in_background)
 		return;
-	coverage_miss(&r->rest, "[unknown]", "its ledger cannot be read", false, (uint32_t)pid);
+	coverage_miss(&r->rest, "[unknown]", "its ledger cannot be read", COVERAGE_MISSED,
+		      (uint32_t)pid);
 	session_note(r->to, "the ledger of process %d cannot be read; no capture", (int)pid);
 	session_error(r->to, e);
 }
@@ -335,7 +336,7 @@ static void give_summary(struct run *r)
 	untracked_lost(&missed, totals.nr_lost);
 	coverage_add(&missed, &r->living);
 	if (!r->heap) /* the summary says so in its own words */
-		coverage_miss(&missed, r->argv[0], census_why(PMM_EXEC_TRACKED), true,
+		coverage_miss(&missed, r->argv[0], census_why(PMM_EXEC_TRACKED), COVERAGE_UNTRACKED,
 			      (uint32_t)child->pid);
 	if (r->check.job) {
 		coverage_add(&r->check.coverage, &r->rest);

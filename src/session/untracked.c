@@ -2,8 +2,6 @@
 /* Programs of a tree that pmm does not see into. */
 #include "src/session/untracked.h"
 
-#include <string.h>
-
 #include "include/pmm/ledger.h"
 #include "src/track/launch.h"
 #include "src/proc/proc.h"
@@ -35,10 +33,12 @@ static void add_census(struct coverage *c, struct census *census)
 {
 	census_close(census);
 	vec_each(&census->untracked, u)
-		coverage_miss_many(c, u->name[0] ? u->name : "[unknown]", census_why(u->why), true,
+		coverage_miss_many(c, u->name[0] ? u->name : "[unknown]", census_why(u->why),
+				   census_can_be_attached(u->why) ? COVERAGE_ATTACHABLE
+								  : COVERAGE_UNTRACKED,
 				   u->nr, (uint32_t)u->pid);
 	if (census->nr_more)
-		coverage_miss_many(c, "", "", true, census->nr_more, 0);
+		coverage_miss_many(c, "", "", COVERAGE_UNTRACKED, census->nr_more, 0);
 }
 
 void untracked_rest(struct coverage *c, const struct launch_totals *t, uint64_t nr_missed)
@@ -57,7 +57,8 @@ static void add_living(struct coverage *c, pid_t pid)
 	char comm[PROC_COMM_BYTES] = "";
 
 	proc_comm(pid, comm);
-	coverage_miss(c, comm[0] ? comm : "[unknown]", STILL_RUNNING, false, (uint32_t)pid);
+	coverage_miss(c, comm[0] ? comm : "[unknown]", STILL_RUNNING, COVERAGE_MISSED,
+		      (uint32_t)pid);
 }
 
 void untracked_living(struct coverage *c, const struct launch *l, unsigned nr, pid_t one)
@@ -72,25 +73,21 @@ void untracked_living(struct coverage *c, const struct launch *l, unsigned nr, p
 		named++;
 	}
 	if (named < nr)
-		coverage_miss_many(c, "[unknown]", STILL_RUNNING, false, nr - named, 0);
+		coverage_miss_many(c, "[unknown]", STILL_RUNNING, COVERAGE_MISSED, nr - named, 0);
 }
 
 void untracked_lost(struct coverage *c, unsigned nr)
 {
 	if (nr)
 		coverage_miss_many(c, "[unknown]",
-				   "no memory, address space or descriptors for a ledger", true, nr,
-				   0);
+				   "no memory, address space or descriptors for a ledger",
+				   COVERAGE_UNTRACKED, nr, 0);
 }
 
 bool untracked_can_be_attached(const struct coverage *c)
 {
-	static const uint32_t kinds[] = { PMM_EXEC_STATIC, PMM_EXEC_SECURE, PMM_EXEC_ELSEWHERE,
-					  PMM_EXEC_ENVIRONMENT };
-
 	vec_each(&c->gaps, g)
-		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-			if (g->untracked && !strcmp(g->why, census_why(kinds[i])))
-				return true;
+		if (g->kind == COVERAGE_ATTACHABLE)
+			return true;
 	return false;
 }

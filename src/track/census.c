@@ -136,6 +136,12 @@ const char *census_why(uint32_t why)
 	return why < PMM_NR_EXECS ? text[why] : "unknown";
 }
 
+bool census_can_be_attached(uint32_t why)
+{
+	return why == PMM_EXEC_STATIC || why == PMM_EXEC_SECURE || why == PMM_EXEC_ELSEWHERE ||
+	       why == PMM_EXEC_ENVIRONMENT;
+}
+
 void census_fini(struct census *c)
 {
 	hash_fini(&c->by_pid);

@@ -63,6 +63,9 @@ void census_close(struct census *c);
 /* What is in the way of tracking, in words: "static". */
 const char *census_why(uint32_t why);
 
+/* Is it nothing that keeps 'pmm attach' from tracking such a program? */
+bool census_can_be_attached(uint32_t why);
+
 void census_fini(struct census *c);
 
 #endif

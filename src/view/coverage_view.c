@@ -109,7 +109,7 @@ static void add_gaps(struct doc *d, const struct coverage *c, const char *key, b
 	if (t)
 		t->json_only = true;
 	vec_each(&c->gaps, g) {
-		if (!t || g->untracked != untracked)
+		if (!t || coverage_untracked_gap(g) != untracked)
 			continue;
 		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
 		table_set_text(t, GAP_PROGRAM, g->program);

@@ -114,6 +114,15 @@ static void children_without_a_number(void **state)
 	expect(&c, "sh its environment is without pmm's agent x1\ninner static x1\n");
 }
 
+static void what_can_be_attached(void **state)
+{
+	(void)state;
+	for (uint32_t why = 0; why < PMM_NR_EXECS; why++)
+		assert_int_equal(census_can_be_attached(why),
+				 why == PMM_EXEC_STATIC || why == PMM_EXEC_SECURE ||
+					 why == PMM_EXEC_ELSEWHERE || why == PMM_EXEC_ENVIRONMENT);
+}
+
 /* Names come from outside. */
 static void names_end(void **state)
 {
@@ -136,6 +145,7 @@ int main(void)
 		cmocka_unit_test(who_does_not_is_not),
 		cmocka_unit_test(what_was_not_executed_is_nothing),
 		cmocka_unit_test(children_without_a_number),
+		cmocka_unit_test(what_can_be_attached),
 		cmocka_unit_test(names_end),
 	};
 

@@ -307,7 +307,7 @@ static void own_function_missed(struct coverage *c, const struct heap *h)
 			 "block of 'pmm check'",
 			 caller, h->own_function, of);
 	str_add(&s, ": have it call malloc and free to check it");
-	coverage_miss(c, untracked_name(h), str_text(&s), false, h->pid);
+	coverage_miss(c, untracked_name(h), str_text(&s), COVERAGE_MISSED, h->pid);
 	str_fini(&s);
 }
 
@@ -316,8 +316,8 @@ bool run_check_missed(struct coverage *c, const struct heap *h)
 	if (h->own_function)
 		own_function_missed(c, h);
 	else if (!h->check.level)
-		coverage_miss(c, untracked_name(h), "recorded without being checked", false,
-			      h->pid);
+		coverage_miss(c, untracked_name(h), "recorded without being checked",
+			      COVERAGE_MISSED, h->pid);
 	return h->own_function || !h->check.level;
 }
 
@@ -343,12 +343,12 @@ static void cover(struct run_check *r, const struct heap *h, bool replaced)
 	struct coverage *c = &r->coverage;
 
 	if (untracked_why(h)) {
-		coverage_miss(c, untracked_name(h), untracked_why(h), true, h->pid);
+		coverage_miss(c, untracked_name(h), untracked_why(h), COVERAGE_UNTRACKED, h->pid);
 	} else if (run_check_missed(c, h)) {
 		if (is_partly(h))
 			cover_partly(r, h);
 	} else if (findings_tree_ended(&r->tree, h)) {
-		coverage_miss(c, untracked_name(h), "out of memory", false, h->pid);
+		coverage_miss(c, untracked_name(h), "out of memory", COVERAGE_MISSED, h->pid);
 	} else if (replaced) {
 		c->replaced++;
 	} else {

@@ -175,7 +175,7 @@ static void cover(struct run_leaks *r, const struct heap *h)
 
 	if (leaks_tree_add(&r->tree, h, r->report->old_ns)) {
 		coverage_miss(c, untracked_name(h), "out of memory when what it lost was summed up",
-			      false, h->pid);
+			      COVERAGE_MISSED, h->pid);
 		return;
 	}
 	c->processes++;
@@ -201,7 +201,8 @@ void run_leaks_ended(struct run_leaks *r, struct heap *h, bool is_root, bool rep
 	carry(r, h);
 	why = why_failed(r, (pid_t)h->pid);
 	if (untracked_why(h)) {
-		coverage_miss(&r->coverage, untracked_name(h), untracked_why(h), true, h->pid);
+		coverage_miss(&r->coverage, untracked_name(h), untracked_why(h), COVERAGE_UNTRACKED,
+			      h->pid);
 	} else if (h->search.how != HEAP_SEARCH_NONE) {
 		cover(r, h);
 	} else if (replaced) {
@@ -211,8 +212,8 @@ void run_leaks_ended(struct run_leaks *r, struct heap *h, bool is_root, bool rep
 		r->coverage.processes++;
 		r->coverage.covered++;
 	} else {
-		coverage_miss(&r->coverage, untracked_name(h), why ? why : why_untried(r, h), false,
-			      h->pid);
+		coverage_miss(&r->coverage, untracked_name(h), why ? why : why_untried(r, h),
+			      COVERAGE_MISSED, h->pid);
 		if (is_root) {
 			r->why_root = why;
 			why = NULL;
