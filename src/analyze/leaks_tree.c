@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/model/pools.h"
+
 /* births are kept as ages before this: processes are searched at different times */
 #define NOW_NS	(1ull << 62)
 
@@ -131,6 +133,7 @@ int leaks_tree_add(struct leaks_tree *t, const struct heap *h, uint64_t old_ns)
 		rc = judge(&l, h, old_ns);
 	t->leaks.merged = true;
 	t->nr++;
+	t->pools |= pools_of(h);
 	vec_each(&l.entries, e)
 		if (!rc)
 			rc = add_entry(t, h, e);

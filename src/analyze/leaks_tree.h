@@ -26,6 +26,7 @@ struct leaks_tree {
 	uint64_t nr;			/* processes */
 	uint64_t nr_incomplete;		/* ... of which not all blocks were known */
 	uint64_t allocs, skipped_allocs;	/* of all of them, as in the heap */
+	unsigned pools;			/* of any of them (pools.h) */
 };
 
 /*

@@ -4,6 +4,7 @@
  * before believing it.
  */
 #include "src/analyze/leaks_tree.h"
+#include "src/model/pools.h"
 #include "src/base/fmt.h"
 #include "src/document/doc_record.h"
 #include "src/view/coverage_view.h"
@@ -168,6 +169,17 @@ uint64_t leaks_or_freed(const struct leaks *l)
 	return blocks;
 }
 
+/* Objects that no search speaks of. */
+static void pool_rows(struct table *t, unsigned pools)
+{
+	for (unsigned i = 0; i < POOL_NR; i++)
+		if (pools & 1u << i)
+			facts_add(t, "!",
+				  "objects that %s makes in pools of its own are not searched, unless %s "
+				  "is in its environment",
+				  pool_language(i), pool_setting(i));
+}
+
 /* What must be known before believing it. */
 static void add_notes(struct leaks_view *v)
 {
@@ -206,6 +218,7 @@ static void add_notes(struct leaks_view *v)
 				  "counts as reachable"
 				: "not all blocks are known: what the others point to counts as "
 				  "reachable");
+	pool_rows(t, v->opt.tree ? v->opt.tree->pools : pools_of(h));
 	if (h->search.unread_bytes)
 		facts_add(t, "!", "%s could not be read: pointers in there are not known",
 			  fmt_bytes(h->search.unread_bytes).s);

@@ -122,6 +122,24 @@ lost() {
 	quiet /usr/bin/python3 -c 'import json, argparse, http.server'
 }
 
+@test "python: that its pools are not searched is said, also of one in a tree; of other programs it is not" {
+	local said="objects that Python makes in pools of its own are not searched, unless PYTHONMALLOC=malloc is in its environment"
+	has_said() { tr -s ' \n' ' ' <"$T/text" | grep -q -F " ! $said "; }
+	within "$PMM" leaks --report "$T/text" -- /usr/bin/python3 -S -c 1
+	has_said
+	within "$PMM" leaks --report "$T/text" -- sh -c '/usr/bin/python3 -S -c 1; ls / >/dev/null'
+	has_said
+	within "$PMM" leaks --report "$T/text" -- sh -c 'ls / >/dev/null; :'
+	run ! has_said
+	"$PMM" run -q -o "$T/p.pmm" -- /usr/bin/python3 -S -c 'print("here", flush=True); import time; time.sleep(300)' >"$T/here" 2>"$T/err" 3>&- &
+	await -p $! grep -q here "$T/here"
+	pid=$(pgrep -P $!)
+	within "$PMM" leaks "$pid" >"$T/text"
+	kill "$pid"
+	wait || true
+	has_said
+}
+
 @test "ruby: what it loses while it runs is told" {
 	local pid
 	need ruby

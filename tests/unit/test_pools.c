@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Languages with pools of their own, by the names of programs. */
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/model/pools.h"
+
+static unsigned of(const char *exe, const char *comm)
+{
+	struct heap *h = heap_new();
+	unsigned pools;
+
+	assert_non_null(h);
+	free(h->exe);
+	free(h->comm);
+	h->exe = strdup(exe);
+	h->comm = strdup(comm);
+	pools = pools_of(h);
+	heap_free(h);
+	return pools;
+}
+
+static void by_name(void **state)
+{
+	(void)state;
+	assert_int_equal(of("/usr/bin/python3.11", "x"), 1 << POOL_PYTHON);
+	assert_int_equal(of("/usr/bin/python", "x"), 1 << POOL_PYTHON);
+	assert_int_equal(of("python3", "x"), 1 << POOL_PYTHON);
+	assert_int_equal(of("/usr/sbin/php-fpm8.2", "x"), 1 << POOL_PHP);
+	assert_int_equal(of("/usr/bin/php8.2", "x"), 1 << POOL_PHP);
+	assert_int_equal(of("", "php"), 1 << POOL_PHP);
+}
+
+static void others(void **state)
+{
+	(void)state;
+	assert_int_equal(of("/usr/bin/pythonic", "python3"), 0);
+	assert_int_equal(of("/opt/python3/bin/server", "python3"), 0);
+	assert_int_equal(of("/usr/bin/ph", "x"), 0);
+	assert_int_equal(of("/usr/bin/xphp", "x"), 0);
+	assert_int_equal(of("", ""), 0);
+}
+
+static void settings(void **state)
+{
+	(void)state;
+	assert_string_equal(pool_language(POOL_PYTHON), "Python");
+	assert_string_equal(pool_setting(POOL_PYTHON), "PYTHONMALLOC=malloc");
+	assert_string_equal(pool_language(POOL_PHP), "PHP");
+	assert_string_equal(pool_setting(POOL_PHP), "USE_ZEND_ALLOC=0");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_name),
+		cmocka_unit_test(others),
+		cmocka_unit_test(settings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
