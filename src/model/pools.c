@@ -16,16 +16,13 @@ static const struct {
 
 unsigned pools_of(const struct heap *h)
 {
-	const char *slash = strrchr(h->exe, '/');
-	const char *name = slash ? slash + 1 : h->exe[0] ? h->exe : h->comm;
+	const char *name = h->exe[0] ? str_basename(h->exe) : h->comm;
 
-	for (unsigned i = 0; i < POOL_NR; i++) {
-		char next = str_starts(name, pools[i].program) ? name[strlen(pools[i].program)]
-							       : 'x';
-
-		if (!next || strchr("-.0123456789", next))
+	/* strchr() finds the end of the name as well */
+	for (unsigned i = 0; i < POOL_NR; i++)
+		if (str_starts(name, pools[i].program) &&
+		    strchr("-.0123456789", name[strlen(pools[i].program)]))
 			return 1u << i;
-	}
 	return 0;
 }
 

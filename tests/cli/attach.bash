@@ -29,6 +29,21 @@ asleep() {
 	read -r stat <"/proc/$PID/stat" && [[ ${stat##*) } == S* ]]
 }
 
+# trace_victim: another process, TRACER, traces the victim until leave_victim.
+trace_victim() {
+	mkfifo "$T/tin" "$T/tout"
+	"$PROG/attach_refuse" trace "$PID" <"$T/tin" >"$T/tout" 3>&- 7>&- 8<&- &
+	TRACER=$!
+	exec 9>"$T/tin" 6<"$T/tout"
+	next_line 6 "$TRACER"
+	[ "$LINE" = ready ]
+}
+
+leave_victim() {
+	exec 9>&- 6<&-
+	wait "$TRACER" || true
+}
+
 # hear LINE: the victim's next line is that.
 hear() {
 	next_line 8 "$PID" && [ "$LINE" = "$1" ] || { echo "the victim says '$LINE', must say '$1'"; cat "$T/victim.err"; return 1; }

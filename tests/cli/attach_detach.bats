@@ -115,23 +115,17 @@ as_before() {
 }
 
 @test "another tracer holds it at the end: that the agent is left is said, and pmm detach takes it out" {
-	local tracer status=0
+	local status=0
 	start attach_victim
 	watch
-	mkfifo "$T/tin" "$T/tout"
-	"$PROG/attach_refuse" trace "$PID" <"$T/tin" >"$T/tout" 3>&- 7>&- 8<&- &
-	tracer=$!
-	exec 9>"$T/tin" 6<"$T/tout"
-	next_line 6 "$tracer"
-	[ "$LINE" = ready ]
+	trace_victim
 	kill -INT "$MONITOR"
 	wait "$MONITOR" || status=$?
 	MONITOR=
 	[ "$status" -eq 3 ]
 	grep -q "^pmm: process $PID is being traced by 'attach_refuse'" "$T/watch.err"
 	grep -q "^pmm: hint: .*let that one detach first; pmm's agent may still be in process $PID, .*'pmm detach $PID' takes it out" "$T/watch.err"
-	exec 9>&- 6<&-
-	wait "$tracer" || true
+	leave_victim
 	within "$PMM" detach "$PID" 2>/dev/null
 	clean
 	tell g done

@@ -52,19 +52,12 @@ pmm: hint: 'pgrep -a nginx' lists the processes of that name with their numbers"
 }
 
 @test "another tracer" {
-	local tracer
 	start attach_victim
-	mkfifo "$T/tin" "$T/tout"
-	"$PROG/attach_refuse" trace "$PID" <"$T/tin" >"$T/tout" 3>&- 7>&- 8<&- &
-	tracer=$!
-	exec 9>"$T/tin" 6<"$T/tout"
-	next_line 6 "$tracer"
-	[ "$LINE" = ready ]
-	refused "$tracer|attach_refuse|trac" "$PMM" attach -d 1 "$PID"
-	grep -q "$tracer" "$T/refused.err"
-	grep -q "TracerPid:.$tracer" "/proc/$PID/status"
-	exec 9>&- 6<&-
-	wait "$tracer" || true
+	trace_victim
+	refused "$TRACER|attach_refuse|trac" "$PMM" attach -d 1 "$PID"
+	grep -q "$TRACER" "$T/refused.err"
+	grep -q "TracerPid:.$TRACER" "/proc/$PID/status"
+	leave_victim
 	clean
 	tell g done
 	finish 42
