@@ -6,8 +6,7 @@
 
 #define ROUNDS	25
 #define CALLS	1000
-#define SEEKS	3
-#define READS	3
+#define TRIES	3
 
 static int fd;
 
@@ -99,54 +98,67 @@ static void cost(void)
 	wait(NULL);
 }
 
-/* The log's text is read: its bytes, and the slowest call of who logs meanwhile. */
-static long read_once(double *slowest)
-{
-	static char text[65536];
-	int text_fd = open("/proc/pmm/pid", O_RDONLY);
-	long bytes = 0, got;
-
-	*slowest = 0;
-	while ((got = read(text_fd, text, sizeof(text))) > 0) {
-		double before = now_s(), took;
-
-		IS(add(fd, 16, 16), 0);
-		took = now_s() - before;
-		*slowest = took > *slowest ? took : *slowest;
-		bytes += got;
-	}
-	close(text_fd);
-	return bytes;
-}
-
-/* Reading a long log: the time with the shortest slowest call, as below. */
-static void reading(void)
+/*
+ * What takes some time is done a few times: the seconds of the one with the shortest slowest call
+ * meanwhile, as the machine itself may stop for a while. `once` gives the seconds.
+ */
+static void say_quietest(double (*once)(double *slowest), const char *name)
 {
 	double took = 0, slowest = 1e9;
-	long bytes = 0;
 
 	fd = device(0);
 	outstanding(0, 100000);
-	for (int i = 0; i < READS; i++) {
-		double most, begin = now_s();
+	for (int i = 0; i < TRIES; i++) {
+		double most = 0, all = once(&most);
 
-		bytes = read_once(&most);
 		if (most < slowest) {
 			slowest = most;
-			took = now_s() - begin;
+			took = all;
 		}
 	}
-	printf("read_ms=%.0f\nread_bytes=%ld\nslowest_call_us=%.0f\n", took * 1e3, bytes,
-	       slowest * 1e6);
+	printf("%s=%.0f\nslowest_call_us=%.0f\n", name, took * 1e3, slowest * 1e6);
 }
 
-/* The same while another process goes to the end of the text at once: its time, the slowest call. */
+static void keep_most(double *most, double took)
+{
+	if (took > *most)
+		*most = took;
+}
+
+static long read_bytes;
+
+/* The log's text is read, and who reads logs meanwhile. */
+static double read_once(double *slowest)
+{
+	static char text[65536];
+	double begin = now_s();
+	int text_fd = open("/proc/pmm/pid", O_RDONLY);
+	long got;
+
+	read_bytes = 0;
+	while ((got = read(text_fd, text, sizeof(text))) > 0) {
+		double before = now_s();
+
+		IS(add(fd, 16, 16), 0);
+		keep_most(slowest, now_s() - before);
+		read_bytes += got;
+	}
+	close(text_fd);
+	return now_s() - begin;
+}
+
+static void reading(void)
+{
+	say_quietest(read_once, "read_ms");
+	printf("read_bytes=%ld\n", read_bytes);
+}
+
+/* Another process goes to the end of the text at once, and this one has its ring drained. */
 static double seek_once(double *slowest)
 {
 	double begin = now_s();
 	int pid = fork(), status;
 
-	*slowest = 0;
 	if (!pid) {
 		char byte;
 
@@ -156,29 +168,15 @@ static double seek_once(double *slowest)
 		double before = now_s();
 
 		IS(call(fd, PMM_DRAIN, NULL), 0);
-		if (now_s() - before > *slowest)
-			*slowest = now_s() - before;
+		keep_most(slowest, now_s() - before);
 	}
 	IS(status, 0);
 	return now_s() - begin;
 }
 
-/* The time with the shortest slowest call: the machine itself may stop for a while. */
 static void seeking(void)
 {
-	double took = 0, slowest = 1e9;
-
-	fd = device(0);
-	outstanding(0, 100000);
-	for (int i = 0; i < SEEKS; i++) {
-		double most, all = seek_once(&most);
-
-		if (most < slowest) {
-			slowest = most;
-			took = all;
-		}
-	}
-	printf("seek_ms=%.0f\nslowest_call_us=%.0f\n", took * 1e3, slowest * 1e6);
+	say_quietest(seek_once, "seek_ms");
 }
 
 /* ---- who is killed while it waits for a log's lock */

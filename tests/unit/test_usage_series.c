@@ -126,7 +126,7 @@ static void a_look_rests_for_what_it_costs(void **state)
 
 	(void)state;
 	u.share = 1;
-	/* a machine that stood still during a look is charged for that, and rests the longer */
+	/* where the machine stalls during a look, that counts as its cost: more rest follows */
 	for (; now < 2000 * MS || (looks < 3 && now < 10000000 * MS); now += 10 * MS) {
 		if (now >= u.next_ns)
 			looks++;
