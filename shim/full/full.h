@@ -74,6 +74,11 @@ struct full_tables {
 	const struct pmm_shim_table *agent, *program;
 };
 
+/*
+ * Look once, when our module is loaded: the loader's lock, which that takes, may be a thread's that
+ * a forked child has not. Who is there now, the program and an agent before it, does not change.
+ */
+void full_find_once(void);
 void full_find(struct full_tables *found);
 /* the module that we are in: its texts are there as long as we are */
 extern uintptr_t full_texts_at, full_texts_bytes;

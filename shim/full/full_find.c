@@ -14,10 +14,10 @@
 
 uintptr_t full_texts_at, full_texts_bytes;
 
-struct search {
-	struct full_tables *found;
+static struct {
+	struct full_tables found;
 	unsigned nr;		/* modules so far */
-};
+} search;
 
 /* The table that a note of the type leads to, NULL = there is none. */
 static const struct pmm_shim_table *table_in(const char *note, const char *end, uint32_t type)
@@ -64,27 +64,32 @@ static void note_own(const struct dl_phdr_info *module)
 	}
 	if (own < start || own >= end)
 		return;
-	agent.texts_at = full_texts_at = start;
-	agent.texts_bytes = full_texts_bytes = end - start;
+	full_texts_at = start;
+	full_texts_bytes = end - start;
 }
 
 static int find_in_module(struct dl_phdr_info *module, size_t bytes, void *ctx)
 {
-	struct search *s = ctx;
-
 	(void)bytes;
-	if (!s->found->agent)
-		s->found->agent = table_of(module, PMM_SHIM_NOTE_AGENT);
-	if (!s->nr++)
-		s->found->program = table_of(module, PMM_SHIM_NOTE_COPY);
+	(void)ctx;
+	if (!search.found.agent)
+		search.found.agent = table_of(module, PMM_SHIM_NOTE_AGENT);
+	if (!search.nr++)
+		search.found.program = table_of(module, PMM_SHIM_NOTE_COPY);
 	note_own(module);
 	return 0;
 }
 
+void full_find_once(void)
+{
+	if (!search.nr)
+		dl_iterate_phdr(find_in_module, NULL);
+}
+
 void full_find(struct full_tables *found)
 {
-	struct search s = { found, 0 };
-
-	*found = (struct full_tables){ 0 };
-	dl_iterate_phdr(find_in_module, &s);
+	full_find_once();
+	agent.texts_at = full_texts_at;
+	agent.texts_bytes = full_texts_bytes;
+	*found = search.found;
 }

@@ -36,6 +36,37 @@ static unsigned tables_at_exit(void)
 }
 
 /*
+ * Before fork(): whoever is in the midst of the start comes to its end, as the child could not
+ * bring it there. After a second or two it is forked all the same: the C library's fork() has a
+ * lock of its own, and the start may wait for who wants that.
+ */
+static void full_forking(void)
+{
+	long since;
+
+	if (monitor.started || PEEK(&monitor.owner) == SELF)
+		return;
+	since = (long)PMM_TIME();
+	while (!CLAIM(&monitor.owner, SELF)) {
+		if ((long)PMM_TIME() > since + 1)
+			return;
+		PMM_YIELD();
+	}
+	monitor.forking = 1;
+}
+
+static void full_forked_parent(void)
+{
+	int saved = errno;
+
+	if (!monitor.forking || PEEK(&monitor.owner) != SELF)
+		return;
+	monitor.forking = 0;
+	leave();
+	errno = saved;			/* of a fork() that failed */
+}
+
+/*
  * In a forked child: the thread that had the lock is not there, and what the parent has counted,
  * gathered and released is the parent's.
  */
@@ -45,11 +76,19 @@ static void full_forked(void)
 	memset(&monitor.stats, 0, sizeof(monitor.stats));
 	memset(monitor.reported, 0, sizeof(monitor.reported));
 	memset(full_freed, 0, sizeof(full_freed));
-	if (PEEK(&monitor.owner) == SELF)
+	if (PEEK(&monitor.owner) == SELF && !monitor.forking)
 		return;
+	monitor.forking = 0;
 	monitor.text_len = 0;
 	monitor.late_tables = 0;
 	RELEASE(&monitor.owner);
+}
+
+/* Before there are threads, except in what dlopen() brings later. */
+static __attribute__((constructor(101))) void be_loaded(void)
+{
+	full_find_once();
+	pthread_atfork(full_forking, full_forked_parent, full_forked);
 }
 
 /*
@@ -79,18 +118,15 @@ static void start_full(void)
  */
 static void begin_full(void)
 {
-	int saved = errno, starts;
+	int saved = errno;
 
 	if (!enter())
 		return;
-	starts = !monitor.started;
-	if (starts) {
+	if (!monitor.started) {
 		monitor.pid = process_id();
 		start_full();
 	}
 	leave();
-	if (starts)
-		pthread_atfork(NULL, NULL, full_forked);
 	begin();
 	errno = saved;
 }

@@ -51,6 +51,7 @@ struct monitor {
 	unsigned char off;
 	unsigned char begun;
 	unsigned char started;		/* it was looked for where blocks are recorded */
+	unsigned char forking;		/* the lock's holder has it for a fork before the start */
 	/* blocks are recorded by an agent that was preloaded, or pass to it */
 	unsigned char foreign;
 	const struct pmm_shim_table *table;	/* where blocks are recorded; NULL: they pass */

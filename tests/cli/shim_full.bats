@@ -553,6 +553,17 @@ parent: 3 new, 1 freed, 0 foreign"
 	says rush "40 well" 0 40 raw
 }
 
+@test "fork: while another thread is in the first call, in the loader or in the agent's start" {
+	local slow
+	full gcc starting.c "$T/starting" -std=gnu11 -O1 -pthread
+	for slow in loader clock; do
+		timeout 420 "$T/starting" $slow >"$T/out" 2>"$T/err"
+		[ "$(cat "$T/out")" = "20 children were tracked" ]
+		grep -qxE '[0-9]+ in the midst' "$T/err"
+	done
+	[ "$(cut -d' ' -f1 "$T/err")" -gt 0 ]
+}
+
 @test "fork: of a hundred children at a time each has a ledger, and is told of, leaks and all" {
 	local child grandchild
 	full gcc crowd.c "$T/crowd" -std=gnu11 -O1
