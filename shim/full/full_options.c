@@ -75,7 +75,8 @@ static void full_forked(void)
 	monitor.pid = process_id();
 	memset(&monitor.stats, 0, sizeof(monitor.stats));
 	memset(monitor.reported, 0, sizeof(monitor.reported));
-	memset(full_freed, 0, sizeof(full_freed));
+	if (monitor.started)
+		memset(full_freed, 0, sizeof(full_freed));
 	if (PEEK(&monitor.owner) == SELF && !monitor.forking)
 		return;
 	monitor.forking = 0;
