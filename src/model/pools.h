@@ -15,7 +15,10 @@ enum pool {
 	POOL_NR,
 };
 
-/* By the name of its program: bits of 1 << enum pool, 0 = none that is known. */
+/*
+ * By the names of its program and libraries, which may have been unloaded again: bits of
+ * 1 << enum pool, 0 = none that is known.
+ */
 unsigned pools_of(const struct heap *h);
 
 const char *pool_language(enum pool p);

@@ -169,6 +169,37 @@ uint64_t leaks_or_freed(const struct leaks *l)
 	return blocks;
 }
 
+static unsigned view_pools(const struct leaks_view *v)
+{
+	return v->opt.tree ? v->opt.tree->pools : pools_of(v->heap);
+}
+
+enum {
+	POOL_LANGUAGE,
+	POOL_SETTING,
+	POOL_COLUMNS,
+};
+
+static const struct column pool_columns[POOL_COLUMNS] = {
+	[POOL_LANGUAGE] = { "language", NULL, UNIT_TEXT },
+	[POOL_SETTING] = { "setting", NULL, UNIT_TEXT },
+};
+
+static void add_pools(struct leaks_view *v)
+{
+	struct table *t = table_new(TABLE_ROWS, "pools", NULL, pool_columns, POOL_COLUMNS);
+
+	for (unsigned i = 0; t && i < POOL_NR; i++)
+		if (view_pools(v) & 1u << i) {
+			table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+			table_set_const(t, POOL_LANGUAGE, pool_language(i));
+			table_set_const(t, POOL_SETTING, pool_setting(i));
+		}
+	if (t)
+		t->json_only = true;
+	doc_add(&v->doc, t);
+}
+
 /* Objects that no search speaks of. */
 static void pool_rows(struct table *t, unsigned pools)
 {
@@ -218,7 +249,7 @@ static void add_notes(struct leaks_view *v)
 				  "counts as reachable"
 				: "not all blocks are known: what the others point to counts as "
 				  "reachable");
-	pool_rows(t, v->opt.tree ? v->opt.tree->pools : pools_of(h));
+	pool_rows(t, view_pools(v));
 	if (h->search.unread_bytes)
 		facts_add(t, "!", "%s could not be read: pointers in there are not known",
 			  fmt_bytes(h->search.unread_bytes).s);
@@ -253,6 +284,7 @@ void leaks_head(struct leaks_view *v)
 		report_warnings(&v->doc, v->heap);
 	add_search(v);
 	add_totals(v);
+	add_pools(v);
 	add_head(v);
 	if (!first)
 		report_warnings(&v->doc, v->heap);

@@ -15,7 +15,7 @@
 #include "src/base/str.h"
 #include "src/document/doc.h"
 
-#define LEAKS_SCHEMA "pmm-leaks/1.1"
+#define LEAKS_SCHEMA "pmm-leaks/1.2"
 
 enum leaks_show {
 	LEAKS_SHOW_REACHABLE	= 1 << REACH_REACHED,

@@ -263,6 +263,9 @@ recipe() { says 0 report --json "$(made "$@")"; }
 	says 1 leaks --json --show definite "$LEAKS"
 	is '[2,0,0,2,5]' '[(.certain | length), (.others | length), .left_out.others, .left_out.certain, .left_out.unlikely]'
 	says 1 leaks --json "$(made 'site - size=8' 'search copy complete' 'leak - definite bytes=8')"
+	is '[]' .pools
+	says 1 leaks --json "$(made 'process exe=/usr/bin/php8.2' 'site - size=8' 'search copy complete' 'leak - definite bytes=8')"
+	is '[{"language":"PHP","setting":"USE_ZEND_ALLOC=0"}]' .pools
 	printf '{\nknown\nMemcheck:Leak\nfun:*\nobj:*name*\n...\n}\n' >"$T/supp"
 	within "$PMM" leaks --json --suppressions "$T/supp" "$LEAKS" >"$T/json" || [ $? -eq 1 ]
 	valid 1 "$T/json"

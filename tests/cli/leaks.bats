@@ -84,7 +84,7 @@ refuses() { refused_with "$1" "$2" "$PMM" leaks "${@:3}"; }
 	"$PMM" leaks --json --show=all "$LEAKS" | jq -r '
 		to_entries[] | select(.key != "schema")
 		| "\(.key): \([.value | if type == "array" then .[] else . end | keys[]] | unique | join(" "))"' | sort >"$T/keys"
-	is '"pmm-leaks/1.1"' .schema "$LEAKS"
+	is '"pmm-leaks/1.2"' .schema "$LEAKS"
 	diff -u "$GOLDEN/leaks.keys.txt" "$T/keys"
 	while read -r key; do
 		grep -q "[\`.]$key\`" "$ROOT/doc/json.md" || { echo "not in doc/json.md: $key"; return 1; }

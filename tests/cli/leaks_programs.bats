@@ -129,6 +129,10 @@ lost() {
 	has_said
 	within "$PMM" leaks --report "$T/text" -- sh -c '/usr/bin/python3 -S -c 1; ls / >/dev/null'
 	has_said
+	within "$PMM" leaks --json --report "$T/json" -- sh -c '/usr/bin/python3 -S -c 1; ls / >/dev/null'
+	[ "$(jq -c .pools "$T/json")" = '[{"language":"Python","setting":"PYTHONMALLOC=malloc"}]' ]
+	within "$PMM" leaks --json --report "$T/json" -- ls / >"$T/out"
+	[ "$(jq -c .pools "$T/json")" = "[]" ]
 	within "$PMM" leaks --report "$T/text" -- sh -c 'ls / >/dev/null; :'
 	run ! has_said
 	"$PMM" run -q -o "$T/p.pmm" -- /usr/bin/python3 -S -c 'print("here", flush=True); import time; time.sleep(300)' >"$T/here" 2>"$T/err" 3>&- &

@@ -7,7 +7,8 @@
 
 #include "src/model/pools.h"
 
-static unsigned of(const char *exe, const char *comm)
+/* A program with a library or NULL. */
+static unsigned with(const char *exe, const char *comm, const char *library)
 {
 	struct heap *h = heap_new();
 	unsigned pools;
@@ -17,9 +18,22 @@ static unsigned of(const char *exe, const char *comm)
 	free(h->comm);
 	h->exe = strdup(exe);
 	h->comm = strdup(comm);
+	if (library) {
+		h->modules = realloc(h->modules, 3 * sizeof(*h->modules));
+		assert_non_null(h->modules);
+		memset(h->modules + 1, 0, 2 * sizeof(*h->modules));
+		h->modules[1].path = strdup(exe);
+		h->modules[2].path = strdup(library);
+		h->nr_modules = 3;
+	}
 	pools = pools_of(h);
 	heap_free(h);
 	return pools;
+}
+
+static unsigned of(const char *exe, const char *comm)
+{
+	return with(exe, comm, NULL);
 }
 
 static void by_name(void **state)
@@ -43,6 +57,20 @@ static void others(void **state)
 	assert_int_equal(of("", ""), 0);
 }
 
+static void by_library(void **state)
+{
+	(void)state;
+	assert_int_equal(with("/usr/bin/gdb", "gdb", "/usr/lib/libpython3.11.so.1.0"),
+			 1 << POOL_PYTHON);
+	assert_int_equal(with("/usr/sbin/apache2", "apache2",
+			      "/usr/lib/apache2/modules/libphp8.2.so"), 1 << POOL_PHP);
+	assert_int_equal(with("/usr/bin/php", "php", "/usr/lib/libpython3.so"),
+			 1 << POOL_PYTHON | 1 << POOL_PHP);
+	assert_int_equal(with("/usr/bin/gdb", "gdb", "/usr/lib/libpythonic.so"), 0);
+	assert_int_equal(with("/usr/bin/gdb", "gdb", "/opt/libpython3/libc.so.6"), 0);
+	assert_int_equal(with("/usr/bin/gdb", "gdb", ""), 0);
+}
+
 static void settings(void **state)
 {
 	(void)state;
@@ -57,6 +85,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_name),
 		cmocka_unit_test(others),
+		cmocka_unit_test(by_library),
 		cmocka_unit_test(settings),
 	};
 

@@ -148,7 +148,7 @@ $ pmm leaks --show definite,possible leaks.pmm
 [1]
 $ pmm leaks --show all --json leaks.pmm
   {
-    "schema": "pmm-leaks/1.1",
+    "schema": "pmm-leaks/1.2",
     "process": {
       "pid": 4242,
       "ppid": 17,
@@ -181,6 +181,7 @@ $ pmm leaks --show all --json leaks.pmm
       {"class": "reachable", "bytes": 616288, "blocks": 1611, "sites": 4},
       {"class": "suppressed", "bytes": 0, "blocks": 0, "sites": 0}
     ],
+    "pools": [],
     "warnings": [],
     "certain": [
       {
