@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "src/base/fmt.h"
+#include "src/base/hash.h"
 #include "src/base/nanotime.h"
 #include "src/ledger/preload.h"
 #include "src/proc/elf_check.h"
@@ -35,6 +36,7 @@ struct run {
 	char agent[PATH_MAX];
 	struct elf_check program;
 	struct summary summary;
+	struct hash_map named; /* captures written, by their name's hash */
 	uint64_t oom_kills;	/* before the program was started */
 	struct run_leaks leaks;
 	struct run_check check;
@@ -47,6 +49,18 @@ struct run {
 	struct heap_trace *trace; /* NULL = not asked for */
 	bool trace_failed;
 };
+
+/* How many captures have this one's name? One more from now on. */
+static unsigned named_before(struct run *r, const struct heap *h, bool is_root)
+{
+	char name[PATH_MAX];
+	uint32_t *nr;
+
+	if (output_name(r->options->output, (pid_t)h->pid, h->comm, is_root, name))
+		return 0;
+	nr = hash_add(&r->named, hash_bytes(name, strlen(name)), 0, NULL);
+	return nr ? (*nr)++ : 0;	/* without memory it takes the other's place */
+}
 
 /* For the summary. */
 static void keep_name(struct run *r, const struct heap *h, const char *name, bool is_root)
@@ -96,7 +110,8 @@ static void on_ended(struct run *r, const struct launch_event *ev)
 	run_check_ended(&r->check, h, ev->replaced);
 	if (!r->options->output) {
 		/* a search or check needs none */
-	} else if (output_write(h, r->options->output, is_root, name, &moved, &e)) {
+	} else if (output_write(h, r->options->output, is_root, named_before(r, h, is_root), name,
+				&moved, &e)) {
 		session_note(r->to, "the capture of process %u is LOST", h->pid);
 		session_error(r->to, &e);
 	} else {
@@ -444,6 +459,7 @@ void run_close(struct run *r)
 	if (!r)
 		return;
 	summary_fini(&r->summary);
+	hash_fini(&r->named);
 	heap_free(r->heap);
 	heap_free(r->largest);
 	run_leaks_fini(&r->leaks);

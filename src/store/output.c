@@ -35,21 +35,30 @@ static void add_comm(struct str *s, const char *comm)
 	}
 }
 
-/* Put ".PID" before the last ".pmm", or at the end. */
-static void add_pid(struct str *s, pid_t pid)
+/* Put the mark and the number before the last ".pmm", or at the end. */
+static void add_number(struct str *s, char mark, unsigned long number)
 {
 	bool suffix = str_ends(str_text(s), ".pmm");
 
 	if (suffix)
 		s->s[s->len -= strlen(".pmm")] = '\0';
-	str_addf(s, ".%d%s", (int)pid, suffix ? ".pmm" : "");
+	str_addf(s, "%c%lu%s", mark, number, suffix ? ".pmm" : "");
+}
+
+static int take_name(struct str *s, char name[PATH_MAX])
+{
+	int rc = str_error(s) ? -ENOMEM : s->len >= PATH_MAX ? -ENAMETOOLONG : 0;
+
+	if (!rc)
+		strcpy(name, str_text(s));
+	str_fini(s);
+	return rc;
 }
 
 int output_name(const char *pattern, pid_t pid, const char *comm, bool is_root, char name[PATH_MAX])
 {
 	struct str s = STR_INIT;
 	bool has_pid = false;
-	int rc = 0;
 
 	for (const char *p = pattern; *p; p++) {
 		if (p[0] != '%' || !p[1]) {
@@ -66,15 +75,21 @@ int output_name(const char *pattern, pid_t pid, const char *comm, bool is_root, 
 		has_pid |= *p == 'p';
 	}
 	if (!has_pid && !is_root)
-		add_pid(&s, pid);
-	if (str_error(&s))
-		rc = -ENOMEM;
-	else if (s.len >= PATH_MAX)
-		rc = -ENAMETOOLONG;
-	else
-		strcpy(name, str_text(&s));
-	str_fini(&s);
-	return rc;
+		add_number(&s, '.', (unsigned long)pid);
+	return take_name(&s, name);
+}
+
+/* The name of the next one, where `before` have it already. */
+static int name_next(char name[PATH_MAX], unsigned before)
+{
+	struct str s = STR_INIT;
+
+	if (!before)
+		return 0;
+	str_add(&s, name);
+	if (!str_error(&s))
+		add_number(&s, '-', before + 1ul);
+	return take_name(&s, name);
 }
 
 /* Cut a path down to its directory; "." if it names none. */
@@ -155,29 +170,31 @@ int output_check(const char *pattern, struct err *e)
 	return rc;
 }
 
-static int write_to(const struct heap *h, const char *pattern, bool is_root, char name[PATH_MAX],
-		    struct err *e)
+static int write_to(const struct heap *h, const char *pattern, bool is_root, unsigned before,
+		    char name[PATH_MAX], struct err *e)
 {
 	int rc = output_name(pattern, (pid_t)h->pid, h->comm, is_root, name);
 
+	if (!rc)
+		rc = name_next(name, before);
 	if (rc)
 		return not_named(rc, e);
 	return capture_write(h, name, false, e);
 }
 
-int output_write(const struct heap *h, const char *pattern, bool is_root, char name[PATH_MAX],
-		 bool *moved, struct err *e)
+int output_write(const struct heap *h, const char *pattern, bool is_root, unsigned before,
+		 char name[PATH_MAX], bool *moved, struct err *e)
 {
 	const char *places[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
 	char elsewhere[PATH_MAX];
-	int rc = write_to(h, pattern, is_root, name, e);
+	int rc = write_to(h, pattern, is_root, before, name, e);
 
 	*moved = false;
 	for (unsigned i = 0; rc && i < sizeof(places) / sizeof(*places); i++) {
 		if (!places[i] || !*places[i])
 			continue;
 		snprintf(elsewhere, sizeof(elsewhere), "%s/%s", places[i], OUTPUT_DEFAULT);
-		if (write_to(h, elsewhere, is_root, name, NULL))
+		if (write_to(h, elsewhere, is_root, before, name, NULL))
 			continue;
 		*moved = true;
 		rc = 0;

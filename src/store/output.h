@@ -33,8 +33,11 @@ int output_check(const char *pattern, struct err *e);
  * Write a heap, without a wait for the disk: others are watched meanwhile. When its place fails
  * (full disk, directory gone) it goes to $TMPDIR or /tmp: *moved is set and `e` says why. `name`
  * receives where it is. 0, or -errno with `e` when no place worked.
+ *
+ * `before`: so many have the name that output_name() gives already, as numbers of processes are
+ * used again: "-2", "-3" ... goes before ".pmm" (or at the end).
  */
-int output_write(const struct heap *h, const char *pattern, bool is_root, char name[PATH_MAX],
-		 bool *moved, struct err *e);
+int output_write(const struct heap *h, const char *pattern, bool is_root, unsigned before,
+		 char name[PATH_MAX], bool *moved, struct err *e);
 
 #endif

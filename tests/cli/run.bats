@@ -80,6 +80,16 @@ run_pmm() {
 	[ "$(find . -name 'fam.*.pmm' | wc -l)" -eq 1 ]
 }
 
+@test "run: a process with the number of an earlier one has a capture of its own" {
+	local pid
+	run_pmm -q -o run.pmm -- "$PROG/fork_same_pid"
+	[ "$STATUS" -ne 77 ] || skip "numbers of processes cannot be chosen here"
+	[ "$STATUS" -eq 0 ]
+	pid=$(cat out)
+	[ "$("$PMM" report --json "run.$pid.pmm" | jq .totals.allocated_bytes)" -eq 100 ]
+	[ "$("$PMM" report --json "run.$pid-2.pmm" | jq .totals.allocated_bytes)" -eq 200 ]
+}
+
 @test "run: --no-follow leaves one capture" {
 	run_pmm -q --no-follow -o fam.pmm -- sh -c 'ls / >/dev/null; ls / >/dev/null; exit 0'
 	[ "$(ls ./*.pmm)" = ./fam.pmm ]

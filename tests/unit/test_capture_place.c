@@ -91,11 +91,40 @@ static void only_what_must_last_waits_for_the_disk(void **state)
 
 	(void)state;
 	nr_waits = 0;
-	assert_int_equal(output_write(h, p.path, true, name, &moved, &e), 0);
+	assert_int_equal(output_write(h, p.path, true, 0, name, &moved, &e), 0);
 	assert_string_equal(name, p.path);
 	assert_int_equal(nr_waits, 0);
 	assert_int_equal(capture_write(h, p.path, true, &e), 0);
 	assert_int_equal(nr_waits, 1);
+	heap_free(h);
+	place_free(&p);
+}
+
+/* Numbers of processes come again, and with them names. */
+static void captures_of_one_name_are_numbered(void **state)
+{
+	static const char *const expected[] = { "a.pmm", "a.pmm", "a-2.pmm", "a-12.pmm" };
+	static const unsigned before[] = { 0, 0, 1, 11 };
+	struct place p = place_new();
+	struct heap *h = heap_new();
+	struct err e = { 0 };
+	char name[PATH_MAX];
+	bool moved;
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		assert_int_equal(output_write(h, p.path, true, before[i], name, &moved, &e), 0);
+		assert_false(moved);
+		assert_string_equal(name + strlen(p.dir) + 1, expected[i]);
+		assert_int_equal(count_files(p.dir), i ? i : 1);
+	}
+	for (unsigned i = 2; i < 4; i++) {
+		snprintf(name, sizeof(name), "%s/%s", p.dir, expected[i]);
+		assert_int_equal(unlink(name), 0);
+	}
+	assert_int_equal(output_write(h, p.dir, true, 1, name, &moved, &e), 0);
+	assert_string_equal(name + strlen(p.dir), "-2");	/* without ".pmm" at the end */
+	assert_int_equal(unlink(name), 0);
 	heap_free(h);
 	place_free(&p);
 }
@@ -247,6 +276,7 @@ int main(void)
 		cmocka_unit_test(it_is_made_where_it_will_be),
 		cmocka_unit_test(a_file_is_written_for_its_owner_only),
 		cmocka_unit_test(only_what_must_last_waits_for_the_disk),
+		cmocka_unit_test(captures_of_one_name_are_numbered),
 		cmocka_unit_test(places_that_cannot_be_written_are_named),
 		cmocka_unit_test(a_full_disk_leaves_nothing_behind),
 		cmocka_unit_test(files_that_cannot_be_read_are_named),

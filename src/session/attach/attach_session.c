@@ -342,7 +342,7 @@ static int keep(struct attach_session *s, struct err *e)
 
 	if (!s->heap)
 		return err_set(e, -ENODATA, "no capture: what was recorded could not be read");
-	rc = output_write(s->heap, s->o.output, true, name, &moved, e);
+	rc = output_write(s->heap, s->o.output, true, 0, name, &moved, e);
 	if (rc)
 		return rc;
 	if (moved)
