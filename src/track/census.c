@@ -4,21 +4,7 @@
 
 #include <string.h>
 
-static struct census_process *process_of(struct census *c, pid_t pid)
-{
-	struct census_process new = { .pid = pid };
-	uint32_t *at = hash_find(&c->by_pid, (uint64_t)pid);
-
-	if (at)
-		return &c->processes.v[*at];
-	if (c->processes.nr >= CENSUS_MAX_PROCESSES || vec_push(&c->processes, new))
-		return NULL;
-	if (hash_put(&c->by_pid, (uint64_t)pid, (uint32_t)c->processes.nr - 1)) {
-		c->processes.nr--;
-		return NULL;
-	}
-	return vec_last(&c->processes);
-}
+#include "src/proc/proc.h"
 
 static void untracked(struct census *c, const char name[PMM_EXEC_NAME], uint32_t why, pid_t pid)
 {
@@ -41,6 +27,60 @@ static void miss(struct census *c, struct census_process *p)
 	if (p->expected_ns && p->here_ns <= p->expected_ns)
 		untracked(c, p->name, p->why, p->pid);
 	p->expected_ns = 0;
+}
+
+/*
+ * Is all said of it? Its agent is there, or it has ended and had none; and much else was said since
+ * by others, so nothing is on its way.
+ */
+static bool is_settled(struct census *c, struct census_process *p)
+{
+	const bool expects = p->expected_ns && p->here_ns <= p->expected_ns;
+
+	if (!p->old) {
+		p->old = true;
+		return false;
+	}
+	if (expects && proc_alive(p->pid))
+		return false;
+	miss(c, p);
+	return true;
+}
+
+/* Millions of programs may be executed, in as many processes. */
+static void make_room(struct census *c)
+{
+	size_t nr = 0;
+
+	hash_fini(&c->by_pid);
+	vec_each(&c->processes, p)
+		if (!is_settled(c, p) && !hash_put(&c->by_pid, (uint64_t)p->pid, (uint32_t)nr))
+			c->processes.v[nr++] = *p;
+	c->processes.nr = nr;
+	c->room = nr > CENSUS_FORGETS / 2 ? 2 * nr : CENSUS_FORGETS;
+	c->room = c->room < CENSUS_MAX_PROCESSES ? c->room : CENSUS_MAX_PROCESSES;
+}
+
+static struct census_process *process_of(struct census *c, pid_t pid)
+{
+	struct census_process new = { .pid = pid };
+	uint32_t *at = hash_find(&c->by_pid, (uint64_t)pid);
+
+	if (at) {
+		c->processes.v[*at].old = false;
+		return &c->processes.v[*at];
+	}
+	if (c->processes.nr >= CENSUS_FORGETS && c->processes.nr >= c->room &&
+	    c->nr_refused++ % CENSUS_FORGETS == 0)
+		make_room(c);
+	if (c->processes.nr >= CENSUS_MAX_PROCESSES || vec_push(&c->processes, new))
+		return NULL;
+	if (hash_put(&c->by_pid, (uint64_t)pid, (uint32_t)c->processes.nr - 1)) {
+		c->processes.nr--;
+		return NULL;
+	}
+	c->nr_refused = 0;
+	return vec_last(&c->processes);
 }
 
 /*

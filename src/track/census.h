@@ -20,6 +20,8 @@
 
 #define CENSUS_MAX_UNTRACKED	4096	/* programs and reasons that are distinguished */
 #define CENSUS_MAX_PROCESSES	(1u << 20)	/* numbers: a process of the tree may name any */
+/* from so many on those are forgotten that nothing can be said of any more */
+#define CENSUS_FORGETS		(1u << 14)
 
 /* One process number, whichever process has it. */
 struct census_process {
@@ -27,6 +29,7 @@ struct census_process {
 	uint64_t here_ns;		/* the last agent of a new image */
 	pid_t pid;
 	uint32_t why;			/* enum pmm_exec */
+	bool old;			/* nothing was said of it since room was made */
 	char name[PMM_EXEC_NAME];
 };
 
@@ -41,6 +44,8 @@ struct census_untracked {
 struct census {
 	struct hash_map by_pid;		/* -> index into processes */
 	VEC(struct census_process) processes;
+	size_t room;			/* when there are so many, room is made ... */
+	size_t nr_refused;		/* ... and where none was, after so many times again */
 	VEC(struct census_untracked) untracked;
 	uint64_t nr_more;		/* untracked ones that there was no room or memory for */
 };

@@ -137,6 +137,49 @@ static void names_end(void **state)
 	census_fini(&c);
 }
 
+/* Nobody has these numbers. */
+#define GONE (1 << 23)
+
+/* Of millions those are remembered that something may be said of: the rest is forgotten. */
+static void millions_of_programs_take_bounded_memory(void **state)
+{
+	const uint32_t nr = 3 * CENSUS_MAX_PROCESSES / 2;
+	struct census c = { 0 };
+	size_t most = 0;
+
+	(void)state;
+	say(&c, 1, 0, PMM_EXEC_STATIC, "init", 1);	/* lives */
+	for (uint32_t i = 0; i < nr; i++) {
+		pid_t pid = GONE + (pid_t)i;
+
+		say(&c, pid, 0, i % 1000 ? PMM_EXEC_TRACKED : PMM_EXEC_STATIC,
+		    i % 1000 ? "ls" : "busybox", 2 * i + 2);
+		if (i % 1000)
+			census_here(&c, pid, 2 * i + 3);
+		assert_int_equal(census_expects(&c, pid), i % 1000 == 0);
+		most = c.processes.nr > most ? c.processes.nr : most;
+	}
+	assert_true(most <= 4 * CENSUS_FORGETS);
+	assert_true(census_expects(&c, 1));
+	assert_int_equal(c.nr_more, 0);
+	census_here(&c, 1, 5);
+	expect(&c, "busybox static x1573\n");
+}
+
+/* What was said last of a process is not forgotten before much else was said. */
+static void who_was_here_a_moment_ago_is_remembered(void **state)
+{
+	struct census c = { 0 };
+
+	(void)state;
+	for (pid_t i = 0; i < 2 * (pid_t)CENSUS_FORGETS; i++) {
+		census_here(&c, GONE + i, 10);
+		if (i >= 10)	/* who made it is heard late */
+			say(&c, 1, GONE + i - 10, PMM_EXEC_TRACKED, "ls", 9);
+	}
+	expect(&c, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +190,8 @@ int main(void)
 		cmocka_unit_test(children_without_a_number),
 		cmocka_unit_test(what_can_be_attached),
 		cmocka_unit_test(names_end),
+		cmocka_unit_test(millions_of_programs_take_bounded_memory),
+		cmocka_unit_test(who_was_here_a_moment_ago_is_remembered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
