@@ -246,6 +246,23 @@ static void checks_do_not_share(void **state)
 	heap_free(two);
 }
 
+/* Of children that come and go unswept nothing stays; the living keep their turn. */
+static void millions_of_children_are_not_remembered(void **state)
+{
+	const struct check_job job = { .scan_every_ns = UINT64_MAX / 2 };
+	struct run_check r = { .job = &job };
+
+	(void)state;
+	for (pid_t i = 0; i < 100000; i++) {
+		run_check_alive(&r, getpid(), 10);
+		run_check_alive(&r, (1 << 23) + i, 10 + (uint64_t)i);	/* nobody's number */
+		assert_true(r.swept.nr <= 65);
+	}
+	assert_int_equal(r.swept.v[0].pid, getpid());
+	assert_int_equal(r.swept.v[0].next_ns, 10 + UINT64_MAX / 2);
+	run_check_fini(&r);
+}
+
 /* Nobody reads it any more: no error. It cannot be written: one. */
 static void a_sink_may_refuse(void **state)
 {
@@ -465,6 +482,7 @@ int main(void)
 		TEST(texts_are_warned_of),
 		TEST(nobody_must_listen),
 		TEST(checks_do_not_share),
+		TEST(millions_of_children_are_not_remembered),
 		TEST(a_sink_may_refuse),
 		TEST(verdicts_do_not_share),
 		TEST(summaries_do_not_share),

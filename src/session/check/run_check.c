@@ -12,6 +12,8 @@
 #include "src/session/check/check_report.h"
 #include "src/session/untracked.h"
 
+#define MOST_SWEPT 64	/* processes, before those that have ended are looked for */
+
 /* What is known of a process; NULL when out of memory. Valid until the next call. */
 static struct run_check_process *process_of(struct run_check *r, uint32_t pid, uint64_t image)
 {
@@ -108,6 +110,28 @@ static void tell_from(struct run_check *r, const struct heap *h, uint64_t from,
 
 /* ---- canary scans ---- */
 
+static void swept_fini(struct run_check_swept *p)
+{
+	canary_scan_fini(&p->scan);
+	heap_free(p->heap);
+}
+
+/* Those that have ended without a canary scan, which nothing else takes out of the list. */
+static void forget_unswept(struct run_check *r)
+{
+	size_t kept = 0;
+
+	vec_each(&r->swept, p) {
+		if (p->heap || r->canary_scanner.pid == p->pid || !kill(p->pid, 0) ||
+		    errno != ESRCH)
+			r->swept.v[kept++] = *p;
+		else
+			swept_fini(p);
+	}
+	r->swept.nr = kept;
+	r->most_swept = kept > MOST_SWEPT / 2 ? 2 * kept : MOST_SWEPT;
+}
+
 /* NULL when out of memory. Valid until the next call. */
 static struct run_check_swept *swept_of(struct run_check *r, pid_t pid)
 {
@@ -116,13 +140,9 @@ static struct run_check_swept *swept_of(struct run_check *r, pid_t pid)
 	vec_each(&r->swept, p)
 		if (p->pid == pid)
 			return p;
+	if (r->swept.nr >= MOST_SWEPT && r->swept.nr >= r->most_swept)
+		forget_unswept(r);
 	return vec_push(&r->swept, new) ? NULL : vec_last(&r->swept);
-}
-
-static void swept_fini(struct run_check_swept *p)
-{
-	canary_scan_fini(&p->scan);
-	heap_free(p->heap);
 }
 
 /*

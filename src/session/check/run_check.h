@@ -62,6 +62,7 @@ struct run_check {
 	void *entry_ctx;
 	VEC(struct run_check_process) processes;
 	VEC(struct run_check_swept) swept;
+	size_t most_swept;		/* when there are so many, those that have ended go */
 	struct canary_scanner canary_scanner;		/* at work for one of them, or at rest */
 	uint64_t nr_found;		/* all processes */
 	uint64_t nr_processes;		/* that were ever distinguished */
