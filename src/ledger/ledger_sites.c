@@ -199,6 +199,18 @@ static void sum_records(struct sum *sum)
 }
 
 /*
+ * A record counts samples in 32 bits, which begin anew when they are full. What is live is right
+ * in any case, and the one count has been full as often as the other then.
+ */
+static void settle_samples(struct heap_site *s)
+{
+	int32_t live = (int32_t)(uint32_t)(s->samples_in - s->samples_out);
+
+	if (s->samples_in < s->samples_out)
+		s->samples_in = s->samples_out + (uint64_t)(live > 0 ? live : 0);
+}
+
+/*
  * A site whose counters went below zero: a thread was read before and another after the same
  * block's release; or it is site 0, which releases are charged to that have no room for a record of
  * their site (and are counted).
@@ -207,6 +219,7 @@ static void settle(struct ledger_reader *r, struct heap_site *s)
 {
 	bool lost = !s->number && r->l->dropped[PMM_DROP_SITE_FULL];
 
+	settle_samples(s);
 	s->live_bytes = minus(s->bytes_in, s->bytes_out);
 	s->live_blocks = minus(s->allocs, s->frees);
 	if ((s->live_bytes < 0 || s->live_blocks < 0 || s->peak_bytes < 0 || s->peak_blocks < 0) &&

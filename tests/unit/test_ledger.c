@@ -501,12 +501,41 @@ static void figures_that_were_not_taken(void **state)
 	}
 }
 
+/* In 300 days a busy site has more than 2^32 samples: those that are live are right. */
+static void samples_begin_anew(void **state)
+{
+	struct image im = image_new();
+	pmm_ref a = image_ctx(&im), b = image_ctx(&im);
+	struct pmm_record *r;
+	struct heap *h;
+
+	(void)state;
+	image_node(&im, 1, 0, 0, 0x1000);
+	image_site(&im, 1, 1, 0);
+	r = image_record(&im, a, 1);
+	r->samples_in = 100;			/* 2^32 + 100 */
+	r->samples_out = UINT32_MAX - 1;
+	r = image_record(&im, b, 1);
+	r->samples_in = 7;
+	r->samples_out = 10;
+	h = read_image(&im);
+	assert_int_equal(h->sites[1].samples_out, UINT32_MAX + 9ull);
+	assert_int_equal(h->sites[1].samples_in, UINT32_MAX + 1ull + 107);
+	heap_free(h);
+	r->samples_out = 200;			/* read before the other thread's allocation */
+	h = read_image(&im);
+	assert_int_equal(h->sites[1].samples_in, h->sites[1].samples_out);
+	heap_free(h);
+	image_free(&im);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_that_were_not_taken),
 		cmocka_unit_test(an_empty_ledger_is_an_empty_heap),
 		cmocka_unit_test(contexts_that_share_a_site_add_up),
+		cmocka_unit_test(samples_begin_anew),
 		cmocka_unit_test(times_are_of_allocations),
 		cmocka_unit_test(mapping_sites_stand_apart),
 		cmocka_unit_test(a_sealed_peak_is_composed_of_saved_and_unchanged_values),
