@@ -18,6 +18,14 @@
 
 /* for visits: beyond that the rest waits for the next step, so that messages and signals do not */
 #define TURN_NS	       20000000ull
+/*
+ * Where processes come faster than they can be delivered: of so many that have ended the step takes
+ * longer, and of so many nobody is let in, so that who hands in a ledger waits in the end. Else
+ * more would come than go for as long as there are memory and descriptors.
+ */
+#define MANY_ENDED     256
+#define MOST_ENDED     1024
+#define LONG_TURN_NS   100000000ull
 #define STATUS_WAIT_NS 50000000ull   /* for a parent to collect the status, so that we may see it */
 #define START_WAIT_NS  1000000000ull /* for a launched process to hand in a ledger */
 #define UNCLAIMED_NS   100000000ull  /* between looks for such */
@@ -316,15 +324,24 @@ static bool is_over(const struct monitor *m, const struct watched *w)
 	return w->is_root ? m->child->ended : w->unheard && watched_has_ended(w);
 }
 
+/*
+ * It may have handed in a newer image's ledger, which is still to be heard. Of many that is not
+ * waited for: where so many come there is no end of it.
+ */
+static bool may_deliver(const struct monitor *m)
+{
+	return !serve_has_more(&m->serve) || m->nr_ended > MANY_ENDED;
+}
+
 /* False: it is delivered and gone. */
 static bool visit(struct monitor *m, struct watched *w, uint64_t now_ns)
 {
 	if (!w->ended && is_over(m, w))
 		watched_end(w, now_ns);
+	monitor_count_end(m, w);
 	if (!w->ended) {
 		tick_process(m, w, now_ns);
-	} else if (is_settled(m, w, now_ns) &&
-		   !serve_has_more(&m->serve)) { /* it may have handed in a newer image's ledger */
+	} else if (is_settled(m, w, now_ns) && may_deliver(m)) {
 		deliver(m, w);
 		monitor_drop(m, w);
 		return false;
@@ -339,11 +356,12 @@ static bool visit(struct monitor *m, struct watched *w, uint64_t now_ns)
 static void visit_all(struct monitor *m)
 {
 	uint64_t start_ns = ticker_tick(m->ticker, m->tree), now_ns = start_ns;
+	const uint64_t turn_ns = m->nr_ended > MANY_ENDED ? LONG_TURN_NS : TURN_NS;
 	size_t left = m->roll.all.nr;
 
 	m->visited = (uint32_t)(now_ns / PMM_TICK_NS);
 	m->stirred = false;
-	while (left && now_ns - start_ns < TURN_NS) {
+	while (left && now_ns - start_ns < turn_ns) {
 		if (m->next >= m->roll.all.nr)
 			m->next = 0;
 		m->next += visit(m, m->roll.all.v[m->next], now_ns);
@@ -418,6 +436,8 @@ uint64_t monitor_step_for(struct monitor *m, int64_t wait_ns)
 	loop_step(m->loop, wait_ns);
 	if (m->child->signal_fd == -1 && !m->root_end && !m->child->ended)
 		monitor_on_signals(m);
+	if (m->nr_ended > MOST_ENDED)
+		m->messages = false;	/* they stay where they are */
 	if (m->messages && m->serve.spare_fd < 0)
 		give_up_descriptor(m);
 	if (m->messages)

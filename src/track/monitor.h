@@ -107,6 +107,7 @@ struct monitor {
 	bool handed_over;	  /* another process continues */
 	bool stirred;		  /* a process has ended: visits do not wait for the next tick */
 	bool behind;		  /* there is more to do than a step has time for */
+	size_t nr_ended;	  /* on the roll: they are to be delivered */
 	uint32_t visited;	  /* the tick of the last visits */
 	uint64_t interval_ns;	    /* --interval, 0 = adaptive */
 	/* the loop waits for nothing longer than this; the user of a monitor may lower it */

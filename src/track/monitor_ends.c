@@ -2,6 +2,12 @@
 /* Ends of processes and of the program, as the monitor's loop hears of them; news of each. */
 #include "src/track/monitor_priv.h"
 
+void monitor_count_end(struct monitor *m, struct watched *w)
+{
+	m->nr_ended += w->ended && !w->end_counted;
+	w->end_counted = w->ended;
+}
+
 /* Of several with its number those that live still are others. */
 static void on_end(void *arg, uint32_t events)
 {
@@ -20,6 +26,7 @@ static void on_end(void *arg, uint32_t events)
 		if (w->ended)
 			continue;
 		watched_end(w, m->stir_ns);
+		monitor_count_end(m, w);
 		w->end_heard = true;
 		m->stirred = true;
 	}
@@ -34,6 +41,7 @@ int monitor_await_end(struct monitor *m, struct watched *w)
 
 void monitor_drop(struct monitor *m, struct watched *w)
 {
+	m->nr_ended -= w->end_counted;
 	loop_del(m->loop, w->heard.source);
 	roll_del(&m->roll, w);
 }

@@ -103,6 +103,7 @@ static void enter(struct monitor *m, struct watched *w, bool by_exec, uint64_t n
 		m->nr_lost++;
 		return;
 	}
+	monitor_count_end(m, w);
 	m->stir_ns = now_ns;
 	tell_parent(m, w, !older, by_exec, now_ns);
 	w->unheard = w->pidfd < 0 || monitor_await_end(m, w);

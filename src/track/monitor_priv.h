@@ -10,6 +10,9 @@
 /* Be woken by a process's end. 0 or -errno. */
 int monitor_await_end(struct monitor *m, struct watched *w);
 
+/* One on the roll, which may have ended: then it is counted, once. */
+void monitor_count_end(struct monitor *m, struct watched *w);
+
 /* Strike it out of the roll, and free it. */
 void monitor_drop(struct monitor *m, struct watched *w);
 

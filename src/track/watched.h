@@ -54,6 +54,7 @@ struct watched {
 	uint64_t launched_ns; /* when the monitor started it; 0 = it did not */
 	uint64_t heard_ns;    /* when it was first heard of */
 	uint64_t ended_ns;    /* when we noticed */
+	bool end_counted;     /* in monitor.nr_ended */
 	bool end_heard;	      /* ... which was at once */
 	int status;	   /* wait status, when status_known */
 	bool status_known;

@@ -23,6 +23,30 @@ all_captured() { [ "$(captures | wc -l)" -eq "$1" ]; }
 	rm -rf "$T/cap"
 }
 
+@test "processes that come faster than they are captured: pmm keeps few of them at a time, and loses none" {
+	local nr=6006 pid fds most=0
+	(($(ulimit -Hn) >= 10000)) || skip "fewer than 10000 descriptors are allowed here (ulimit -Hn)"
+	mkdir "$T/cap"
+	"$PMM" run -q -o "$T/cap/%p.pmm" -- "$PROG/fork_rush" >"$T/out" 2>"$T/err" 3>&- &
+	pid=$!
+	while kill -0 "$pid" 2>/dev/null; do	# until it has ended, when what is left is heard at once
+		fds=$(find "/proc/$pid/fd" -mindepth 1 2>/dev/null | wc -l)
+		! kill -0 "$(pgrep -P "$pid" -x fork_rush | head -1)" 2>/dev/null || most=$((fds > most ? fds : most))
+		sleep 0.1
+	done
+	wait "$pid"
+	cat "$T/err"
+	[ ! -s "$T/err" ]
+	echo "$most descriptors"
+	((most < 5000))
+	for ((i = 0; i < 300; i++)); do
+		all_captured $((nr + 1)) && break
+		sleep 0.2
+	done
+	all_captured $((nr + 1))
+	rm -rf "$T/cap"
+}
+
 # ended PID: it runs no more.
 ended() { [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }
 
