@@ -328,6 +328,7 @@ $ PMM_CHECK_AGENT=/nonexistent pmm check -- true
 [3]
 $ pmm check -- env $PROG/leaf_static 2>&1 | sed 's/[0-9]* blocks/N blocks/'
   pmm: WARNING: 1 program was not tracked: leaf_static (static)
+  pmm: hint: 'pmm attach PID' watches such a program while it runs
   pmm: none of 1 process was checked
 $ pmm check --error-exitcode 9 -- env $PROG/leaf_static 2>/dev/null
 [3]
@@ -373,7 +374,7 @@ $ pmm leaks --error-exitcode 9 -- false
     possibly lost    0 bytes in 0 blocks
     still reachable  0 bytes in 0 blocks
   
-    no leaks were found
+    no leaks were found: no allocation was seen
 [1]
 $ pmm leaks -- env $PROG/leaf_static
   pmm: WARNING: 1 program was not tracked: leaf_static (static)
