@@ -74,7 +74,7 @@ static const char *output, *report;
 static const char *fail_rate, *budget, *scan, *fail_on;
 static uint64_t garbage = 0xaa, error_code, count;
 static bool left, right, mprotect_only, fill, zero, no_strings, given_code, given_top, uninit,
-	exhaustive, as_json, given_form;
+	exhaustive, wait_for_all, as_json, given_form;
 
 static const struct opt check_opts[] = {
 	{ "level", 0, OPT_CHOICE, NULL,
@@ -132,6 +132,7 @@ static const struct opt check_opts[] = {
 	  .min = 1, .uses = FOR_PROCESS },
 	{ "no-follow", 0, OPT_FLAG, NULL, "do not check children", &job.no_follow,
 	  .uses = FOR_COMMAND | FOR_VALGRIND },
+	CMD_RUN_WAIT(&wait_for_all, FOR_COMMAND),
 	{ "output", 'o', OPT_FILE, "FILE",
 	  "of a COMMAND: write captures too, as 'pmm run -o FILE'; else the same as --report",
 	  &output, .uses = FOR_COMMAND | FOR_PROCESS | FOR_CAPTURE },
@@ -246,6 +247,10 @@ static int read_options(unsigned *failures, struct err *e)
 	if (exhaustive && (left || right || output))
 		return cmd_refuse(e, "'--exhaustive' is for both ends, and keeps no captures",
 				  "leave out --left, --right and -o");
+	if (exhaustive && wait_for_all)
+		return cmd_refuse(e, "'--exhaustive' runs the COMMAND again when it has ended, and "
+				     "'--wait' is for what it leaves behind",
+				  "leave out one of them");
 	c->level = PMM_CHECK_LIGHT + (uint32_t)level;
 	c->on_error = (uint32_t)reaction;
 	c->garbage = (uint32_t)garbage;
@@ -332,6 +337,7 @@ static int run_command(char **argv, unsigned failures, FILE *out, struct err *e)
 	o.check = &job;
 	o.signals = &run_signals;
 	o.no_follow = job.no_follow;
+	o.wait = wait_for_all;
 	o.limit_bytes = job.limit_bytes;
 	o.sampled = job.check.level == PMM_CHECK_SAMPLED;
 	o.sample_bytes = job.sample_bytes;
@@ -485,6 +491,7 @@ static const struct cmd_pair check_examples[] = {
 	{ "pmm check --on-error=abort -- ./program", "end at the first error" },
 	{ "pmm check --uninit -- ./program", "uses of uninitialised memory, with Valgrind's help" },
 	{ "pmm check --fail-rate 0.1 -- ./program", "does it handle failing allocations?" },
+	{ "pmm check --wait -- ./daemon", "also errors of the process that it leaves running" },
 	{ "pmm check --sweep=10s 4242",
 	  "scan the canaries of a running process that is checked, every ten seconds" },
 	{ "pmm check pmm.app.4242.pmm", "show again what was found" },

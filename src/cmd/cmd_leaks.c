@@ -27,7 +27,8 @@ static int format, suppress_form;
 static uint64_t nr_threads, every_ns, count;
 static const char *show, *fail_on, *heuristics, *tag_bits, *core, *report, *output, *holds;
 static uint64_t error_code;
-static bool as_json, given_format, generate, no_default, given_code, given_budget, given_top;
+static bool wait_for_all, as_json, given_format, generate, no_default, given_code, given_budget,
+	given_top;
 static struct opt_list suppressions, skipped;
 
 static const struct opt leaks_opts[] = {
@@ -72,6 +73,7 @@ static const struct opt leaks_opts[] = {
 	  "of a capture or PID: the same as --report; of a COMMAND: write captures too, as 'pmm run "
 	  "-o FILE'",
 	  &output },
+	CMD_RUN_WAIT(&wait_for_all, 0),
 	{ "suppressions", 0, OPT_LIST, "FILE",
 	  "do not report what FILE suppresses (Valgrind's or LeakSanitizer's form; may be given "
 	  "again)",
@@ -307,6 +309,7 @@ static int run_command(char **argv, FILE *out, struct err *e)
 		found_code = CMD_FOUND;
 	o.leaks = &job;
 	o.output = output;
+	o.wait = wait_for_all;
 	o.for_verdict = o.quiet = true;
 	return holds ? hold_command(&o, argv, out, found_code, e)
 		     : cmd_run_for(&o, argv, out, json, found_code);
@@ -376,6 +379,9 @@ static int look_at(int argc, char **argv, struct report_file *file, FILE *out, s
 		return cmd_refuse(e, "'--output' is for a COMMAND",
 				  "a program is run with '--' before it: pmm leaks -o ... -- "
 				  "COMMAND");
+	if (wait_for_all)
+		return cmd_refuse(e, "'--wait' is for a COMMAND",
+				  "a program is run with '--' before it: pmm leaks --wait -- COMMAND");
 	if (holds && (core || source_is_process(argv[0])))
 		return hold_process(argv[0], out, e);
 	if (core)
@@ -454,6 +460,7 @@ static const struct cmd_pair leaks_examples[] = {
 					       "which pointers, and how much hangs on each?" },
 	{ "pmm leaks --every 10s 4711", "search every ten seconds; report what is new" },
 	{ "pmm leaks -- ./test --all", "search a program and its children at their ends" },
+	{ "pmm leaks --wait -- ./daemon", "also the process that it leaves running, at its end" },
 	{ "pmm leaks pmm.app.4242.pmm", "what 'pmm run --leaks' found at the program's end" },
 	{ "pmm leaks --fail-on=definite --max-leaked 64K FILE",
 	  "exit code 1 when more than 64 KiB are definitely lost" },

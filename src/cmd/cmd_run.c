@@ -21,7 +21,7 @@ static const char *output = OUTPUT_DEFAULT;
 static uint64_t sample_bytes, min_size_bytes, limit_bytes, interval_ns, warn_size_bytes;
 static uint64_t max_frames = 128;
 static uint64_t error_code;
-static bool sampled, no_follow, quiet, leaks, given_code, no_default;
+static bool sampled, no_follow, wait_for_all, quiet, leaks, given_code, no_default;
 static struct opt_list suppressions;
 static const char *trace;
 
@@ -35,6 +35,7 @@ static const struct opt run_opts[] = {
 	{ "min-size", 0, OPT_SIZE, "BYTES", "track only blocks of at least BYTES",
 	  &min_size_bytes },
 	{ "no-follow", 0, OPT_FLAG, NULL, "do not track children", &no_follow },
+	CMD_RUN_WAIT(&wait_for_all, 0),
 	{ "ledger-limit", 0, OPT_SIZE, "BYTES",
 	  "memory one ledger may take (default a quarter of RAM, at most 16G)", &limit_bytes,
 	  .min = 1 << 20 },
@@ -113,6 +114,11 @@ int cmd_run_for(const struct run_options *o, char **argv, FILE *report, bool jso
 	struct emit to;
 	int rc;
 
+	if (o->wait && o->no_follow) {
+		rc = cmd_refuse(&e, "'--wait' is for children, and '--no-follow' leaves them alone",
+				"leave out one of them");
+		return cmd_fail(err_default(&e, rc));
+	}
 	emit_init(&to, report ? report : stderr, json);
 	options.apart = report;
 	options.signals = &run_signals;
@@ -133,6 +139,7 @@ static int run_run(int argc, char **argv)
 	struct run_options o = {
 		.sampled = sampled,
 		.no_follow = no_follow,
+		.wait = wait_for_all,
 		.sample_bytes = sample_bytes,
 		.min_size_bytes = min_size_bytes,
 		.warn_size_bytes = warn_size_bytes,
@@ -198,7 +205,7 @@ const struct cmd cmd_run = {
 		"tracked as well.\n\n"
 		"When a process ends, however it ends, its ledger becomes a capture, which "
 		"'pmm report' reads. Processes that outlive the program are watched in the "
-		"background until they end.\n\n"
+		"background until they end, or in the foreground with --wait.\n\n"
 		"Programs without a dynamic loader (static ones), of another architecture or with "
 		"set-user-ID cannot be tracked in this way and are refused before they run.",
 	.opts = run_opts,

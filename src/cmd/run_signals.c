@@ -40,6 +40,30 @@ static int redirect(struct child *c, struct err *e)
 	return 0;
 }
 
+/*
+ * Ctrl-C is the way to end the waiting: SIGINT counts also where a shell ignores it for us, in the
+ * background.
+ */
+static void heed(struct child *c)
+{
+	const bool quit = c->action[SIGQUIT].sa_handler != SIG_IGN;
+	struct sigaction normal = { .sa_handler = SIG_DFL };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (unsigned i = 0; i < sizeof(watched) / sizeof(*watched); i++)
+		sigaddset(&set, watched[i]);
+	sigaddset(&set, SIGINT);
+	if (quit)
+		sigaddset(&set, SIGQUIT);
+	if (signalfd(c->signal_fd, &set, SFD_CLOEXEC | SFD_NONBLOCK) < 0)
+		return;		/* they are ignored as before */
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigaction(SIGINT, &normal, NULL);
+	if (quit)
+		sigaction(SIGQUIT, &normal, NULL);
+}
+
 /* In the forked child. */
 static void restore(const struct child *c)
 {
@@ -86,4 +110,9 @@ static void stop(pid_t program)
 		;
 }
 
-const struct child_signals run_signals = { .redirect = redirect, .restore = restore, .stop = stop };
+const struct child_signals run_signals = {
+	.redirect = redirect,
+	.restore = restore,
+	.stop = stop,
+	.heed = heed,
+};

@@ -11,6 +11,7 @@
 #include "src/base/fmt.h"
 #include "src/base/hash.h"
 #include "src/base/nanotime.h"
+#include "src/base/str.h"
 #include "src/ledger/preload.h"
 #include "src/proc/elf_check.h"
 #include "src/proc/limits.h"
@@ -27,6 +28,7 @@
 
 #define GRACE_NS 200000000ull /* for children that end just after the program */
 #define STEP_NS 1000000000ll /* more than a step ever waits */
+#define MAX_OTHERS 8 /* named of those that continue, beside the first */
 
 struct run {
 	const struct run_options *options;
@@ -43,6 +45,9 @@ struct run {
 	struct coverage rest; /* processes that no heap was delivered of */
 	uint64_t nr_idle_missed; /* of a check: of these have a ledger and were not checked */
 	struct coverage living; /* that continue after the program */
+	pid_t others[MAX_OTHERS]; /* of them, beside summary.living */
+	unsigned nr_others;
+	bool living_tracked; /* there is something to be seen in summary.living */
 	struct heap *heap; /* of the program itself, kept for the summary */
 	struct heap *largest; /* of another process, with a higher peak than all so far */
 	bool in_background; /* the summary is not waited for any more */
@@ -407,20 +412,42 @@ static int give_verdicts(struct run *r, struct err *e)
 	return lost ? lost : found;
 }
 
-/* How to look at what is not in the verdict, because it continues. */
+static void hint_others(const struct run *r)
+{
+	const unsigned rest = r->summary.nr_living - 1 - r->nr_others;
+	struct str s = STR_INIT;
+
+	for (unsigned i = 0; i < r->nr_others; i++)
+		str_addf(&s, "%s%d", i ? ", " : "", (int)r->others[i]);
+	if (rest)
+		str_addf(&s, " and %u more", rest);
+	if (!str_error(&s))
+		session_hint(r->to, "the same holds for %s that still %s: %s",
+			     fmt_many(r->summary.nr_living - 1, "other process").s,
+			     fmt_agree(r->summary.nr_living - 1, "runs", "run"), str_text(&s));
+	str_fini(&s);
+}
+
+/* How to look at what is not in the verdict, because it continues; and when it is too late. */
 static void hint_living(const struct run *r)
 {
 	const struct run_options *o = r->options;
 	const int pid = (int)r->summary.living;
+	const char *later = o->output ? "; its capture shows all once it has ended"
+			    : o->wait ? "; when it ends all is lost: -o keeps a capture"
+				      : "; when it ends all is lost: --wait waits for that, -o "
+					"keeps a capture";
 
-	if (!r->summary.nr_living || o->shared || o->only_losses || !o->quiet)
+	if (!r->living_tracked || o->shared || o->only_losses || !o->quiet)
 		return;			/* or give_summary() has said it */
 	if (o->check)
 		session_hint(r->to, "'pmm check %d' shows what was found in process %d so far%s",
-			     pid, pid,
-			     o->output ? "" : "; once it has ended only a capture shows it (-o)");
+			     pid, pid, later);
 	else if (o->leaks)
-		session_hint(r->to, "'pmm leaks %d' searches process %d now", pid, pid);
+		session_hint(r->to, "'pmm leaks %d' shows what process %d has lost so far%s", pid,
+			     pid, later);
+	if (r->nr_others)
+		hint_others(r);
 }
 
 void run_finish(struct run *r, struct session_end *end)
@@ -496,19 +523,52 @@ int run_open(struct run **out, const struct run_options *o, char **argv,
 	return rc;
 }
 
+/* What ends about now. */
+static void settle(struct run *r)
+{
+	uint64_t end_ns = launch_now_ns(r->launch) + GRACE_NS;
+
+	while ((r->summary.nr_living = launch_left(r->launch, &r->summary.living)) &&
+	       launch_now_ns(r->launch) < end_ns)
+		step(r);
+}
+
+static void name_living(struct run *r)
+{
+	pid_t pid;
+
+	r->living_tracked = r->summary.nr_living && launch_tracks(r->launch, r->summary.living);
+	untracked_living(&r->living, r->launch, r->summary.nr_living, r->summary.living);
+	for (size_t at = 0; r->nr_others < MAX_OTHERS && r->nr_others + 1 < r->summary.nr_living &&
+			    (pid = launch_living(r->launch, &at));)
+		if (pid != r->summary.living)
+			r->others[r->nr_others++] = pid;
+}
+
+/* What a signal to us ends is let end before the report. */
+static void await_all(struct run *r)
+{
+	session_progress(r->to,
+			 "the program has ended, and process %d%s is waited for (Ctrl-C: no more)",
+			 (int)r->summary.living,
+			 r->summary.nr_living > 1 ? " and others" : "");
+	while (launch_goes_on(r->launch))
+		step(r);
+	settle(r);
+}
+
 void run_wait(struct run *r)
 {
-	uint64_t end_ns;
-
 	while (!launch_root_done(r->launch))
 		step(r);
 	if (r->options->shared)
 		r->options->shared->ended = run_child(r)->status;
-	end_ns = launch_now_ns(r->launch) + GRACE_NS;
-	while ((r->summary.nr_living = launch_left(r->launch, &r->summary.living)) &&
-	       launch_now_ns(r->launch) < end_ns)
-		step(r);
-	untracked_living(&r->living, r->launch, r->summary.nr_living, r->summary.living);
+	if (r->options->wait)
+		launch_await_all(r->launch);
+	settle(r);
+	if (r->summary.nr_living && r->options->wait)
+		await_all(r);
+	name_living(r);
 	if (r->summary.nr_living && r->options->output && !r->options->shared)
 		go_on(r);
 }

@@ -44,6 +44,8 @@ struct run_options {
 	bool fail_errors, fail_unchecked;
 	/* It is run for its verdict: what could not be looked at is in session_end.unseen. */
 	bool for_verdict;
+	/* run_wait() is for all processes of the tree; child_signals.heed() has signals end that */
+	bool wait;
 	/* kernel events are part of the heaps: their source, NULL = not; heap_trace_parse() */
 	const struct kernel_source_ops *trace;
 	uint32_t trace_classes;
@@ -72,8 +74,9 @@ int run_open(struct run **out, const struct run_options *o, char **argv,
 	     const struct session_sink *to, struct err *e);
 
 /*
- * Until the program has ended, and what ends just after it; where captures are written and other
- * processes continue, a process of our own continues in the background for them.
+ * Until the program has ended, and what ends just after it, or all others where they are waited
+ * for; where captures are written and other processes continue, a process of our own continues in
+ * the background for them.
  */
 void run_wait(struct run *r);
 

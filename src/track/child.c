@@ -264,6 +264,14 @@ static void reap(struct child *c)
 	}
 }
 
+/* Under nohup the terminal may go. */
+static bool asks_to_end(const struct child *c, uint32_t sig)
+{
+	if (sig == SIGHUP)
+		return c->action[SIGHUP].sa_handler != SIG_IGN;
+	return sig == SIGTERM || sig == SIGINT || sig == SIGQUIT;
+}
+
 bool child_signals(struct child *c, bool (*from_inside)(void *arg, pid_t pid), void *arg)
 {
 	struct signalfd_siginfo si;
@@ -273,7 +281,7 @@ bool child_signals(struct child *c, bool (*from_inside)(void *arg, pid_t pid), v
 		if (si.ssi_signo == SIGCHLD)
 			continue;
 		if (c->ended) {
-			end |= si.ssi_signo == SIGTERM || si.ssi_signo == SIGHUP;
+			end |= asks_to_end(c, si.ssi_signo);
 			continue;
 		}
 		if (si.ssi_signo == SIGCONT && !c->stopped)

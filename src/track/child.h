@@ -43,6 +43,11 @@ struct child_signals {
 	 * continued, or when the program is continued by another process.
 	 */
 	void (*stop)(pid_t program);
+	/*
+	 * The program has ended, and what it left behind is waited for: from now on what ends us at
+	 * a terminal comes by signal_fd, too. NULL: it does not.
+	 */
+	void (*heed)(struct child *c);
 };
 
 struct child {
@@ -94,7 +99,7 @@ int child_start(struct child *c, const char *path, char **argv, char **env, stru
  * Empty signal_fd: collect the program's end or stop (pmm then stops as well where a shell
  * watches), pass on what others sent. `from_inside(arg, pid)`: was it sent by a traced process
  * (then it is not passed back)? Returns true when pmm itself was asked to end after the program is
- * gone (SIGTERM, SIGHUP).
+ * gone (SIGTERM; SIGHUP unless it was given to us ignored; what heed() has added).
  */
 bool child_signals(struct child *c, bool (*from_inside)(void *arg, pid_t pid), void *arg);
 

@@ -226,6 +226,13 @@ bool launch_goes_on(struct launch *l)
 	return monitor_goes_on(&l->monitor);
 }
 
+void launch_await_all(struct launch *l)
+{
+	l->monitor.awaits_all = true;
+	if (l->o.signals && l->o.signals->heed)
+		l->o.signals->heed(&l->child);
+}
+
 void launch_give_up(struct launch *l)
 {
 	monitor_give_up(&l->monitor);
@@ -242,6 +249,11 @@ pid_t launch_living(const struct launch *l, size_t *at)
 			return w->pid;
 	}
 	return 0;
+}
+
+bool launch_tracks(struct launch *l, pid_t pid)
+{
+	return roll_find(&l->monitor.roll, pid) || slot_pid_has_agent(&l->monitor.who, pid);
 }
 
 int launch_block_at(struct launch *l, pid_t pid, uint64_t address, struct ledger_at_block *out)

@@ -155,8 +155,17 @@ unsigned launch_left(struct launch *l, pid_t *pid);
 bool launch_goes_on(struct launch *l);
 void launch_give_up(struct launch *l);
 
+/*
+ * After the program's end: from now on launch_goes_on() is true of processes that cannot be tracked
+ * as well, whatever they wait for, and what ends us at a terminal makes it false, too.
+ */
+void launch_await_all(struct launch *l);
+
 /* The processes that live, one after the other: *at is 0 at first. 0: no more. */
 pid_t launch_living(const struct launch *l, size_t *at);
+
+/* Has it a ledger, or an agent that will begin one? It may have been launched just now. */
+bool launch_tracks(struct launch *l, pid_t pid);
 
 /*
  * The block of a tracked process that has this address now, as ledger_at_find(). -ESRCH: no such

@@ -218,7 +218,7 @@ static int take_over(struct monitor *m)
 	int rc;
 
 	m->who.monitor = getpid();
-	m->end_asked = false;
+	m->end_asked = m->awaits_all = false;
 	__atomic_store_n(&m->tree->head->monitor_pid, (uint32_t)getpid(), __ATOMIC_RELAXED);
 	loop_free(m->loop);
 	m->own = (struct ticker){ .loop = NULL };	/* its thread is the old process's */
@@ -539,7 +539,7 @@ bool monitor_goes_on(struct monitor *m)
 	if (monitor_living(m, NULL) || now_ns < m->next_left_ns)
 		return true;
 	m->next_left_ns = now_ns + UNCLAIMED_NS;
-	return left(m, now_ns - m->seen_ns > START_WAIT_NS, NULL);
+	return left(m, !m->awaits_all && now_ns - m->seen_ns > START_WAIT_NS, NULL);
 }
 
 void monitor_give_up(struct monitor *m)

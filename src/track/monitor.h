@@ -117,7 +117,8 @@ struct monitor {
 	uint64_t root_end_ns;	    /* when the program ended; 0 = it runs */
 	uint64_t root_held_ns;	    /* how long it was held at its end, to be searched */
 	bool follow;		    /* children are tracked too */
-	bool end_asked;		    /* SIGTERM or SIGHUP after the program's end */
+	bool end_asked;		    /* by a signal, after the program's end */
+	bool awaits_all;	    /* also processes that show no sign of a ledger for long */
 	unsigned nr_replaced;	    /* images that exec replaced: no capture */
 	unsigned nr_without_events; /* processes that never allocated: no capture */
 	unsigned nr_lost;	    /* processes that have no ledger, or none that can be used */
@@ -152,7 +153,10 @@ void monitor_until_root(struct monitor *m);
 /* How many processes of the tree continue, with a ledger or on the way to one; one in *pid. */
 unsigned monitor_left(struct monitor *m, pid_t *pid);
 
-/* Are there any, also ones without a sign of it for a second, and was no process asked to end? */
+/*
+ * Are there any, also ones without a sign of it for a second (`awaits_all`: for ever), and was no
+ * process asked to end?
+ */
 bool monitor_goes_on(struct monitor *m);
 
 /* Deliver those that live as they are. */

@@ -101,6 +101,11 @@ static bool may_map_board(const struct slot_pid *w, pid_t pid)
 	return rc > 0 || (rc < 0 && !proc_start_time(pid, &start) && start >= w->start);
 }
 
+bool slot_pid_has_agent(const struct slot_pid *w, pid_t pid)
+{
+	return maps_board(w, pid) > 0;
+}
+
 bool slot_pid_may_be(const struct slot_pid *w, pid_t pid)
 {
 	return slot_pid_descends(w, pid) || may_map_board(w, pid);

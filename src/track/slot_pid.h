@@ -30,6 +30,9 @@ int slot_pid_parent(pid_t pid, pid_t *parent);
  */
 bool slot_pid_may_be(const struct slot_pid *w, pid_t pid);
 
+/* Is the tree's agent in it: does it have the board mapped? Not where that cannot be seen. */
+bool slot_pid_has_agent(const struct slot_pid *w, pid_t pid);
+
 /*
  * Processes of the tree that have no ledger: just launched, or forked and without an event so far.
  * `has_ledger(arg, pid)` says which others are; `mapped` leaves out those that do not have the

@@ -31,16 +31,6 @@ checks() { ends_with "$1" "$PMM" check "${@:2}"; }
 	grep -q '^pmm: leak_tree, pid [0-9]*: .* had canaries' "$T/err"
 }
 
-@test "a daemon continues: how to look at it is said" {
-	checks 0 -- "$PROG/daemon" 60000
-	grep -q -x "pmm: 1 process not checked: daemon (still running)" "$T/err"
-	grep -q -x -E "pmm: hint: 'pmm check ([0-9]+)' shows what was found in process \\1 so far; once it has ended only a capture shows it \(-o\)" "$T/err"
-	kill "$(sed -n "s/^pmm: hint: 'pmm check \([0-9]*\)'.*/\1/p" "$T/err")"
-	checks 0 -o "$T/%p.pmm" -- "$PROG/daemon" 60000
-	grep -q -x -E "pmm: hint: 'pmm check ([0-9]+)' shows what was found in process \\1 so far" "$T/err"
-	kill "$(sed -n "s/^pmm: hint: 'pmm check \([0-9]*\)'.*/\1/p" "$T/err")"
-}
-
 @test "what was not tracked is said before the verdict, which is of the others" {
 	checks 0 -- sh -c "$PROG/leak_tree clean; $PROG/leaf_static; :"
 	[ "$(head -1 "$T/err")" = "pmm: WARNING: 1 program was not tracked: leaf_static (static)" ]

@@ -62,7 +62,7 @@ leaks() { ends_with "$1" "$PMM" leaks "${@:2}"; }
 	exec 7>&- 8>&-
 	tr -s '\n ' ' ' <"$T/report" >"$T/words"
 	grep -q -E ': (perl \(still running\), awk|awk \(still running\), perl) \(still running\) ' "$T/words" || { cat "$T/report"; return 1; }
-	grep -q -x -E "pmm: hint: 'pmm leaks ([0-9]+)' searches process \\1 now" "$T/err"
+	grep -q -x -E "pmm: hint: 'pmm leaks ([0-9]+)' shows what process \\1 has lost so far; when it ends all is lost: --wait .*" "$T/err"
 }
 
 @test "every form of the report has every process" {

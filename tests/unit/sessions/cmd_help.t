@@ -256,7 +256,7 @@ $ pmm help --completion bash
   	--suppressions=|--suppressions) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --output --sample --min-size --no-follow --ledger-limit --interval --frames --warn-size --trace --leaks --error-exitcode --suppressions --no-default-suppressions --quiet' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --output --sample --min-size --no-follow --wait --ledger-limit --interval --frames --warn-size --trace --leaks --error-exitcode --suppressions --no-default-suppressions --quiet' -- "$cur"))
   	else
   		COMPREPLY=($(compgen -c -- "$cur"))
   	fi
@@ -390,7 +390,7 @@ $ pmm help --completion bash
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --every --count --holds --show --top --depth --old --format --json --fail-on --max-leaked --error-exitcode --report --output --suppressions --no-default-suppressions --gen-suppressions --show-bytes --heuristics --tag-bits --stop --threads --core --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --every --count --holds --show --top --depth --old --format --json --fail-on --max-leaked --error-exitcode --report --output --wait --suppressions --no-default-suppressions --gen-suppressions --show-bytes --heuristics --tag-bits --stop --threads --core --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
   	else
   		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
   		_pmm_pids
@@ -425,7 +425,7 @@ $ pmm help --completion bash
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --level --uninit --on-error --right --left --exhaustive --max-guarded --budget --quarantine --sample --no-strings --zero-size --garbage --fail-after --fail-rate --limit --sweep --count --no-follow --output --report --format --json --top --depth --show-bytes --error-exitcode --fail-on --ledger-limit --no-madvise-guard --max-mappings --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --level --uninit --on-error --right --left --exhaustive --max-guarded --budget --quarantine --sample --no-strings --zero-size --garbage --fail-after --fail-rate --limit --sweep --count --no-follow --wait --output --report --format --json --top --depth --show-bytes --error-exitcode --fail-on --ledger-limit --no-madvise-guard --max-mappings --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
   	else
   		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
   		_pmm_pids
@@ -534,7 +534,7 @@ $ pmm help --completion bash
   	fi
   }
   complete -F _pmm pmm
-$ pmm help --completion zsh | head -80
+$ pmm help --completion zsh | head -81
   #compdef pmm
   # zsh completion for pmm, made by 'pmm help --completion zsh'
   
@@ -568,6 +568,7 @@ $ pmm help --completion zsh | head -80
   		'--sample=-[record a sample only, one block per BYTES on average (512K)]::BYTES:' \
   		'--min-size=[track only blocks of at least BYTES]:BYTES:' \
   		'--no-follow[do not track children]' \
+  		'--wait[of a COMMAND\: end when all processes that it leaves behind have ended, too (daemons), and report on all; Ctrl-C then ends the waiting]' \
   		'--ledger-limit=[memory one ledger may take (default a quarter of RAM, at most 16G)]:BYTES:' \
   		'--interval=[time between points of the time series (default adaptive; doubled when they get too many)]:SECONDS:' \
   		'--frames=[deepest stack kept (default 128)]:N:' \
