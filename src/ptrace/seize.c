@@ -54,7 +54,7 @@ static int add_thread(struct seizing *sz, pid_t tid)
 	struct stopped *s = sz->s;
 	struct stop_thread *v = vec_grow(s->v, &sz->room, s->nr + 1, sizeof(*v));
 
-	if (!v || tracer_watch(sz->s->tracer, tid))
+	if (!v || tracer_watch(sz->s->tracer, sz->s->pid, tid))
 		return -ENOMEM;
 	s->v = v;
 	s->v[s->nr++] = (struct stop_thread){ .tid = tid };

@@ -101,13 +101,14 @@ static void on_tick(int number)
 	errno = saved;
 }
 
-int tracer_watch(struct tracer *t, pid_t tid)
+/* Its other threads have the same parent, and are nobody's to wait for but ours. */
+int tracer_watch(struct tracer *t, pid_t pid, pid_t tid)
 {
 	uint64_t parent = 0;
 	int rc;
 
-	if (!task_stat(tid, tid, 4, &parent) && parent == (uint64_t)getpid())
-		t->child = tid;
+	if (tid == pid && !task_stat(pid, tid, 4, &parent) && parent == (uint64_t)getpid())
+		t->child = pid;
 	atomic_store(&t->nr_watched, 0);	/* the array may move */
 	rc = vec_push(&t->watched, tid);
 	atomic_store(&t->nr_watched, t->watched.nr);

@@ -81,10 +81,10 @@ int tracer_wait(struct tracer *t, pid_t tid);
 int tracer_peek(pid_t tid);
 
 /*
- * A thread to be let die as soon as it wants to, even while a request of ours waits for an exec
- * that waits for that. 0 or -ENOMEM.
+ * A thread of a process, to be let die as soon as it wants to, even while a request of ours waits
+ * for an exec that waits for that. 0 or -ENOMEM.
  */
-int tracer_watch(struct tracer *t, pid_t tid);
+int tracer_watch(struct tracer *t, pid_t pid, pid_t tid);
 
 /* No more of that. */
 void tracer_forget(struct tracer *t);

@@ -6,6 +6,7 @@
 #include "tests/unit/unit.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "src/base/nanotime.h"
+#include "src/proc/proc.h"
 #include "src/proc/task.h"
 #include "src/ptrace/tracer.h"
 
@@ -24,27 +26,57 @@ struct victim {
 	pid_t pid;
 	int code;			/* that it ends with once it may; 0 = it is killed */
 	int go;				/* what lets it */
+	bool threads;			/* it has a second one */
 };
+
+static void *wait_for_end(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
 
 /* A process that ends when `go` is closed. */
 static pid_t fork_victim(struct victim *v)
 {
-	int fds[2];
+	int fds[2], begun[2];
+	pthread_t other;
 	char byte;
 
 	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(pipe(begun), 0);
 	v->pid = fork();
 	assert_true(v->pid >= 0);
 	if (!v->pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(fds[1]);
+		if (v->threads && pthread_create(&other, NULL, wait_for_end, NULL))
+			_exit(97);
+		close(begun[0]);
+		close(begun[1]);
 		while (read(fds[0], &byte, 1) < 0)
 			;
 		_exit(v->code);
 	}
 	close(fds[0]);
+	close(begun[1]);
+	assert_int_equal(read(begun[0], &byte, 1), 0);
+	close(begun[0]);
 	v->go = fds[1];
 	return v->pid;
+}
+
+static void seize_all(const struct victim *v)
+{
+	struct proc_thread *threads = NULL;
+	ssize_t nr = proc_threads(v->pid, &threads);
+
+	assert_int_equal(nr, v->threads ? 2 : 1);
+	for (ssize_t i = 0; i < nr; i++) {
+		assert_int_equal(tracer_ptrace(PTRACE_SEIZE, threads[i].tid, 0, 0), 0);
+		assert_int_equal(tracer_watch(v->tracer, v->pid, threads[i].tid), 0);
+	}
+	free(threads);
 }
 
 /*
@@ -57,8 +89,7 @@ static int end_when_seized(void *arg)
 	const uint64_t begin_ns = nanotime();
 	uint64_t ended_ns;
 
-	assert_int_equal(tracer_ptrace(PTRACE_SEIZE, v->pid, 0, 0), 0);
-	assert_int_equal(tracer_watch(v->tracer, v->pid), 0);
+	seize_all(v);
 	if (v->code)
 		close(v->go);
 	else
@@ -93,6 +124,18 @@ static void a_child_of_pmm_is_left_to_who_waits_for_it(void **state)
 	close(killed.go);
 	assert_int_equal(waitpid(killed.pid, &status, WNOHANG), killed.pid);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static void nor_is_one_with_threads_collected(void **state)
+{
+	struct victim v = { .code = 7, .threads = true };
+	int status = -1;
+
+	(void)state;
+	assert_true(fork_victim(&v) > 0);
+	ends_traced(&v);
+	assert_int_equal(waitpid(v.pid, &status, WNOHANG), v.pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
 /*
@@ -169,6 +212,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_of_pmm_is_left_to_who_waits_for_it),
+		cmocka_unit_test(nor_is_one_with_threads_collected),
 		cmocka_unit_test(another_process_is_not_kept_from_its_parent),
 		cmocka_unit_test(who_is_not_there_has_no_figures),
 		cmocka_unit_test(a_signal_in_use_is_left_alone),
