@@ -49,8 +49,10 @@ bool leaving_take(struct watched *w)
 
 bool leaving_waits(const struct watched *w)
 {
-	return w->head &&
-	       __atomic_load_n(&w->head->slot[0].leave, __ATOMIC_ACQUIRE) != PMM_LEAVE_NOT;
+	uint32_t state = w->head ? __atomic_load_n(&w->head->slot[0].leave, __ATOMIC_ACQUIRE)
+				 : PMM_LEAVE_NOT;
+
+	return state != PMM_LEAVE_NOT && state != PMM_LEAVE_DONE;
 }
 
 void leaving_answer(struct watched *w)

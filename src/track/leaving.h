@@ -50,7 +50,11 @@ size_t leaving_pick(const struct leaving_asked *asked, size_t nr, unsigned turn)
 /* Does it wait? Then no other code may answer, and leaving_answer() must follow. */
 bool leaving_take(struct watched *w);
 
-/* Has it said that it does, or was about to? */
+/*
+ * Has it said that it does, or was about to? Not once it was answered: who says so then is another
+ * copy of the agent in the same process, of which we do not know the word (an emulator's program
+ * has one, too).
+ */
 bool leaving_waits(const struct watched *w);
 
 /* How it ends. 0 or -errno. */

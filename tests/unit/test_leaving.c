@@ -74,15 +74,17 @@ static void the_smallest_is_next_and_the_oldest_in_turn(void **state)
 	}
 }
 
-static void who_never_asked_does_not_wait(void **state)
+static void who_never_asked_or_was_answered_does_not_wait(void **state)
 {
 	(void)state;
 	*word() = PMM_LEAVE_NOT;
 	assert_false(leaving_waits(&w));
-	for (uint32_t i = PMM_LEAVE_NOT + 1; i <= PMM_LEAVE_DONE; i++) {
+	for (uint32_t i = PMM_LEAVE_NOT + 1; i < PMM_LEAVE_DONE; i++) {
 		*word() = i;
 		assert_true(leaving_waits(&w));
 	}
+	*word() = PMM_LEAVE_DONE;
+	assert_false(leaving_waits(&w));
 	w.head = NULL;
 	assert_false(leaving_waits(&w));
 }
@@ -158,7 +160,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(it_is_taken_once),
 		TEST(the_smallest_is_next_and_the_oldest_in_turn),
-		TEST(who_never_asked_does_not_wait),
+		TEST(who_never_asked_or_was_answered_does_not_wait),
 		TEST(who_waits_is_woken),
 		TEST(what_is_said_of_the_end),
 		TEST(causes_have_names),
