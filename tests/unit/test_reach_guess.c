@@ -164,6 +164,33 @@ static void chain_of_guesses(void **state)
 		assert_int_equal(s->reach.class[i], i <= 100 ? REACH_POSSIBLE : REACH_REACHED);
 }
 
+static unsigned nr_reads;
+
+static size_t read_counted(void *arg, uint64_t address, void *to, size_t bytes)
+{
+	nr_reads++;
+	return fixture_read(arg, address, to, bytes);
+}
+
+/* A pool's block, linked to others, with an object at every 32 bytes: its start is read once. */
+static void pool_is_read_once(void **state)
+{
+	static const struct memory_ops counting = { read_counted, fixture_untouched };
+	struct fixture *s = *state;
+
+	s->memory.ops = &counting;
+	fixture_block(s, BLOCK, 0x8000);
+	fixture_block(s, BLOCK + 0x8000, 0x8000);
+	fixture_put(s, BLOCK, BLOCK + 0x8001);
+	for (uint64_t offset = 32; offset < 0x8000; offset += 32)
+		fixture_word(s, BLOCK + offset);
+	s->options.heuristics = REACH_MEMCHECKS;
+	nr_reads = 0;
+	fixture_run(s);
+	assert_int_equal(s->reach.class[0], REACH_POSSIBLE);
+	assert_in_range(nr_reads, 1, 50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +200,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(inheritance, setup, fixture_end),
 		cmocka_unit_test_setup_teardown(no_vtable, setup, fixture_end),
 		cmocka_unit_test_setup_teardown(chain_of_guesses, setup, fixture_end),
+		cmocka_unit_test_setup_teardown(pool_is_read_once, setup, fixture_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,8 +78,27 @@ static bool two_vtables(struct reach_guess *g, uint64_t address, uint64_t first,
 {
 	uint64_t inner;
 
-	return read_at(g, address + offset, &inner, sizeof(inner)) == sizeof(inner) &&
-	       is_vtable(g, inner) && is_vtable(g, first);
+	return is_vtable(g, first) &&
+	       read_at(g, address + offset, &inner, sizeof(inner)) == sizeof(inner) &&
+	       is_vtable(g, inner);
+}
+
+/* Thousands of pointers lead into the middle of a pool's block: its start is read once for many. */
+static size_t read_head(struct reach_guess *g, uint32_t block, uint64_t head[2])
+{
+	const struct heap_block *b = &g->ix->blocks[block];
+	struct reach_head *kept = &g->heads[block % REACH_GUESS_HEADS];
+
+	if (!kept->held || kept->block != block) {
+		kept->block = block;
+		kept->word[1] = 0;
+		kept->held = read_at(g, b->address, kept->word,
+				     b->size_bytes < sizeof(kept->word) ? COUNT_HEAD
+									: sizeof(kept->word));
+	}
+	head[0] = kept->word[0];
+	head[1] = kept->word[1];
+	return kept->held;
 }
 
 bool reach_guess_worth(const struct reach_guess *g, uint32_t block, uint32_t offset)
@@ -98,13 +117,12 @@ bool reach_guess_worth(const struct reach_guess *g, uint32_t block, uint32_t off
 bool reach_guess(struct reach_guess *g, uint32_t block, uint32_t offset)
 {
 	const struct heap_block *b = &g->ix->blocks[block];
-	uint64_t head[2] = { 0 };
+	uint64_t head[2];
 	size_t held;
 
 	if (!reach_guess_worth(g, block, offset))
 		return false;
-	held = read_at(g, b->address, head,
-		       b->size_bytes < sizeof(head) ? COUNT_HEAD : sizeof(head));
+	held = read_head(g, block, head);
 	if (g->heuristics & REACH_STDSTRING && offset == STRING_HEAD && held == sizeof(head) &&
 	    is_string(head, b->size_bytes))
 		return true;

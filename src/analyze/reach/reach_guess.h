@@ -13,6 +13,14 @@
 #include "src/model/memory.h"
 
 #define REACH_GUESS_CACHE 256
+#define REACH_GUESS_HEADS 1024
+
+/* A block's first two words. */
+struct reach_head {
+	uint32_t block;
+	size_t held;		/* bytes that could be read; 0: nothing was kept */
+	uint64_t word[2];
+};
 
 /* One for each thread. */
 struct reach_guess {
@@ -20,6 +28,7 @@ struct reach_guess {
 	const struct memory *memory;
 	unsigned heuristics;				/* enum reach_heuristic */
 	struct { uint64_t address; bool is; } vtables[REACH_GUESS_CACHE];
+	struct reach_head heads[REACH_GUESS_HEADS];
 };
 
 /* Could any guess accept a pointer so far into a block? Reads nothing. */
