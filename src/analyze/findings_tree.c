@@ -201,13 +201,12 @@ int findings_tree_ended(struct findings_tree *t, const struct heap *h)
 {
 	int rc = merge_open(&t->merge, h);
 
+	if (!rc) {
+		sum(&t->merge.heap->check, &h->check);
+		merge_drops(&t->merge);
+	}
 	merge_close(&t->merge);
-	if (rc)
-		return rc;
-	sum(&t->merge.heap->check, &h->check);
-	for (unsigned i = 0; i < HEAP_NR_DROPS; i++)
-		t->merge.heap->dropped[i] += h->dropped[i];
-	return 0;
+	return rc;
 }
 
 /* What does most harm: writes, then releases that harm the allocator, then reads. */

@@ -103,8 +103,7 @@ static void sum_heap(struct leaks_tree *t, const struct heap *h)
 	to->search.took_ns += s->took_ns;
 	to->search.read_bytes += s->read_bytes;
 	to->search.unread_bytes += s->unread_bytes;
-	for (unsigned i = 0; i < HEAP_NR_DROPS; i++)
-		to->dropped[i] += h->dropped[i];
+	merge_drops(&t->merge);
 	to->dropped_bytes += h->dropped_bytes;
 	if (!to->off_reason)
 		to->off_reason = h->off_reason;

@@ -282,6 +282,24 @@ int merge_open(struct merge *m, const struct heap *from)
 	return 0;
 }
 
+void merge_drops(struct merge *m)
+{
+	const struct heap *from = m->from;
+	struct heap *to = m->heap;
+	bool any = false, first = true;
+
+	for (unsigned i = 0; i < HEAP_NR_DROPS; i++) {
+		any |= from->dropped[i] != 0;
+		first &= !to->dropped[i];
+		to->dropped[i] += from->dropped[i];
+	}
+	if (!any || !first)
+		return;
+	to->off_reason = from->off_reason;
+	to->ledger_bytes = from->ledger_bytes;
+	to->ledger_limit_bytes = from->ledger_limit_bytes;
+}
+
 void merge_close(struct merge *m)
 {
 	free(m->node_of);

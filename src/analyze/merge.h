@@ -77,6 +77,9 @@ int merge_open(struct merge *m, const struct heap *from);
  */
 uint32_t merge_site(struct merge *m, uint32_t site, bool minor);
 
+/* Add up what was lost of it, and keep why: of the first process that lost anything. */
+void merge_drops(struct merge *m);
+
 void merge_close(struct merge *m);
 
 /*

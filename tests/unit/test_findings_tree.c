@@ -6,6 +6,7 @@
  */
 #include "src/analyze/findings_tree.h"
 #include "include/pmm/check.h"
+#include "include/pmm/ledger.h"
 #include "tests/unit/recipe_heap.h"
 
 #define OVERRUN	"process exe=/bin/server pid=7 taken=2s end=exited\n" \
@@ -126,6 +127,28 @@ static void threads_and_bounds(void **state)
 	findings_tree_fini(&t);
 }
 
+/* What was lost is added up; the reason is that of the first process that lost anything. */
+static void what_was_lost_has_a_reason(void **state)
+{
+	struct heap *h = recipe_heap("process exe=/bin/server pid=7\ncheck guard\n");
+	struct findings_tree t = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		h->dropped[PMM_DROP_CTX_FULL] = i;
+		h->off_reason = i == 1 ? PMM_OFF_NO_GROWTH : i == 3 ? PMM_OFF_NO_MEMORY : 0;
+		h->ledger_bytes = i << 10;
+		h->ledger_limit_bytes = i << 20;
+		assert_int_equal(findings_tree_ended(&t, h), 0);
+	}
+	assert_int_equal(t.merge.heap->dropped[PMM_DROP_CTX_FULL], 6);
+	assert_int_equal(t.merge.heap->off_reason, PMM_OFF_NO_GROWTH);
+	assert_int_equal(t.merge.heap->ledger_bytes, 1 << 10);
+	assert_int_equal(t.merge.heap->ledger_limit_bytes, 1 << 20);
+	heap_free(h);
+	findings_tree_fini(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +156,7 @@ int main(void)
 		cmocka_unit_test(different_errors_stay_apart_the_worst_first),
 		cmocka_unit_test(counts_grow),
 		cmocka_unit_test(threads_and_bounds),
+		cmocka_unit_test(what_was_lost_has_a_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
