@@ -33,9 +33,16 @@
 #include "agent/sys.h"
 
 #define STAMPS_PER_STEP_LOG2	18	/* 2 MiB of stamps */
+#define STAMP_LAST_STEP		((PMM_MAX_STAMPS >> STAMPS_PER_STEP_LOG2) - 1)
+#define STAMP_PARTS_LOG2	4	/* of the last step */
+#define STAMP_SHARE_LOG2	12	/* the first of them: 1/4096 of the time so far */
+
+/* The newest number of the threads that share one (PMM_MAX_THREADS), which is for all of them. */
+static uint32_t stamp_of_many;
 
 void block_init(void)
 {
+	stamp_of_many = 0;
 	for (int i = 0; i < PMM_NR_TABLES; i++) {
 		struct pmm_table *t = &agent.ledger->table[i];
 
@@ -215,16 +222,62 @@ static bool no_room(uint64_t size)
 /* ---- stamps ---------------------------------------------------------------------------------- */
 
 /*
- * A new number for a thread and a time. Each stands for one tick at first and for twice as many
- * after every 2^18 numbers, so that stamps never take more than some tens of MiB: one busy thread
- * has ticks for 43 minutes and 1 s after three days. Without room the context's last number
- * continues for this tick.
+ * A number stands for one tick at first and for twice as many after every 2^18 numbers, so that
+ * stamps never take more than some tens of MiB: one busy thread has ticks for 43 minutes and 1 s
+ * after three days. So that the last 2^18 numbers last for as long as there are ticks, whatever the
+ * number of threads, each of these is for a share of the time so far at least. The share doubles
+ * with each sixteenth of them, up to all of it.
+ */
+static uint32_t stamp_end(uint32_t nr, uint32_t tick)
+{
+	uint32_t step = nr >> STAMPS_PER_STEP_LOG2, ticks = 1u << step, start, share, part;
+
+	if (step == STAMP_LAST_STEP) {
+		start = agent.ledger->start_tick;
+		part = nr >> (STAMPS_PER_STEP_LOG2 - STAMP_PARTS_LOG2) &
+		       ((1u << STAMP_PARTS_LOG2) - 1);
+		share = (tick > start ? tick - start : 0) >>
+			(part < STAMP_SHARE_LOG2 ? STAMP_SHARE_LOG2 - part : 0);
+		ticks = share > ticks ? share : ticks;
+	}
+	return ticks < UINT32_MAX - tick ? tick + ticks : UINT32_MAX;
+}
+
+static void number_take(struct block_stamp *stamp, uint32_t nr, uint32_t end_tick)
+{
+	stamp->number = nr;
+	stamp->end_tick = end_tick;
+	stamp->last_time = pmm_time_of_tick(end_tick - 1);
+}
+
+/* False: there is none for that time. */
+static bool number_share(struct block_stamp *stamp, uint32_t tick)
+{
+	uint32_t nr = LOAD_ACQUIRE(stamp_of_many), from, end;
+
+	if (!nr)
+		return false;
+	from = stamp_at(nr)->tick;
+	end = stamp_end(nr, from);
+	if (tick < from || tick >= end)
+		return false;
+	number_take(stamp, nr, end);
+	return true;
+}
+
+/*
+ * A new number for a thread and a time. Each thread takes one, so those that are beyond the
+ * numbers of threads share it, or a program that starts threads for ever would use them all up.
+ * Without room the context's last number continues for this tick.
  */
 static void number_new(struct block_stamp *stamp, uint32_t thread, uint32_t tick)
 {
+	const bool many = thread == PMM_MAX_THREADS - 1;
 	uint32_t nr = LOAD(agent.ledger->nr_stamps);
 	struct pmm_stamp *s;
 
+	if (many && number_share(stamp, tick))
+		return;
 	stamp->end_tick = tick;
 	do
 		if (nr >= PMM_MAX_STAMPS)
@@ -235,9 +288,9 @@ static void number_new(struct block_stamp *stamp, uint32_t thread, uint32_t tick
 		return;
 	s->tick = tick;
 	s->thread = (uint16_t)thread;
-	stamp->number = nr;
-	stamp->end_tick = tick + (1u << (nr >> STAMPS_PER_STEP_LOG2));
-	stamp->last_time = pmm_time_of_tick(stamp->end_tick - 1);
+	number_take(stamp, nr, stamp_end(nr, tick));
+	if (many)
+		STORE_RELEASE(stamp_of_many, nr);
 }
 
 /* Time has passed since the context's last block; if it has gone back, by another one's look. */

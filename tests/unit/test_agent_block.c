@@ -340,6 +340,79 @@ static void test_stamps(void **state)
 	agent_host_fini();
 }
 
+#define NONE ((struct block_stamp){ .now = BLOCK_NEVER })
+
+/* A small block of a context with this stamp; the number that it got. */
+static uint32_t number_of(struct block_stamp *of, uint32_t thread, uint32_t tick)
+{
+	const struct block_new b = { 8, 1, PMM_KIND_MALLOC, tick, thread, of };
+	struct block_info was;
+
+	assert_true(block_add(HEAP, NULL, &b));
+	assert_true(block_del(HEAP, of, &was));
+	return was.word[0] & PMM_WORD_TIME_MASK;
+}
+
+/* Of millions of threads, one after the other, most have one number: they share a stamp, too. */
+static void test_stamps_of_many_threads(void **state)
+{
+	const uint32_t many = PMM_MAX_THREADS - 1;
+	struct block_stamp of[4] = { NONE, NONE, NONE, NONE };
+
+	(void)state;
+	start(16 << 20);
+	assert_int_equal(number_of(&of[0], many - 1, 1000), 1);
+	assert_int_equal(number_of(&of[1], many, 1000), 2);
+	for (unsigned i = 0; i < 1000; i++) {
+		of[2] = NONE;
+		assert_int_equal(number_of(&of[2], many, 1000), 2);
+	}
+	assert_int_equal(number_of(&of[2], many, 1001), 3);	/* time passes for all of them */
+	assert_int_equal(number_of(&of[1], many, 1001), 3);
+	assert_int_equal(number_of(&of[3], many, 999), 4);
+	assert_int_equal(number_of(&of[0], many - 1, 1001), 5);
+	assert_int_equal(stamp_at(3)->tick, 1001);
+	assert_int_equal(stamp_at(3)->thread, many);
+	block_init();					/* another ledger has none of them */
+	assert_int_equal(number_of(&of[2], many, 1002), 6);
+	agent_host_fini();
+}
+
+/* The last numbers are for as long as there are ticks: each for a share of the time so far. */
+static void test_the_last_stamps(void **state)
+{
+	const uint32_t first = 15u << 18, last = PMM_MAX_STAMPS - 1, late = 1u << 30;
+	struct block_stamp of = NONE;
+
+	(void)state;
+	start(16 << 20);
+	agent.ledger->nr_stamps = first;
+	assert_int_equal(number_of(&of, 5, 1000), first);
+	assert_int_equal(of.end_tick, 1000 + (1 << 15));
+	of = NONE;
+	assert_int_equal(number_of(&of, 5, late), first + 1);
+	assert_int_equal(of.end_tick, late + (1 << 18));	/* 1/4096 */
+	assert_int_equal(number_of(&of, 5, late + (1 << 18) - 1), first + 1);
+	assert_int_equal(number_of(&of, 5, late + (1 << 18)), first + 2);
+	agent.ledger->nr_stamps = first + (1 << 14);
+	of = NONE;
+	number_of(&of, 5, late);
+	assert_int_equal(of.end_tick, late + (1 << 19));
+	agent.ledger->start_tick = late - (1 << 20);		/* it began late */
+	of = NONE;
+	number_of(&of, 5, late);
+	assert_int_equal(of.end_tick, late + (1 << 15));
+	agent.ledger->start_tick = 0;
+	agent.ledger->nr_stamps = last - 1;
+	of = NONE;
+	number_of(&of, 5, late);
+	assert_int_equal(of.end_tick, 2 * late);		/* as long again */
+	of = NONE;
+	assert_int_equal(number_of(&of, 5, 3 * late), last);
+	assert_int_equal(of.end_tick, UINT32_MAX);
+	agent_host_fini();
+}
+
 /* Exact for 15 days and 12 hours, from there on 32 ticks are one, up to the last tick there is. */
 static void test_late_births(void **state)
 {
@@ -508,6 +581,8 @@ int main(void)
 		cmocka_unit_test(test_pools),
 		cmocka_unit_test(test_restore),
 		cmocka_unit_test(test_stamps),
+		cmocka_unit_test(test_stamps_of_many_threads),
+		cmocka_unit_test(test_the_last_stamps),
 		cmocka_unit_test(test_late_births),
 		cmocka_unit_test(test_rename),
 		cmocka_unit_test(test_the_limit_is_counted),
