@@ -52,20 +52,26 @@ static void thread_name(char *name)
 		sys2(prctl, PR_GET_NAME, name);
 }
 
-/* Close the record of the thread that had the context. */
+/*
+ * Close the record of the thread that had the context. The last record is of all threads that are
+ * beyond it, one after the other and at once: it is never closed, and their sums add up.
+ */
 static void thread_retire(struct tctx *c)
 {
 	struct pmm_thread *t = arena_chunk(agent.ledger->thread_dir, c->pub.thread,
 					   PMM_THREAD_SHIFT, sizeof(*t));
+	struct pmm_sums sums = pmm_ctx_sums(&c->pub);
 
 	if (!t || !t->current || c->pub.level)
 		return;
-	t->sums = pmm_ctx_sums(&c->pub);
-	t->sums.allocs -= c->pub.base.allocs;
-	t->sums.frees -= c->pub.base.frees;
-	t->sums.bytes_in -= c->pub.base.bytes_in;
-	t->sums.bytes_out -= c->pub.base.bytes_out;
-	STORE_RELEASE(t->current, 0);	/* for who reads 0 the sums above are complete */
+	ADD(t->sums.allocs, sums.allocs - c->pub.base.allocs);
+	ADD(t->sums.frees, sums.frees - c->pub.base.frees);
+	ADD(t->sums.bytes_in, sums.bytes_in - c->pub.base.bytes_in);
+	ADD(t->sums.bytes_out, sums.bytes_out - c->pub.base.bytes_out);
+	if (c->pub.thread == PMM_MAX_THREADS - 1)
+		c->pub.base = sums;	/* what is added is the context's no more */
+	else
+		STORE_RELEASE(t->current, 0);	/* who reads 0 finds the sums complete */
 }
 
 /* A number and a record for the calling thread. */
@@ -81,8 +87,8 @@ static void thread_new(struct tctx *c, uint32_t tid)
 	while (!CAS(l->nr_threads, nr, nr + 1));
 	if (nr >= PMM_MAX_THREADS)
 		nr = PMM_MAX_THREADS - 1;
-	c->pub.thread = nr;
 	c->pub.base = pmm_ctx_sums(&c->pub);
+	c->pub.thread = nr;
 	t = arena_chunk(l->thread_dir, nr, PMM_THREAD_SHIFT, sizeof(*t));
 	if (!t)
 		return;

@@ -46,7 +46,7 @@
 #define PMM_MAX_FRAMES		512
 #define PMM_MAX_CTX		4096	/* threads at the same time */
 #define PMM_MAX_MODULES		4096
-/* over the process's life; later ones share the last number */
+/* over the process's life; later ones share the last number, whose sums are those of all */
 #define PMM_MAX_THREADS		65535
 /* numbers, including that of no site; as many as fit in a block's word */
 #define PMM_MAX_SITES		(1u << 24)

@@ -159,6 +159,35 @@ static void a_new_thread_on_an_old_stack_takes_over(void **state)
 	assert_int_equal(record_of(0)->sums.allocs, 10);
 }
 
+/* The last record is of all threads beyond it: it stays open, and has what they all did. */
+static void threads_beyond_the_last_number_add_up(void **state)
+{
+	struct pmm_thread *t;
+	struct tctx *a, *b;
+
+	(void)state;
+	agent.ledger->nr_threads = PMM_MAX_THREADS - 1;
+	a = ctx_of(1, GONE);
+	t = record_of(PMM_MAX_THREADS - 1);
+	for (uint32_t i = 1; i <= 5; i++) {
+		a->pub.class[0].calls[PMM_KIND_MALLOC] += i;
+		a->pub.class[0].frees += 1;
+		a->pub.class[0].bytes_in += 16 * i;
+		a->pub.class[0].bytes_out += 16;
+		assert_ptr_equal(ctx_of(1, GONE + i), a);
+		assert_int_equal(a->pub.thread, PMM_MAX_THREADS - 1);
+		assert_int_equal(a->pub.base.allocs, i * (i + 1) / 2);
+	}
+	b = ctx_of(2, own_tid());				/* adopts it, and does nothing */
+	assert_ptr_equal(b, a);
+	assert_int_equal(t->current, 1);
+	assert_int_equal(t->tid, own_tid());
+	assert_int_equal(t->sums.allocs, 15);
+	assert_int_equal(t->sums.frees, 5);
+	assert_int_equal(t->sums.bytes_in, 16 * 15);
+	assert_int_equal(t->sums.bytes_out, 16 * 5);
+}
+
 static void contexts_of_the_dead_are_adopted(void **state)
 {
 	struct tctx *c, *other;
@@ -381,6 +410,7 @@ int main(void)
 		TEST(without_a_known_place_the_kernel_is_asked),
 		TEST(who_wants_to_know_is_told),
 		TEST(a_new_thread_on_an_old_stack_takes_over),
+		TEST(threads_beyond_the_last_number_add_up),
 		TEST(contexts_of_the_dead_are_adopted),
 		TEST(few_dead_are_found_in_turn),
 		TEST(the_confined_adopt_nobody),
