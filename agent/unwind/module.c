@@ -211,18 +211,47 @@ static bool module_write(uint32_t nr, const struct agent_module *m)
 	return true;
 }
 
+/* Take back what is between paths: of modules that have gone. They are in the order of the list. */
+static void paths_pack(void)
+{
+	uint32_t to = 0;
+
+	for (uint32_t i = 0; i < agent.nr_modules; i++) {
+		struct agent_module *m = &agent.modules[i];
+		const char *from = agent.paths + m->path;
+
+		if (!m->rec.path_len)
+			continue;
+		m->path = to;
+		for (uint32_t k = 0; k < m->rec.path_len; k++)
+			agent.paths[to++] = from[k];
+	}
+	agent.paths_used = to;
+}
+
+/* Of the module that is about to be the list's last. */
+static void path_note(struct agent_module *m, const char *path, uint32_t path_len)
+{
+	if (path_len >= AGENT_PATHS_BYTES - agent.paths_used)
+		paths_pack();
+	if (path_len >= AGENT_PATHS_BYTES - agent.paths_used)
+		return;
+	m->path = agent.paths_used;
+	m->rec.path_len = path_len;
+	memcpy(agent.paths + agent.paths_used, path, path_len);
+	agent.paths_used += path_len;
+}
+
 /* Record a module in the ledger; 0 when there is no room. */
-static uint32_t module_record(struct agent_module *m, const char *path, uint32_t path_len)
+static uint32_t module_record(const struct agent_module *m)
 {
 	uint32_t nr = agent.ledger->nr_modules;
 
-	if (path_len < AGENT_PATHS_BYTES - agent.paths_used) {
-		m->path = agent.paths_used;
-		m->rec.path_len = path_len;
-		memcpy(agent.paths + agent.paths_used, path, path_len);
-		agent.paths_used += path_len;
+	if (nr >= PMM_MAX_MODULES) {
+		ADD(agent.ledger->dropped[PMM_DROP_MODULE_FULL], 1);
+		return 0;
 	}
-	if (nr >= PMM_MAX_MODULES || !module_write(nr, m))
+	if (!module_write(nr, m))
 		return 0;
 	STORE_RELEASE(agent.ledger->nr_modules, nr + 1);
 	return nr;
@@ -271,8 +300,12 @@ static void run_end(const struct run *r)
 			return;
 		}
 	}
-	if (agent.nr_modules >= AGENT_MAX_MODULES)
+	if (agent.nr_modules >= AGENT_MAX_MODULES) {
+		/* it is met again in each scan */
+		if (!LOAD(agent.ledger->dropped[PMM_DROP_MODULE_FULL]))
+			ADD(agent.ledger->dropped[PMM_DROP_MODULE_FULL], 1);
 		return;
+	}
 	m = &agent.modules[agent.nr_modules];
 	*m = (struct agent_module){ .start = r->start, .end = r->end, .dev = r->dev, .ino = r->ino,
 				    .seen = agent.module_scan };
@@ -282,8 +315,9 @@ static void run_end(const struct run *r)
 	if (r->whole && headers_read(r, m, &m->rec)) {
 		m->rec.load_tick = clock_now();
 		m->id = module_return(&m->rec);
+		path_note(m, r->path, r->path_len);
 		if (!m->id)
-			m->id = module_record(m, r->path, r->path_len);
+			m->id = module_record(m);
 	}
 	m->listed = m->cfi.hdr && loader_agrees(m, m->start);
 	agent.nr_modules++;

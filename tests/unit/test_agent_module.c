@@ -490,6 +490,77 @@ static void a_full_ledger_has_no_more(void **state)
 	assert_int_equal(agent.ledger->dropped[PMM_DROP_MODULE_FULL], 1);
 }
 
+/* As many as there are numbers: each that comes then is counted. */
+static void a_full_table_has_no_more(void **state)
+{
+	uint64_t b = base_of(LIBRARY);
+	char text[512];
+
+	(void)state;
+	snprintf(text, sizeof(text), "%lx-%lx r-xp 00000000 08:01 77 /lib/one.so\n", b, b + 0x4000);
+	agent.ledger->nr_modules = PMM_MAX_MODULES;
+	read_text(text, 0);
+	assert_int_equal(agent.nr_modules, 1);
+	assert_int_equal(agent.modules[0].id, 0);
+	assert_int_equal(agent.ledger->nr_modules, PMM_MAX_MODULES);
+	assert_int_equal(agent.ledger->dropped[PMM_DROP_MODULE_FULL], 1);
+}
+
+/* One that does not fit in the list is met in each reading, and counted once. */
+static void a_full_list_is_told_once(void **state)
+{
+	uint64_t b = base_of(LIBRARY);
+	char text[512];
+
+	(void)state;
+	snprintf(text, sizeof(text), "%lx-%lx r-xp 00000000 08:01 77 /lib/one.so\n", b, b + 0x4000);
+	for (unsigned i = 0; i < 3; i++) {
+		agent.nr_modules = AGENT_MAX_MODULES;
+		read_text(text, 0);
+		assert_int_equal(agent.ledger->dropped[PMM_DROP_MODULE_FULL], 1);
+	}
+}
+
+/* The room for paths is for those that are there: what others had is taken back. */
+static void paths_of_the_gone_make_room(void **state)
+{
+	uint64_t b = base_of(LIBRARY), c = base_of("libelf.so.1");
+	char one[512], both[1024];
+
+	(void)state;
+	snprintf(one, sizeof(one), "%lx-%lx r-xp 00000000 08:01 77 /lib/one.so\n", b, b + 0x4000);
+	snprintf(both, sizeof(both), "%s%lx-%lx r-xp 00000000 08:01 78 /lib/two.so\n", one, c,
+		 c + 0x4000);
+	agent.paths_used = AGENT_PATHS_BYTES - 20;	/* of many that have gone */
+	read_text(one, 0);
+	read_text(both, 0);
+	assert_int_equal(agent.paths_used, 2 * strlen("/lib/one.so"));
+	assert_string_equal((char *)arena_at(recorded(2)->path), "/lib/two.so");
+	memset(agent.ledger->module_dir, 0, sizeof(agent.ledger->module_dir));
+	agent.ledger->nr_modules = 1;
+	module_record_all();
+	assert_string_equal((char *)arena_at(recorded(1)->path), "/lib/one.so");
+	assert_string_equal((char *)arena_at(recorded(2)->path), "/lib/two.so");
+}
+
+/* A child of a program whose module went and came back knows its path, too. */
+static void who_came_back_has_its_path(void **state)
+{
+	uint64_t b = base_of(LIBRARY);
+	char text[512];
+
+	(void)state;
+	snprintf(text, sizeof(text), "%lx-%lx r-xp 00000000 08:01 77 /lib/one.so\n", b, b + 0x4000);
+	read_text(text, 0);
+	read_text("", 0);
+	read_text(text, 0);
+	assert_int_equal(agent.ledger->nr_modules, 2);
+	memset(agent.ledger->module_dir, 0, sizeof(agent.ledger->module_dir));
+	agent.ledger->nr_modules = 1;
+	module_record_all();
+	assert_string_equal((char *)arena_at(recorded(1)->path), "/lib/one.so");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -510,6 +581,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(who_interrupted_whom_is_read_without_caches, begin,
 						end),
 		cmocka_unit_test_setup_teardown(a_full_ledger_has_no_more, begin, end),
+		cmocka_unit_test_setup_teardown(a_full_table_has_no_more, begin, end),
+		cmocka_unit_test_setup_teardown(a_full_list_is_told_once, begin, end),
+		cmocka_unit_test_setup_teardown(paths_of_the_gone_make_room, begin, end),
+		cmocka_unit_test_setup_teardown(who_came_back_has_its_path, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
