@@ -42,9 +42,9 @@ struct site {
 	const char *func;
 	size_t bytes_live;
 	size_t bytes_peak;
+	uint64_t nr_new;
 	uint32_t line;
-	uint32_t nr_new;
-	uint32_t nr_freed;
+	uint32_t nr_freed;		/* the low 32 bits: fewer are live than those count */
 };
 
 struct class {

@@ -26,10 +26,12 @@ static void put_sites(void)
 		 "file(line) function\n");
 	for (i = 0; i < SITES; i++) {
 		const struct site *site = &monitor.site[i];
+		uint32_t live = (uint32_t)site->nr_new - site->nr_freed;
 
 		if (site->file)
-			put_text("%10u %10u %11llu %11zu %11zu  %s(%u) %s\n",
-				 (unsigned)site->nr_new, (unsigned)site->nr_freed,
+			put_text("%10llu %10llu %11llu %11zu %11zu  %s(%u) %s\n",
+				 (unsigned long long)site->nr_new,
+				 (unsigned long long)(site->nr_new - live),
 				 (unsigned long long)site->bytes_new, site->bytes_live,
 				 site->bytes_peak, site->file, (unsigned)site->line, site->func);
 	}

@@ -189,6 +189,12 @@ nothing() {
 	[ "$(timeout 120 "$T/forks")" = "40 children were well" ]
 }
 
+@test "a call site counts on beyond 2^32 requests" {
+	# shellcheck disable=SC2086
+	gcc $WARN -I"$TOP/include" -DPMM -DPMM_STATIC_SLOTS=100 -std=gnu11 counted.c -o "$T/counted"
+	timeout 60 "$T/counted" 2>&1 | grep -q "^4294967298 4294967296 .* a.c(7) f$"
+}
+
 @test "cancelled threads and output functions that ask for reports: the program goes on" {
 	build gcc 1000 cancel.c "$T/cancel" -std=gnu11 -O2 -pthread
 	said "cancelled: 1 1; done: 1" "$T/cancel"
