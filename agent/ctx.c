@@ -24,7 +24,9 @@
 #include "agent/unwind/unwind.h"
 #include "agent/wait.h"
 
-#define ADOPT_TRIES	4
+#define ADOPT_TRIES	16
+/* where there can be no more: of each event of a thread that has none */
+#define ADOPT_TRIES_FULL 4
 #define PROBES		8
 #define START_TRIES	100000
 #define SS_ONSTACK	1
@@ -179,14 +181,20 @@ static bool ctx_seize(struct tctx *c, uint32_t owner)
 	return owner && CAS(c->tid, owner, 0);
 }
 
-/* Take over the context of a thread that has ended. */
+/*
+ * Take over the context of a thread that has ended. Those that are looked at are spread evenly, by
+ * the golden ratio, and not neighbours: threads that stay have neighbouring ones, and each time
+ * that nobody among them has ended there would be one context more.
+ */
 static struct tctx *ctx_adopt(void)
 {
 	static uint32_t turn;
 	uint32_t nr = LOAD(agent.ledger->nr_ctx);
+	uint32_t tries = nr < PMM_MAX_CTX ? ADOPT_TRIES : ADOPT_TRIES_FULL;
 
-	for (uint32_t i = 0; i < ADOPT_TRIES && i < nr && !agent.confined; i++) {
-		pmm_ref ref = LOAD_ACQUIRE(agent.ledger->ctx[ADD(turn, 1) % nr]);
+	for (uint32_t i = 0; i < tries && i < 3 * nr && !agent.confined; i++) {
+		uint64_t at = (uint64_t)(ADD(turn, 1) * 0x9e3779b9u) * nr >> 32;
+		pmm_ref ref = LOAD_ACQUIRE(agent.ledger->ctx[at]);
 		struct tctx *c = ref ? arena_at(ref) : NULL;
 		uint32_t tid = c ? LOAD(c->tid) : 0;
 
