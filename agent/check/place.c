@@ -10,7 +10,7 @@
 
 enum pmm_finding_place place_of(uint64_t address, uint64_t sp)
 {
-	struct agent_module module;
+	struct module_at module;
 	struct mapping m;
 	bool readable;
 

@@ -23,7 +23,7 @@ static uint32_t library(void)
 {
 	uint64_t function = agent.next.exit ? (uint64_t)agent.next.exit
 					    : (uint64_t)agent.next.malloc;
-	struct agent_module m;
+	struct module_at m;
 
 	return function && module_find(function, &m) ? m.id : 0;
 }

@@ -184,7 +184,7 @@ static uint64_t frame_here(uint64_t frame)
 	const struct pmm_module *rec = NULL;
 	uint64_t pc = PMM_FRAME_PC(frame);
 	uint32_t nr = PMM_FRAME_MODULE(frame);
-	struct agent_module m;
+	struct module_at m;
 	pmm_ref chunk;
 
 	if (!nr)

@@ -35,7 +35,7 @@ static void code_copy(struct pmm_finding *f, uint64_t pc)
 static struct caller interrupted(const struct arch_ucontext *uc)
 {
 	struct caller from = { .ra = uc->pc + 1, .sp = uc->sp, .fp = uc->fp };
-	struct agent_module m;
+	struct module_at m;
 	uint64_t ra;
 
 	if (!(uc->err & ARCH_FAULT_FETCH) || uc->sp & 7 || guard_in_pool(uc->sp) ||

@@ -55,7 +55,7 @@ static bool empties_cache(uint64_t at, uint64_t end, uint64_t free)
 static bool find(uint64_t ra, uint64_t free)
 {
 	uint8_t call[ARCH_CALL_BYTES];
-	struct agent_module m;
+	struct module_at m;
 	struct cfi_fde fde;
 
 	return module_copy(call, ra - sizeof(call), sizeof(call)) &&

@@ -113,7 +113,7 @@ ARCH_HOOK_LEAVE("quick_exit", 3)
 static uint64_t returned_to(const struct caller *from)
 {
 	struct tctx *c = ctx_find();
-	struct agent_module libc;
+	struct module_at libc;
 	uint64_t sp;
 
 	if (!c || c->busy || !module_find((uint64_t)agent.next.exit, &libc))

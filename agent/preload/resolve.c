@@ -147,17 +147,23 @@ bool resolve(void)
 	return agent.next.malloc && agent.next.free;
 }
 
+/* Once; apart, as what is called afterwards goes deep. */
+static __attribute__((noinline)) bool allocator_find(void)
+{
+	struct module_at m;
+
+	if (!module_find((uint64_t)agent.next.malloc, &m))
+		return false;
+	STORE(agent.allocator_start, m.start);
+	STORE_RELEASE(agent.allocator_end, m.end);
+	return true;
+}
+
 /* Is this code of the object that the real malloc is in? */
 static bool in_allocator(uint64_t pc)
 {
-	struct agent_module m;
-
-	if (!LOAD_ACQUIRE(agent.allocator_end)) {
-		if (!module_find((uint64_t)agent.next.malloc, &m))
-			return false;
-		STORE(agent.allocator_start, m.start);
-		STORE_RELEASE(agent.allocator_end, m.end);
-	}
+	if (!LOAD_ACQUIRE(agent.allocator_end) && !allocator_find())
+		return false;
 	return pc - agent.allocator_start < agent.allocator_end - agent.allocator_start;
 }
 

@@ -167,29 +167,37 @@ static int reg_find(const struct cfi_module *m, const struct cfi_row *row, unsig
 	return (env->regs->known & 1u << from) != 0;
 }
 
-int cfi_step_slow(const struct cfi_module *m, uint64_t pc, struct cfi_regs *regs, cfi_read_fn read,
-		  void *ctx)
+/*
+ * The two parts of a step are functions of their own, as each takes much of a stack that may be
+ * small: the row of `pc`, which returns 1, 2 for a signal frame's, 0 for none; and the caller's
+ * registers by it, which returns 1, 0 or -1, as cfi_step_slow().
+ */
+static __attribute__((noinline)) int row_read(const struct cfi_module *m, uint64_t pc,
+					      struct cfi_row *row)
 {
-	const struct cfi_expr_env env = { .regs = regs, .read = read, .ctx = ctx };
 	struct cfi_fde fde;
-	struct cfi_row row;
+
+	return !cfi_fde_find(m, pc, &fde) || !cfi_row_find(m, &fde, pc, row) ? 0 : 1 + fde.signal;
+}
+
+static __attribute__((noinline)) int row_step(const struct cfi_module *m, const struct cfi_row *row,
+					      const struct cfi_expr_env *env, struct cfi_regs *regs)
+{
 	struct cfi_regs caller;
 	uint64_t cfa;
 	unsigned int k;
 
-	if (!cfi_fde_find(m, pc, &fde) || !cfi_row_find(m, &fde, pc, &row))
-		return -1;
-	if (row.reg[ARCH_DWARF_RA].how == HOW_UNDEFINED)
+	if (row->reg[ARCH_DWARF_RA].how == HOW_UNDEFINED)
 		return 0;
-	if (row.reg[ARCH_DWARF_RA].how == HOW_SAME)
+	if (row->reg[ARCH_DWARF_RA].how == HOW_SAME)
 		return -1;
-	if (cfa_find(m, &row.cfa, &env, &cfa))
+	if (cfa_find(m, &row->cfa, env, &cfa))
 		return -1;
 
 	caller.known = 0;
 	for (k = 0; k < ARCH_DWARF_NR; k++) {
 		caller.r[k] = 0;
-		if (reg_find(m, &row, k, &env, cfa, &caller.r[k]) > 0)
+		if (reg_find(m, row, k, env, cfa, &caller.r[k]) > 0)
 			caller.known |= 1u << k;
 	}
 	if (!(caller.known & 1u << ARCH_DWARF_RA) || !(caller.known & 1u << ARCH_DWARF_SP))
@@ -200,5 +208,18 @@ int cfi_step_slow(const struct cfi_module *m, uint64_t pc, struct cfi_regs *regs
 		__asm__("" : "+r"(k));	/* or the compiler makes a call of memcpy out of it */
 	}
 	regs->known = caller.known;
-	return fde.signal ? 2 : 1;
+	return 1;
+}
+
+int cfi_step_slow(const struct cfi_module *m, uint64_t pc, struct cfi_regs *regs, cfi_read_fn read,
+		  void *ctx)
+{
+	const struct cfi_expr_env env = { .regs = regs, .read = read, .ctx = ctx };
+	struct cfi_row row;
+	int kind = row_read(m, pc, &row), ret;
+
+	if (!kind)
+		return -1;
+	ret = row_step(m, &row, &env, regs);
+	return ret > 0 ? kind : ret;
 }

@@ -3,7 +3,7 @@
  * Call frame information: from .eh_frame as it is in memory to simple unwind rules.
  *
  * Freestanding, and safe wherever a hook can run: no libc, no allocation, no locks, no static
- * state, at most 1.5 KiB of stack. What a module contains is outside data: every read is checked
+ * state, at most 1 KiB of stack. What a module contains is outside data: every read is checked
  * against the module's bounds and every loop ends. doc/unwinding.md says how it works.
  */
 #ifndef AGENT_UNWIND_CFI_H

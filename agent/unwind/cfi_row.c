@@ -234,26 +234,24 @@ static struct insn insn_read(struct run *r)
 /* Behind a remember_state: go behind its restore_state when that comes before the run ends. */
 static int state_skip(struct run *r)
 {
-	struct run ahead = *r;
+	const uint64_t at = r->c.at, loc = r->loc;
 	unsigned int depth = 1;
 
-	while (ahead.c.at < ahead.c.end) {
-		struct insn in = insn_read(&ahead);
+	while (r->c.at < r->c.end) {
+		struct insn in = insn_read(r);
 
-		if (in.kind == INSN_BAD)
-			return 0;
-		if (in.kind == INSN_LOC) {
-			if (in.val > ahead.pc)
-				return 0;
-			ahead.loc = in.val;
-		}
+		if (in.kind == INSN_BAD || (in.kind == INSN_LOC && in.val > r->pc))
+			break;
+		if (in.kind == INSN_LOC)
+			r->loc = in.val;
 		depth += in.kind == INSN_REMEMBER;
 		depth -= in.kind == INSN_RESTORE_STATE;
-		if (!depth) {
-			*r = ahead;
+		if (!depth)
 			return 1;
-		}
 	}
+	r->c.at = at;
+	r->c.bad = 0;
+	r->loc = loc;
 	return 0;
 }
 

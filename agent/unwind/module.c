@@ -269,13 +269,14 @@ struct found_object {
  * lock and may be asked in a signal handler: the one way to see an unload that was not reported to
  * us (iconv's and NSS's come and go inside libc).
  */
-static bool loader_agrees(const struct agent_module *m, uint64_t pc)
+static __attribute__((noinline)) bool loader_agrees(uint64_t start, uint64_t end, uint64_t hdr,
+						    uint64_t pc)
 {
 	struct found_object o;
 
 	/* a static program's by segment */
-	return agent.find_object && !agent.find_object((void *)pc, &o) && o.start >= m->start &&
-	       o.start < m->end && (uint64_t)o.eh_frame == m->cfi.hdr;
+	return agent.find_object && !agent.find_object((void *)pc, &o) && o.start >= start &&
+	       o.start < end && (uint64_t)o.eh_frame == hdr;
 }
 
 bool module_loaded(uint64_t address)
@@ -283,6 +284,11 @@ bool module_loaded(uint64_t address)
 	struct found_object o;
 
 	return agent.find_object && !agent.find_object((void *)address, &o);
+}
+
+static bool module_listed(const struct agent_module *m)
+{
+	return m->cfi.hdr && loader_agrees(m->start, m->end, m->cfi.hdr, m->start);
 }
 
 static void run_end(const struct run *r)
@@ -296,7 +302,7 @@ static void run_end(const struct run *r)
 		if (m->start == r->start && m->end == r->end && m->dev == r->dev &&
 		    m->ino == r->ino) {
 			m->seen = agent.module_scan;
-			m->listed |= m->cfi.hdr && loader_agrees(m, m->start);
+			m->listed |= module_listed(m);
 			return;
 		}
 	}
@@ -319,7 +325,7 @@ static void run_end(const struct run *r)
 		if (!m->id)
 			m->id = module_record(m);
 	}
-	m->listed = m->cfi.hdr && loader_agrees(m, m->start);
+	m->listed = module_listed(m);
 	agent.nr_modules++;
 }
 
@@ -437,13 +443,16 @@ static bool modules_scan(void)
 	return true;
 }
 
-static bool modules_search(uint64_t pc, struct agent_module *out)
+static bool modules_search(uint64_t pc, struct module_at *out)
 {
-	for (uint32_t i = 0; i < agent.nr_modules; i++)
-		if (pc >= agent.modules[i].start && pc < agent.modules[i].end) {
-			*out = agent.modules[i];
-			return !out->listed || loader_agrees(out, pc);
-		}
+	for (uint32_t i = 0; i < agent.nr_modules; i++) {
+		const struct agent_module *m = &agent.modules[i];
+
+		if (pc < m->start || pc >= m->end)
+			continue;
+		*out = (struct module_at){ m->start, m->end, m->id, m->cfi };
+		return !m->listed || loader_agrees(out->start, out->end, out->cfi.hdr, pc);
+	}
 	return false;
 }
 
@@ -465,14 +474,14 @@ bool module_start(const struct module_text *text)
 }
 
 /* The lock is ours, or our thread's own where `own`: then a signal handler interrupted it. */
-static bool known_search(uint64_t pc, struct agent_module *out, bool own)
+static bool known_search(uint64_t pc, struct module_at *out, bool own)
 {
 	return agent.module_gen == agent.code_gen && !(own && LOAD(agent.module_reading)) &&
 	       modules_search(pc, out);
 }
 
 /* None that is known holds pc: read them anew. */
-static bool search_anew(uint64_t pc, struct agent_module *out)
+static bool search_anew(uint64_t pc, struct module_at *out)
 {
 	uint64_t mask;
 	bool held = signals_hold(&mask), found = false, own;
@@ -492,14 +501,14 @@ static bool search_anew(uint64_t pc, struct agent_module *out)
 	return found;
 }
 
-bool module_find(uint64_t pc, struct agent_module *out)
+bool module_find(uint64_t pc, struct module_at *out)
 {
 	bool found, own;
 
 	if (module_own(pc)) {
-		*out = (struct agent_module){ .start = agent.own.start,
-					      .end = agent.own.end,
-					      .cfi = agent.own };
+		*out = (struct module_at){ .start = agent.own.start,
+					   .end = agent.own.end,
+					   .cfi = agent.own };
 		return true;
 	}
 	if (!module_lock(ctx_tid(arch_thread_pointer()), &own))

@@ -26,6 +26,13 @@ struct agent_module {
 	bool listed;		/* the loader knows it as we do */
 };
 
+/* What module_find() copies of it: on stacks that may be small. */
+struct module_at {
+	uint64_t start, end;
+	uint32_t id;
+	struct cfi_module cfi;
+};
+
 /* Is this the injected agent's own code? */
 static inline bool module_own(uint64_t pc)
 {
@@ -48,7 +55,7 @@ bool module_start(const struct module_text *text);
  * The module that holds pc, reading /proc/self/maps when none is known. Copies it to *out; false
  * when there is none.
  */
-bool module_find(uint64_t pc, struct agent_module *out);
+bool module_find(uint64_t pc, struct module_at *out);
 
 /*
  * Does the loader (glibc's) have an object there, its .bss included, which /proc/self/maps does not

@@ -54,7 +54,7 @@ static bool is_outermost(const struct cfi_module *m, uint64_t pc)
 static struct cfi_rule rule_make(uint64_t pc, struct rule_entry *e, uint64_t *id)
 {
 	struct cfi_rule rule = { .kind = CFI_NONE };
-	struct agent_module m;
+	struct module_at m;
 
 	*id = pc;
 	if (pc >> 47 || !module_find(pc, &m))

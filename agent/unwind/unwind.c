@@ -371,7 +371,7 @@ static __attribute__((noinline)) uint32_t walk_slow(struct tctx *c, const struct
 	ARCH_CAPTURE_REGS(regs.r);
 	for (unsigned steps = 0; n < max - 1 && steps < max + 16; steps++) {
 		uint64_t pc = regs.r[ARCH_DWARF_RA] - !exact;
-		struct agent_module m;
+		struct module_at m;
 		int ret;
 
 		outside |= regs.r[ARCH_DWARF_SP] == from->sp;

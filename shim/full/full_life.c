@@ -98,7 +98,7 @@ const struct pmm_shim_table *full_start(bool *own, const struct pmm_shim_table *
  */
 void full_note_stacks(bool now)
 {
-	struct agent_module m;
+	struct module_at m;
 
 	if (now && LOAD(agent.state) == AGENT_ON)
 		module_find((uint64_t)full_note_stacks, &m);
