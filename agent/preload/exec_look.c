@@ -25,13 +25,15 @@ enum {
 #define STATX_TYPE_MODE_OWNER	0x1bu
 #define SCRIPT_LINE		256		/* BINPRM_BUF_SIZE */
 #define MOST_NESTED		5		/* scripts whose interpreter is a script */
+#define LINK_BYTES		1024
 
 struct kind {
 	uint32_t uid, gid;
 	uint16_t mode;
 };
 
-static bool kind_of(int dir, const char *path, struct kind *k)
+/* Apart, so that what is called after it has the stack. */
+static __attribute__((noinline)) bool kind_of(int dir, const char *path, struct kind *k)
 {
 	/* struct statx: stx_uid at byte 20, stx_gid at 24, stx_mode at 28 */
 	union { uint32_t word[64]; uint16_t half[128]; } st;
@@ -170,7 +172,7 @@ bool exec_is_readable(const char *path)
 
 void exec_name_of(int fd, char name[PMM_EXEC_NAME])
 {
-	char link[64] = "/proc/thread-self/fd/", path[EXEC_PATH_BYTES], digits[12], *to = link + 21;
+	char link[64] = "/proc/thread-self/fd/", path[LINK_BYTES], digits[12], *to = link + 21;
 	const char *base = path;
 	int nr = 0;
 	long n;

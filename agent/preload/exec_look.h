@@ -11,7 +11,7 @@
 
 #include "include/pmm/channel.h"
 
-#define EXEC_PATH_BYTES 1024
+#define EXEC_PATH_BYTES 768	/* on the stack; longer ones are not looked at */
 
 /*
  * enum pmm_exec: PMM_EXEC_TRACKED also where the file cannot be read or is none that can be
