@@ -15,6 +15,8 @@
 
 #define MOST_VARIABLES	8192	/* 64 KiB of stack; no program has that many */
 #define MOST_PRELOAD	4096
+#define SMALL_BYTES	2048	/* of a copy, for which the stack is not asked: 240 variables */
+#define CALL_BYTES	3072	/* what is called with the copy takes less than that */
 #define ADDRESS_BYTES	160
 #define PRELOAD		"LD_PRELOAD="
 #define R_OK		4
@@ -156,10 +158,24 @@ static enum follow_change change_for(const struct follow *f, bool has_address)
 	return f->named && is_in_the_way(f->why) ? FOLLOW_REMOVE : FOLLOW_AS_IT_IS;
 }
 
+/*
+ * Does the stack have that much left? Page by page, as there may be another mapping below the
+ * guard of a thread's. The first thread's grows by that, as far as it may.
+ */
+static bool has_room(size_t bytes)
+{
+	uint64_t sp = (uint64_t)__builtin_frame_address(0) & ~7ull;
+
+	for (size_t below = ARCH_PAGE; below < bytes; below += ARCH_PAGE)
+		if (!sys_readable(sp - below))
+			return false;
+	return sys_readable(sp - bytes);
+}
+
 size_t follow_plan(struct follow *f, char *const *env)
 {
 	const char *value = NULL;
-	size_t preload_bytes;
+	size_t preload_bytes, bytes;
 
 	if (!f->on)
 		return 0;
@@ -179,14 +195,16 @@ size_t follow_plan(struct follow *f, char *const *env)
 	if (f->change == FOLLOW_AS_IT_IS)
 		return 0;
 	preload_bytes = f->preload ? str_length(f->preload) : 0;
-	if (f->nr > MOST_VARIABLES || preload_bytes > MOST_PRELOAD) {
+	bytes = (f->nr + 4) * sizeof(char *) + sizeof(PRELOAD) + str_length(agent_path()) + 1 +
+		preload_bytes + sizeof(PMM_ENV) + 2 + sizeof(address) + 16;
+	if (f->nr > MOST_VARIABLES || preload_bytes > MOST_PRELOAD ||
+	    (bytes > SMALL_BYTES && !has_room(bytes + CALL_BYTES))) {
 		if (f->change == FOLLOW_ADD)
 			f->why = PMM_EXEC_ENVIRONMENT;
 		f->change = FOLLOW_AS_IT_IS;
 		return 0;
 	}
-	return (f->nr + 4) * sizeof(char *) + sizeof(PRELOAD) + str_length(agent_path()) + 1 +
-	       preload_bytes + sizeof(PMM_ENV) + 2 + sizeof(address) + 16;
+	return bytes;
 }
 
 static char *put(char *to, const char *s)

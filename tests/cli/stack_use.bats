@@ -94,6 +94,18 @@ bounds_attached() {
 	done
 }
 
+@test "large environments on small stacks" {
+	said=$(printf 'execve 0\nposix_spawn 0')
+	for nr in 10 230 260 1200 1300 1400 1500 1600 4000; do
+		[ "$(within "$PROG/exec_small" "$nr")" = "$said" ]
+		within "$PMM" run -o "$T/%p.pmm" -- "$PROG/exec_small" "$nr" >"$T/said" 2>"$T/err" </dev/null
+		[ "$(cat "$T/said")" = "$said" ] || { echo "with $nr variables: $(cat "$T/said")"; return 1; }
+		untracked=$(grep -c "2 programs were not tracked" "$T/err") || true
+		[ "$nr" -gt 300 ] || [ "$untracked" -eq 0 ]
+		[ "$nr" -lt 1400 ] || [ "$untracked" -eq 1 ]
+	done
+}
+
 @test "pmm attached to a program with small stacks" {
 	need_attach
 	for option in "" --sample --check; do
