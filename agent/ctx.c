@@ -257,6 +257,8 @@ static bool child_begin(void)
 		return false;
 	}
 	agent.ledger->forked = 1;
+	if (agent.own_allocator)
+		agent.ledger->off_reason = PMM_OFF_OWN_ALLOCATOR;
 	memset(agent.ctx_hash, 0, AGENT_CTX_HASH * sizeof(*agent.ctx_hash));
 	if (agent.sampled)
 		memset(sample_pages, 0, sizeof(sample_pages));

@@ -59,6 +59,15 @@ run_refused() {
 	[ "$("$PMM" report --json "$T/c.pmm" | jq -c '[.totals.allocs, .warnings[].code]')" = '[0,"own_allocator"]' ]
 }
 
+@test "a forked child of a program with a malloc of its own: nor is its heap seen" {
+	mkdir "$T/own"
+	"$PMM" run -q -o "$T/own/c.pmm" -- "$PROG/own_malloc" fork 2>"$T/err"
+	for c in "$T"/own/*.pmm; do "$PMM" report "$c"; done >"$T/text"
+	[ "$(grep -c -x "  mode     no call is recorded: they go to the program's own malloc" "$T/text")" -eq 2 ]
+	"$PMM" check -- "$PROG/own_malloc" fork 2>"$T/err"
+	grep -q -x "pmm: none of 2 processes was checked" "$T/err"
+}
+
 @test "program with a malloc that hands on to the next one: all is seen, and no warning" {
 	"$PMM" run -o "$T/c.pmm" -- "$PROG/wrapper" 2>"$T/err"
 	[ -z "$(grep WARNING "$T/err")" ]
