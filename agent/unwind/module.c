@@ -22,11 +22,18 @@
 #include "agent/sys.h"
 #include "agent/wait.h"
 
-/* The scratch memory: lines of /proc/self/maps, a path, a module's first page, its note. */
+/*
+ * The scratch memory: lines of /proc/self/maps, a path, a module's first page, its note, its
+ * program headers where they are elsewhere, which parts of the file are where.
+ */
 #define CHUNK	(64u << 10)
 #define PATH_AT	(CHUNK + (8u << 10))
 #define HEADER_AT (CHUNK + (16u << 10))
 #define NOTE_AT	(CHUNK + (20u << 10))
+#define PHDRS_AT (CHUNK + (24u << 10))
+#define PARTS_AT (CHUNK + (40u << 10))
+#define MOST_PHDRS 200
+#define MOST_PARTS 16
 #define TRIES	20000
 
 static bool module_lock(uint32_t tid, bool *own)
@@ -69,10 +76,22 @@ static void signals_let_go(const uint64_t *mask)
 /* A run of lines of /proc/self/maps that belong to one file. */
 struct run {
 	uint64_t start, end, dev, ino;
+	uint64_t next;		/* where the next line begins, if nothing is between */
 	bool readable, executable, whole;	/* whole: begins with the file's start, readable */
+	uint32_t nr_parts;
 	const char *path;
 	uint32_t path_len;
 };
+
+struct part {
+	uint64_t start, end, offset;
+};
+
+/* Of the run that is being read. */
+static struct part *parts(void)
+{
+	return (struct part *)(agent.scratch + PARTS_AT);
+}
 
 /* The kernel copies, since another thread may be unmapping it (dlclose). */
 bool module_copy(void *to, uint64_t from, size_t bytes)
@@ -115,6 +134,28 @@ static const char *note_at(const struct run *r, uint64_t at, size_t bytes)
 	return module_copy(agent.scratch + NOTE_AT, at, bytes) ? agent.scratch + NOTE_AT : NULL;
 }
 
+/*
+ * The program headers: in the file's first page, or wherever they are mapped. patchelf and
+ * llvm-bolt move them into a segment of their own.
+ */
+static const Elf64_Phdr *headers_find(const struct run *r, const Elf64_Ehdr *e)
+{
+	const size_t bytes = e->e_phnum * sizeof(Elf64_Phdr);
+	char *copy = agent.scratch + PHDRS_AT;
+
+	if (e->e_phoff <= ARCH_PAGE && bytes <= ARCH_PAGE - e->e_phoff)
+		return (const Elf64_Phdr *)((const char *)e + e->e_phoff);
+	for (uint32_t i = 0; i < r->nr_parts; i++) {
+		struct part p = parts()[i];
+		uint64_t from = e->e_phoff - p.offset, room = p.end - p.start;
+
+		if (e->e_phoff >= p.offset && from <= room && bytes <= room - from)
+			return module_copy(copy, p.start + from, bytes) ? (const Elf64_Phdr *)copy
+									: NULL;
+	}
+	return NULL;
+}
+
 /* Read the program headers: bias, unwind information, build id. */
 static bool headers_read(const struct run *r, struct agent_module *m, struct pmm_module *rec)
 {
@@ -126,10 +167,8 @@ static bool headers_read(const struct run *r, struct agent_module *m, struct pmm
 	if (r->end - r->start < ARCH_PAGE ||
 	    !module_copy(agent.scratch + HEADER_AT, r->start, ARCH_PAGE) ||
 	    *(const uint32_t *)e->e_ident != 0x464c457f || e->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    e->e_phentsize != sizeof(*ph) || e->e_phoff > 0x10000 || e->e_phnum > 200 ||
-	    e->e_phoff + e->e_phnum * sizeof(*ph) > ARCH_PAGE)
+	    e->e_phentsize != sizeof(*ph) || e->e_phnum > MOST_PHDRS || !(ph = headers_find(r, e)))
 		return false;
-	ph = (const Elf64_Phdr *)((const char *)e + e->e_phoff);
 	for (unsigned i = 0; i < e->e_phnum; i++)
 		if (ph[i].p_type == PT_LOAD && ph[i].p_offset < ARCH_PAGE && !have_bias) {
 			rec->bias = r->start - (ph[i].p_vaddr & ~(ARCH_PAGE - 1));
@@ -331,6 +370,13 @@ static void run_end(const struct run *r)
 
 /* ---- /proc/self/maps ------------------------------------------------------------------------- */
 
+/* The run's last piece, which begins there. */
+static void part_note(struct run *r, uint64_t start, uint64_t offset)
+{
+	if (r->nr_parts < MOST_PARTS)
+		parts()[r->nr_parts++] = (struct part){ start, r->end, offset };
+}
+
 /* One line, NUL-terminated: extend the current run or end it and begin another. */
 static void line_take(const char *s, const char *end, struct run *r, char *path)
 {
@@ -350,17 +396,24 @@ static void line_take(const char *s, const char *end, struct run *r, char *path)
 	same = ino && ino == r->ino && (major << 32 | minor) == r->dev && r->whole && offset &&
 	       start >= r->end;
 	if (same) {
-		r->end = stop;
+		r->end = r->next = stop;
 		r->executable |= executable && readable;
+		part_note(r, start, offset);
+		return;
+	}
+	if (!ino && s == end && !executable && r->whole && start == r->next) {
+		r->next = stop;		/* its .bss, behind which more of the file may be */
 		return;
 	}
 	run_end(r);
 	r->start = start;
-	r->end = stop;
+	r->end = r->next = stop;
 	r->dev = major << 32 | minor;
 	r->ino = ino;
 	r->executable = executable && readable;
 	r->whole = readable && ((ino && !offset) || str_equal(s, "[vdso]"));
+	r->nr_parts = 0;
+	part_note(r, start, offset);
 	r->path_len = (uint32_t)(end - s);
 	if (r->path_len > 4095)
 		r->path_len = 4095;

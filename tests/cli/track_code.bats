@@ -68,6 +68,22 @@ load lib
 	[ "$(stacks "$CAP" only_in_b)" = "only_in_b enter visit main" ]
 }
 
+@test "program headers in a segment of their own: stacks are whole, in the program and in libraries" {
+	local name
+	mkdir "$T/moved"
+	for name in jump coro libvictim_a.so libvictim_b.so; do
+		/usr/bin/python3 "$CLI/move_headers.py" "$PROG/$name" "$T/moved/$name"
+		chmod +x "$T/moved/$name"
+	done
+	track "$T/moved/jump"
+	[ "$(stacks "$CAP" deep | head -1)" = "deep deep deep deep deep main" ]
+	track "$T/moved/coro"
+	[ "$(stacks "$CAP" in_coro | cut -d' ' -f1-3 | uniq)" = "in_coro step body" ]
+	track unload "$T/moved"
+	[ "$(stacks "$CAP" only_in_a)" = "only_in_a enter visit main" ]
+	[ "$(stacks "$CAP" only_in_b)" = "only_in_b enter visit main" ]
+}
+
 @test "libraries unloaded where nobody sees it" {
 	same vanish "$PROG"
 	[ "$STATUS" -eq 0 ]
