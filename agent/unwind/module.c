@@ -149,7 +149,7 @@ static const Elf64_Phdr *headers_find(const struct run *r, const Elf64_Ehdr *e)
 		struct part p = parts()[i];
 		uint64_t from = e->e_phoff - p.offset, room = p.end - p.start;
 
-		if (e->e_phoff >= p.offset && from <= room && bytes <= room - from)
+		if (from <= room && bytes <= room - from)
 			return module_copy(copy, p.start + from, bytes) ? (const Elf64_Phdr *)copy
 									: NULL;
 	}
@@ -401,7 +401,7 @@ static void line_take(const char *s, const char *end, struct run *r, char *path)
 		part_note(r, start, offset);
 		return;
 	}
-	if (!ino && s == end && !executable && r->whole && start == r->next) {
+	if (s == end && !executable && r->whole && start == r->next) {
 		r->next = stop;		/* its .bss, behind which more of the file may be */
 		return;
 	}

@@ -20,7 +20,9 @@
 #define HDR_BYTES 0x40ul
 #define FAR	  0x5000ul	/* offset in the file of the part that has the headers */
 #define FAR_PAGE  4		/* ... and its page in memory; the .bss is before it */
-#define PAGES	  6
+#define FAR_PAGES 3
+#define FAR_END	  (FAR + FAR_PAGES * PAGE)
+#define PAGES	  (FAR_PAGE + FAR_PAGES + 1)
 
 static char *scratch, *file;
 
@@ -52,7 +54,8 @@ static void make_file(uint64_t phoff, unsigned nr, size_t at)
 	Elf64_Phdr headers[3] = {
 		{ .p_type = PT_LOAD, .p_offset = 0, .p_vaddr = 0, .p_filesz = 2 * PAGE },
 		{ .p_type = PT_GNU_EH_FRAME, .p_vaddr = HDR_AT, .p_filesz = HDR_BYTES },
-		{ .p_type = PT_LOAD, .p_offset = FAR, .p_vaddr = FAR_PAGE * PAGE, .p_filesz = PAGE },
+		{ .p_type = PT_LOAD, .p_offset = FAR, .p_vaddr = FAR_PAGE * PAGE,
+		  .p_filesz = FAR_PAGES * PAGE },
 	};
 	Elf64_Ehdr *e = (Elf64_Ehdr *)file;
 
@@ -71,14 +74,16 @@ static void read_lines(const char *between)
 	struct module_text t = { 0 };
 	char text[2048];
 	int n = snprintf(text, sizeof(text),
+			 "10000-11000 r-xp 00000000 08:01 76 /lib/before.so\n"
+			 "11000-18000 r--p 00001000 08:01 76 /lib/before.so\n"
 			 "%lx-%lx r-xp 00000000 08:01 77 /lib/far.so\n"
 			 "%lx-%lx rw-p 00001000 08:01 77 /lib/far.so\n"
 			 "%s"
 			 "%lx-%lx r--p %08lx 08:01 77 /lib/far.so\n"
 			 "%lx-%lx rw-p 00000000 00:00 0 \n",
 			 b, b + 2 * PAGE, b + 2 * PAGE, b + 3 * PAGE, between, b + FAR_PAGE * PAGE,
-			 b + (FAR_PAGE + 1) * PAGE, FAR, b + (FAR_PAGE + 1) * PAGE,
-			 b + PAGES * PAGE);
+			 b + (FAR_PAGE + FAR_PAGES) * PAGE, FAR,
+			 b + (FAR_PAGE + FAR_PAGES) * PAGE, b + PAGES * PAGE);
 
 	t.fd = memfd_create("maps", MFD_CLOEXEC);
 	assert_int_equal(write(t.fd, text, (size_t)n), n);
@@ -100,14 +105,14 @@ static const char *middle(const char *line)
 
 static void is_whole(void)
 {
-	const struct agent_module *m = &agent.modules[0];
+	const struct agent_module *m = &agent.modules[1];
 	const struct pmm_module *record;
 	uint64_t b = (uint64_t)file;
 
-	assert_int_equal(agent.nr_modules, 1);
+	assert_int_equal(agent.nr_modules, 2);
 	assert_int_equal(m->id, 1);
 	assert_int_equal(m->start, b);
-	assert_int_equal(m->end, b + (FAR_PAGE + 1) * PAGE);
+	assert_int_equal(m->end, b + (FAR_PAGE + FAR_PAGES) * PAGE);
 	assert_int_equal(m->rec.bias, b);
 	assert_int_equal(m->cfi.hdr, b + HDR_AT);
 	assert_int_equal(m->cfi.hdr_bytes, HDR_BYTES);
@@ -120,10 +125,10 @@ static void is_whole(void)
 
 static void is_nameless(void)
 {
-	assert_true(agent.nr_modules >= 1);
-	assert_int_equal(agent.modules[0].start, (uint64_t)file);
-	assert_int_equal(agent.modules[0].id, 0);
-	assert_int_equal(agent.modules[0].cfi.hdr, 0);
+	assert_true(agent.nr_modules >= 2);
+	assert_int_equal(agent.modules[1].start, (uint64_t)file);
+	assert_int_equal(agent.modules[1].id, 0);
+	assert_int_equal(agent.modules[1].cfi.hdr, 0);
 	assert_int_equal(agent.ledger->nr_modules, 1);
 }
 
@@ -137,7 +142,7 @@ static void headers_behind_bss(void **state)
 
 static void headers_at_the_end_of_a_part(void **state)
 {
-	const size_t at = PAGE - 3 * sizeof(Elf64_Phdr);
+	const size_t at = FAR_PAGES * PAGE - 3 * sizeof(Elf64_Phdr);
 
 	(void)state;
 	make_file(FAR + at, 3, at);
@@ -152,7 +157,7 @@ static void headers_at_the_end_of_a_part(void **state)
 
 static void headers_that_are_nowhere(void **state)
 {
-	static const uint64_t nowhere[] = { FAR - 1, FAR + PAGE, FAR + PAGE + 1, 1ull << 40,
+	static const uint64_t nowhere[] = { FAR - 1, FAR_END, FAR_END + 1, 1ull << 40,
 					    UINT64_MAX, UINT64_MAX - 100 };
 
 	(void)state;
@@ -163,9 +168,13 @@ static void headers_that_are_nowhere(void **state)
 		is_nameless();
 	}
 	agent.nr_modules = 0;
-	make_file(FAR, 201, 0);
+	make_file(FAR, 201, 0);			/* there are not so many */
 	read_lines(middle("rw-p 00000000 00:00 0 "));
 	is_nameless();
+	agent.nr_modules = 0;
+	make_file(FAR, 200, 0);
+	read_lines(middle("rw-p 00000000 00:00 0 "));
+	is_whole();
 }
 
 /* Between the parts of a file only its .bss may be. */
