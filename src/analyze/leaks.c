@@ -251,10 +251,21 @@ static int sum_up(struct leaks *l, const struct heap *h)
 	return rc;
 }
 
+/* What was watched and what the heap tells are mostly of the same sites. */
+static uint64_t unjudged(const struct leaks_options *o)
+{
+	uint64_t watched = o->growing ? o->growing->nr_left_out : 0;
+	uint64_t past = o->past ? o->past->nr_left_out : 0;
+
+	return watched > past ? watched : past;
+}
+
 int leaks_judge(struct leaks *l, const struct heap *h, const struct leaks_options *o)
 {
 	int rc = l->merged ? 0 : find_evidence(l, h, o);
 
+	if (!l->merged)
+		l->nr_unjudged = unjudged(o);
 	vec_each(&l->entries, e)
 		if (!l->merged)
 			judge_entry(h, e, o);

@@ -118,6 +118,7 @@ struct leaks {
 	struct leak_sum suppressed;	/* all classes */
 	/* entries; indirect ones not on their own, sums with their definite ones */
 	struct leak_sum by_verdict[LEAK_NR_VERDICTS];
+	uint64_t nr_unjudged;	/* sites that were too many to know whether they grow */
 };
 
 struct leaks_seen_block {

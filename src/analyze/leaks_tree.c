@@ -131,6 +131,7 @@ int leaks_tree_add(struct leaks_tree *t, const struct heap *h, uint64_t old_ns)
 	if (!rc)
 		rc = judge(&l, h, old_ns);
 	t->leaks.merged = true;
+	t->leaks.nr_unjudged += l.nr_unjudged;
 	t->nr++;
 	t->pools |= pools_of(h);
 	vec_each(&l.entries, e)

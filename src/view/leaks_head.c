@@ -39,6 +39,7 @@ static void add_search(struct leaks_view *v)
 	record_bytes(t, "held_bytes", v->opt.held_bytes);
 	record_bool(t, "late", v->opt.late);
 	record_count(t, "slack_blocks", v->opt.slack_blocks);
+	record_count(t, "unjudged_sites", v->leaks->nr_unjudged);
 	doc_add(&v->doc, t);
 }
 
@@ -250,6 +251,11 @@ static void add_notes(struct leaks_view *v)
 				: "not all blocks are known: what the others point to counts as "
 				  "reachable");
 	pool_rows(t, view_pools(v));
+	if (v->leaks->nr_unjudged)
+		facts_add(t, "!",
+			  "whether %s %s is not known: they are beyond the %d that are followed",
+			  fmt_many(v->leaks->nr_unjudged, "call site").s,
+			  fmt_agree(v->leaks->nr_unjudged, "grows", "grow"), GROWING_MAX_SITES);
 	if (h->search.unread_bytes)
 		facts_add(t, "!", "%s could not be read: pointers in there are not known",
 			  fmt_bytes(h->search.unread_bytes).s);

@@ -266,6 +266,7 @@ recipe() { says 0 report --json "$(made "$@")"; }
 	is '[]' .pools
 	says 1 leaks --json "$(made 'process exe=/usr/bin/php8.2' 'site - size=8' 'search copy complete' 'leak - definite bytes=8')"
 	is '[{"language":"PHP","setting":"USE_ZEND_ALLOC=0"}]' .pools
+	is 0 .search.unjudged_sites
 	printf '{\nknown\nMemcheck:Leak\nfun:*\nobj:*name*\n...\n}\n' >"$T/supp"
 	within "$PMM" leaks --json --suppressions "$T/supp" "$LEAKS" >"$T/json" || [ $? -eq 1 ]
 	valid 1 "$T/json"

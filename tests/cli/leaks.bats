@@ -91,6 +91,19 @@ refuses() { refused_with "$1" "$2" "$PMM" leaks "${@:3}"; }
 	done < <(grep -v '^process' "$T/keys" | sed 's/.*: //; /^$/d' | tr ' ' '\n' | sort -u)
 }
 
+@test "leaks: of more call sites than are followed it is said that they may grow" {
+	local i recipe=("process taken=20s" "search copy complete")
+	for ((i = 0; i < 4101; i++)); do recipe+=("site f$((i / 64))>g$((i % 64)) allocs=16 size=8 first=1s last=15s"); done
+	capture_of many "${recipe[@]}"
+	is 5 .search.unjudged_sites "$T/many.pmm"
+	leaks 0 "$T/many.pmm" >"$T/text"
+	tr -s ' \n' ' ' <"$T/text" | grep -F " ! whether 5 call sites grow is not known: they are beyond the 4096 that are followed "
+	capture_of few "${recipe[@]:0:4098}"
+	is 0 .search.unjudged_sites "$T/few.pmm"
+	leaks 0 "$T/few.pmm" >"$T/text"
+	run ! grep "not known" "$T/text"
+}
+
 @test "leaks: exit codes" {
 	leaks 1 "$LEAKS" >/dev/null
 	leaks 0 --fail-on=none "$LEAKS" >/dev/null

@@ -189,6 +189,63 @@ static void what_must_be_known_is_summed(void **state)
 	leaks_tree_fini(&t);
 }
 
+/* How many sites are beyond those that are followed, where so many are. */
+static uint64_t unjudged(uint64_t watched, uint64_t past)
+{
+	struct growing of_now = { .nr_left_out = watched }, before = { .nr_left_out = past };
+	const struct leaks_options options = { .growing = watched ? &of_now : NULL,
+					       .past = past ? &before : NULL };
+	struct heap *h = recipe_heap("#\n");
+	struct leaks l = { 0 };
+	uint64_t nr;
+
+	assert_int_equal(leaks_judge(&l, h, &options), 0);
+	nr = l.nr_unjudged;
+	leaks_fini(&l);
+	heap_free(h);
+	return nr;
+}
+
+static void sites_that_are_too_many_are_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(unjudged(0, 0), 0);
+	assert_int_equal(unjudged(3, 0), 3);
+	assert_int_equal(unjudged(0, 5), 5);
+	assert_int_equal(unjudged(3, 5), 5);
+	assert_int_equal(unjudged(6, 5), 6);
+}
+
+/* A process of so many sites that may grow. */
+static void add_sites(struct leaks_tree *t, uint32_t pid, unsigned nr)
+{
+	const size_t room = 100 + nr * 80ul;
+	char *recipe = malloc(room);
+	size_t n;
+
+	assert_non_null(recipe);
+	n = (size_t)snprintf(recipe, room, "process taken=20s\nsearch exit complete at=20s\n");
+	for (unsigned i = 0; i < nr; i++)
+		n += (size_t)snprintf(recipe + n, room - n,
+				      "site f%u>g%u allocs=16 size=8 first=1s last=15s\n",
+				      i / 64, i % 64);
+	add(t, recipe, pid, 0);
+	free(recipe);
+}
+
+static void sites_that_were_too_many_are_summed(void **state)
+{
+	struct leaks_tree t = { 0 };
+
+	(void)state;
+	add_sites(&t, 1, GROWING_MAX_SITES + 2);
+	add_sites(&t, 2, GROWING_MAX_SITES);
+	add_sites(&t, 3, GROWING_MAX_SITES + 5);
+	end(&t);
+	assert_int_equal(t.leaks.nr_unjudged, 7);
+	leaks_tree_fini(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +254,8 @@ int main(void)
 		cmocka_unit_test(names_are_those_of_each_module),
 		cmocka_unit_test(many_processes_take_no_more_room),
 		cmocka_unit_test(what_must_be_known_is_summed),
+		cmocka_unit_test(sites_that_are_too_many_are_counted),
+		cmocka_unit_test(sites_that_were_too_many_are_summed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

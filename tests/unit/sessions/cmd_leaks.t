@@ -172,7 +172,8 @@ $ pmm leaks --show all --json leaks.pmm
       "unread_bytes": 0,
       "held_bytes": 0,
       "late": false,
-      "slack_blocks": 0
+      "slack_blocks": 0,
+      "unjudged_sites": 0
     },
     "totals": [
       {"class": "definite", "bytes": 313, "blocks": 4, "sites": 2},
