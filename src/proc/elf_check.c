@@ -343,7 +343,8 @@ static enum elf_check_kind follow(struct elf_check *c, struct image *im, uid_t u
 }
 
 #define ATTACH_HINT \
-	"a static program has no loader that could bring pmm in; start it and use 'pmm attach PID'"
+	"a static program has no loader that could bring pmm in; start it and use 'pmm attach "   \
+	"PID', which finds its malloc by the symbol table"
 #define SECURE_HINT \
 	"the loader ignores preloaded libraries there; copy the program without these rights, " \
 	"or run pmm as the user it switches to"

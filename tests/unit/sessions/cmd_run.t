@@ -66,7 +66,7 @@ $ pmm run --report -o h.pmm -- $PROG/leaf | head -60
   pmm: hint: 'pmm run --help' lists the options
 $ pmm run -o h.pmm -- $PROG/leaf_static
   pmm: 'BUILD/tests/prog/leaf_static' is statically linked: preload cannot work
-  pmm: hint: a static program has no loader that could bring pmm in; start it and use 'pmm attach PID'
+  pmm: hint: a static program has no loader that could bring pmm in; start it and use 'pmm attach PID', which finds its malloc by the symbol table
 [3]
 $ pmm run -o h.pmm -- $PROG/own_malloc
   pmm: 'BUILD/tests/prog/own_malloc' exited with status 0 after TIME
