@@ -55,6 +55,15 @@ has() {
 says() { grep -q -- "$1" said; }
 runs() { [ -e "/proc/$PID/exe" ]; }	# which a zombie has not
 
+# overruns_later: the hint names the capture, c.PID.pmm, in which the daemon's error is at its end.
+overruns_later() {
+	has "pmm: hint: 'pmm check $PID' shows what was found in process $PID so far; its capture shows all once it has ended"
+	printf 'over\nend.\n' >&9
+	await test -s "c.$PID.pmm"
+	within "$PMM" check "c.$PID.pmm" >look || [ $? -eq 1 ]
+	grep -q 'heap overrun, found in over' look
+}
+
 @test "without --wait pmm ends with the program, and says what shows the rest, and until when" {
 	leaves check
 	has '  processes  2, 1 checked|pmm: 1 of 2 processes checked: .*' 'pmm: 1 process not checked: daemon_told \(still running\)' \
@@ -83,11 +92,7 @@ runs() { [ -e "/proc/$PID/exe" ]; }	# which a zombie has not
 
 @test "with -o what is found later is in the daemon's capture" {
 	leaves check -o c.%p.pmm
-	has "pmm: hint: 'pmm check $PID' shows what was found in process $PID so far; its capture shows all once it has ended"
-	printf 'over\nend.\n' >&9
-	await test -s "c.$PID.pmm"
-	within "$PMM" check "c.$PID.pmm" >look || [ $? -eq 1 ]
-	grep -q 'heap overrun, found in over' look
+	overruns_later
 	leaves leaks -o l.%p.pmm
 	has "pmm: hint: 'pmm leaks $PID' shows what process $PID has lost so far; its capture shows all once it has ended"
 	printf 'lose\nend.\n' >&9
@@ -154,11 +159,7 @@ runs() { [ -e "/proc/$PID/exe" ]; }	# which a zombie has not
 	waits check -o c.%p.pmm
 	kill -INT "$MONITOR"
 	ended 4
-	has "pmm: hint: 'pmm check $PID' shows what was found in process $PID so far; its capture shows all once it has ended"
-	printf 'over\nend.\n' >&9
-	await test -s "c.$PID.pmm"
-	within "$PMM" check "c.$PID.pmm" >look || [ $? -eq 1 ]
-	grep -q 'heap overrun, found in over' look
+	overruns_later
 }
 
 @test "--wait under nohup: SIGHUP ends nothing" {

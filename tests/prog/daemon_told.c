@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A daemon that does what it is told: the program returns 4 at once, its child has a session of its own and no descriptors. It reads words from the
+ * A daemon that executes commands: the program returns 4 at once, its child has a session of its own and no descriptors. It reads words from the
  * FIFO that the first argument names: "over" writes a byte behind a block of 20 (site over), "lose" loses five blocks of 1000 (site lose), "end." ends it.
  */
 #include <fcntl.h>

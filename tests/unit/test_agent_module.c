@@ -3,27 +3,19 @@
  * agent/unwind/module.c: the modules of this very process, as the loader knows them; made-up lines
  * of /proc/PID/maps about them; and what is recorded of those that come, go and come back.
  */
-#include "tests/unit/agent_host.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/module_host.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
-#include "agent/agent_arena.h"
 #include "agent/hook.h"
-#include "agent/unwind/module.h"
 #include "agent/unwind/rule.h"
 #include "agent/unwind/unwind.h"
 
-#define SCRATCH	(1u << 20)
 #define LIBRARY	"libzstd.so.1"
-
-static char *scratch;
 
 /* Which the agent itself only reads. */
 static struct pmm_tree *tree(void)
@@ -34,11 +26,7 @@ static struct pmm_tree *tree(void)
 static int begin(void **state)
 {
 	(void)state;
-	agent_host_init(16 << 20);
-	scratch = calloc(1, SCRATCH + AGENT_PATHS_BYTES);
-	agent.scratch = scratch;
-	agent.paths = scratch + SCRATCH;
-	agent.modules = calloc(AGENT_MAX_MODULES, sizeof(*agent.modules));
+	module_host_begin();
 	agent.find_object = (void *)_dl_find_object;
 	tree()->tick = 41;
 	return 0;
@@ -47,16 +35,8 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	free(agent.modules);
-	free(scratch);
-	agent_host_fini();
+	module_host_end();
 	return 0;
-}
-
-static const struct pmm_module *recorded(uint32_t nr)
-{
-	return arena_chunk(agent.ledger->module_dir, nr, PMM_MODULE_SHIFT,
-			   sizeof(struct pmm_module));
 }
 
 /* ---- the loader's view ----------------------------------------------------------------------- */
@@ -264,21 +244,6 @@ static void memory_is_copied_or_not(void **state)
 }
 
 /* ---- made-up lines --------------------------------------------------------------------------- */
-
-/* A process without /proc, which has the list from somewhere else. */
-static void read_text(const char *text, size_t before)
-{
-	struct module_text t = { .at = before };
-	int fd = memfd_create("maps", MFD_CLOEXEC);
-
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	t.fd = fd;
-	t.end = strlen(text);
-	agent.confined = true;
-	assert_false(module_start(&t));
-	assert_int_equal(t.at, before);
-	close(fd);
-}
 
 static uint64_t base_of(const char *name)
 {

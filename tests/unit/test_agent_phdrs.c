@@ -4,17 +4,10 @@
  * their own behind its .bss, as patchelf and llvm-bolt leave them. The file is made up, in memory
  * of ours, and so are the lines of /proc/PID/maps.
  */
-#include "tests/unit/agent_host.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/module_host.h"
 
 #include <elf.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "agent/agent_arena.h"
-#include "agent/unwind/module.h"
-
-#define SCRATCH	  (1u << 20)
 #define PAGE	  4096ul
 #define HDR_AT	  0x1100ul	/* of the unwind information */
 #define HDR_BYTES 0x40ul
@@ -24,16 +17,12 @@
 #define FAR_END	  (FAR + FAR_PAGES * PAGE)
 #define PAGES	  (FAR_PAGE + FAR_PAGES + 1)
 
-static char *scratch, *file;
+static char *file;
 
 static int begin(void **state)
 {
 	(void)state;
-	agent_host_init(16 << 20);
-	scratch = calloc(1, SCRATCH + AGENT_PATHS_BYTES);
-	agent.scratch = scratch;
-	agent.paths = scratch + SCRATCH;
-	agent.modules = calloc(AGENT_MAX_MODULES, sizeof(*agent.modules));
+	module_host_begin();
 	file = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return file == MAP_FAILED;
 }
@@ -42,9 +31,7 @@ static int end(void **state)
 {
 	(void)state;
 	munmap(file, PAGES * PAGE);
-	free(agent.modules);
-	free(scratch);
-	agent_host_fini();
+	module_host_end();
 	return 0;
 }
 
@@ -71,26 +58,20 @@ static void make_file(uint64_t phoff, unsigned nr, size_t at)
 static void read_lines(const char *between)
 {
 	uint64_t b = (uint64_t)file;
-	struct module_text t = { 0 };
 	char text[2048];
-	int n = snprintf(text, sizeof(text),
-			 "10000-11000 r-xp 00000000 08:01 76 /lib/before.so\n"
-			 "11000-18000 r--p 00001000 08:01 76 /lib/before.so\n"
-			 "%lx-%lx r-xp 00000000 08:01 77 /lib/far.so\n"
-			 "%lx-%lx rw-p 00001000 08:01 77 /lib/far.so\n"
-			 "%s"
-			 "%lx-%lx r--p %08lx 08:01 77 /lib/far.so\n"
-			 "%lx-%lx rw-p 00000000 00:00 0 \n",
-			 b, b + 2 * PAGE, b + 2 * PAGE, b + 3 * PAGE, between, b + FAR_PAGE * PAGE,
-			 b + (FAR_PAGE + FAR_PAGES) * PAGE, FAR,
-			 b + (FAR_PAGE + FAR_PAGES) * PAGE, b + PAGES * PAGE);
 
-	t.fd = memfd_create("maps", MFD_CLOEXEC);
-	assert_int_equal(write(t.fd, text, (size_t)n), n);
-	t.end = (uint64_t)n;
-	agent.confined = true;
-	module_start(&t);
-	close(t.fd);
+	snprintf(text, sizeof(text),
+		 "10000-11000 r-xp 00000000 08:01 76 /lib/before.so\n"
+		 "11000-18000 r--p 00001000 08:01 76 /lib/before.so\n"
+		 "%lx-%lx r-xp 00000000 08:01 77 /lib/far.so\n"
+		 "%lx-%lx rw-p 00001000 08:01 77 /lib/far.so\n"
+		 "%s"
+		 "%lx-%lx r--p %08lx 08:01 77 /lib/far.so\n"
+		 "%lx-%lx rw-p 00000000 00:00 0 \n",
+		 b, b + 2 * PAGE, b + 2 * PAGE, b + 3 * PAGE, between, b + FAR_PAGE * PAGE,
+		 b + (FAR_PAGE + FAR_PAGES) * PAGE, FAR,
+		 b + (FAR_PAGE + FAR_PAGES) * PAGE, b + PAGES * PAGE);
+	read_text(text, 0);
 }
 
 /* Its .bss, or what `line` says of these addresses. */
@@ -106,7 +87,6 @@ static const char *middle(const char *line)
 static void is_whole(void)
 {
 	const struct agent_module *m = &agent.modules[1];
-	const struct pmm_module *record;
 	uint64_t b = (uint64_t)file;
 
 	assert_int_equal(agent.nr_modules, 2);
@@ -118,9 +98,8 @@ static void is_whole(void)
 	assert_int_equal(m->cfi.hdr_bytes, HDR_BYTES);
 	assert_int_equal(m->cfi.start, b);
 	assert_int_equal(m->cfi.end, b + 2 * PAGE);
-	record = arena_chunk(agent.ledger->module_dir, 1, PMM_MODULE_SHIFT, sizeof(*record));
-	assert_int_equal(record->end, m->end);
-	assert_string_equal((char *)arena_at(record->path), "/lib/far.so");
+	assert_int_equal(recorded(1)->end, m->end);
+	assert_string_equal((char *)arena_at(recorded(1)->path), "/lib/far.so");
 }
 
 static void is_nameless(void)
