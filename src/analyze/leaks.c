@@ -262,13 +262,14 @@ static uint64_t unjudged(const struct leaks_options *o)
 
 int leaks_judge(struct leaks *l, const struct heap *h, const struct leaks_options *o)
 {
-	int rc = l->merged ? 0 : find_evidence(l, h, o);
+	int rc = 0;
 
-	if (!l->merged)
+	if (!l->merged) {
 		l->nr_unjudged = unjudged(o);
-	vec_each(&l->entries, e)
-		if (!l->merged)
+		rc = find_evidence(l, h, o);
+		vec_each(&l->entries, e)
 			judge_entry(h, e, o);
+	}
 	if (!rc && o->suppress && o->names)
 		rc = suppress_all(l, h, o);
 	if (!rc)

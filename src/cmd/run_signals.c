@@ -20,6 +20,13 @@
 static const int ignored[] = { SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ };
 static const int watched[] = { SIGCHLD, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT };
 
+static void add_watched(sigset_t *set)
+{
+	sigemptyset(set);
+	for (unsigned i = 0; i < sizeof(watched) / sizeof(*watched); i++)
+		sigaddset(set, watched[i]);
+}
+
 static int redirect(struct child *c, struct err *e)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
@@ -27,12 +34,10 @@ static int redirect(struct child *c, struct err *e)
 
 	for (unsigned i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
 		sigaction(ignored[i], &ignore, &c->action[ignored[i]]);
-	sigemptyset(&set);
-	for (unsigned i = 0; i < sizeof(watched) / sizeof(*watched); i++) {
-		sigaddset(&set, watched[i]);
+	for (unsigned i = 0; i < sizeof(watched) / sizeof(*watched); i++)
 		sigaction(watched[i], &normal,	/* an ignored SIGCHLD would take the status away */
 			  &c->action[watched[i]]);
-	}
+	add_watched(&set);
 	sigprocmask(SIG_BLOCK, &set, &c->mask);
 	c->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (c->signal_fd < 0)
@@ -50,9 +55,7 @@ static void heed(struct child *c)
 	struct sigaction normal = { .sa_handler = SIG_DFL };
 	sigset_t set;
 
-	sigemptyset(&set);
-	for (unsigned i = 0; i < sizeof(watched) / sizeof(*watched); i++)
-		sigaddset(&set, watched[i]);
+	add_watched(&set);
 	sigaddset(&set, SIGINT);
 	if (quit)
 		sigaddset(&set, SIGQUIT);

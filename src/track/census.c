@@ -30,10 +30,10 @@ static void miss(struct census *c, struct census_process *p)
 }
 
 /*
- * Is all said of it? Its agent is there, or it has ended and had none; and much else was said since
- * by others, so nothing is on its way.
+ * True when all is said of it, and then counts it if it had no agent: its agent is there, or it has
+ * ended; and others reported much since it was last asked about, so nothing is on its way.
  */
-static bool is_settled(struct census *c, struct census_process *p)
+static bool settle(struct census *c, struct census_process *p)
 {
 	const bool expects = p->expected_ns && p->here_ns <= p->expected_ns;
 
@@ -54,7 +54,7 @@ static void make_room(struct census *c)
 
 	hash_fini(&c->by_pid);
 	vec_each(&c->processes, p)
-		if (!is_settled(c, p) && !hash_put(&c->by_pid, (uint64_t)p->pid, (uint32_t)nr))
+		if (!settle(c, p) && !hash_put(&c->by_pid, (uint64_t)p->pid, (uint32_t)nr))
 			c->processes.v[nr++] = *p;
 	c->processes.nr = nr;
 	c->room = nr > CENSUS_FORGETS / 2 ? 2 * nr : CENSUS_FORGETS;

@@ -4,9 +4,9 @@
  * before believing it.
  */
 #include "src/analyze/leaks_tree.h"
-#include "src/model/pools.h"
 #include "src/base/fmt.h"
 #include "src/document/doc_record.h"
+#include "src/model/pools.h"
 #include "src/view/coverage_view.h"
 #include "src/document/facts.h"
 #include "src/view/lost.h"
@@ -189,9 +189,10 @@ static const struct column pool_columns[POOL_COLUMNS] = {
 static void add_pools(struct leaks_view *v)
 {
 	struct table *t = table_new(TABLE_ROWS, "pools", NULL, pool_columns, POOL_COLUMNS);
+	const unsigned pools = view_pools(v);
 
 	for (unsigned i = 0; t && i < POOL_NR; i++)
-		if (view_pools(v) & 1u << i) {
+		if (pools & 1u << i) {
 			table_row(t, 0, ROW_PLAIN, ROW_BOTH);
 			table_set_const(t, POOL_LANGUAGE, pool_language(i));
 			table_set_const(t, POOL_SETTING, pool_setting(i));
